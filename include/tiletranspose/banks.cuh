@@ -1,0 +1,193 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The bank model of shared memory, evaluated by the compiler: how many cycles does the worst bank need
+/// for one warp request? 1 is conflict-free. Plain C++17, no CUDA needed.
+///
+///     using layout = tt::padded_layout<float, 32, 32, 0>;
+///     static_assert(tt::conflict_ways(layout{}, tt::along_rows) == 1);
+///     static_assert(tt::conflict_ways(layout{}, tt::along_columns) == 32);
+///     static_assert(tt::default_padding<float, 32>() == 1);
+///
+/// The model: consecutive words of `bank_width` bytes lie in consecutive banks. A bank serves one word a
+/// cycle; lanes that want the same word are served together (broadcast), for writes to different bytes of
+/// a word too. A request of more bytes than all banks hold is split into phases of consecutive lanes:
+/// 32 banks of 4 bytes serve 8-byte accesses by half-warps and 16-byte accesses by quarter-warps.
+/// Source: CUDA C++ Programming Guide, "Shared Memory" of each compute capability.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// The banks of one kind of GPU.
+struct bank_model {
+  int banks;          ///< number of banks
+  int bank_width;     ///< bytes that a bank serves per cycle
+  int request_lanes;  ///< lanes that are served together when each wants one word
+};
+
+/// Every GPU since compute capability 5.0.
+inline constexpr bank_model banks_32x4{32, 4, 32};
+/// Compute capability 3.x in its 8-byte mode. No GPU that CUDA 12 and newer support can switch to it.
+inline constexpr bank_model banks_32x8{32, 8, 32};
+/// Compute capability 1.x: 16 banks, served by half-warps. The literature of that time speaks of it.
+inline constexpr bank_model banks_16x4{16, 4, 16};
+
+/// The model for a bank width of 4 or 8 bytes.
+constexpr bank_model banks_of_width(int bank_width) {
+  return bank_width == 8 ? banks_32x8 : banks_32x4;
+}
+
+/// One element of a tile; a negative row marks a lane that takes no part in a request.
+struct tile_coordinate {
+  int row;
+  int col;
+};
+
+/// The order in which consecutive threads walk over a tile: each takes one access, row by row or column
+/// by column. `access_bytes` is the width of an access; 0 stands for the widest that divides the element
+/// (`access_width`). Elements wider than an access are walked access by access, so that consecutive lanes
+/// hold consecutive bytes of them; an access of several elements takes neighbours of a row.
+struct tile_walk {
+  bool by_columns;
+  int access_bytes;
+};
+inline constexpr tile_walk along_rows{false, 0};
+inline constexpr tile_walk along_columns{true, 0};
+
+/// Conflict ways of one request: lane `l` of `lanes` accesses `access_bytes` bytes at `byte_offset(l)`;
+/// a negative offset means that the lane takes no part.
+/// \returns the largest number of distinct words that one bank serves in one phase; 0 without any lane.
+template <class ByteOffset>
+constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
+                           bank_model model = banks_32x4, int lanes = 32) {
+  constexpr int max_banks = 32;
+  constexpr int max_words = 64;
+  const int all_banks = model.banks * model.bank_width;
+  const int wanted_lanes = all_banks / access_bytes;
+  const int phase_lanes = wanted_lanes > model.request_lanes ? model.request_lanes
+                          : wanted_lanes > 0                 ? wanted_lanes
+                                                             : 1;
+  int worst = 0;
+  for (int first = 0; first < lanes; first += phase_lanes) {
+    int used[max_banks] = {};                 // distinct words per bank
+    long long newest[max_banks] = {};         // the last word seen in each bank
+    long long words[max_words] = {};          // every distinct word of this phase
+    int count = 0;
+    for (int lane = first; lane < first + phase_lanes && lane < lanes; ++lane) {
+      const long long offset = byte_offset(lane);
+      if (offset < 0) { continue; }
+      const long long last = (offset + access_bytes - 1) / model.bank_width;
+      for (long long word = offset / model.bank_width; word <= last; ++word) {
+        const int bank = static_cast<int>(word % model.banks);
+        bool seen = used[bank] > 0 && newest[bank] == word;
+        for (int i = 0; !seen && used[bank] > 0 && i < count; ++i) { seen = words[i] == word; }
+        if (seen) { continue; }
+        words[count++] = word;
+        newest[bank] = word;
+        if (++used[bank] > worst) { worst = used[bank]; }
+      }
+    }
+  }
+  return worst;
+}
+
+/// Conflict ways of one request on a tile: lane `l` accesses `access_bytes` bytes at the element
+/// `lane_map(l)`, a `tile_coordinate`.
+template <class Layout, class LaneMap>
+constexpr int conflict_ways(Layout layout, LaneMap lane_map, int access_bytes,
+                            bank_model model = banks_32x4, int lanes = 32) {
+  const auto byte_offset = [&](int lane) -> long long {
+    const tile_coordinate at = lane_map(lane);
+    return at.row < 0 ? -1
+                      : static_cast<long long>(layout(at.row, at.col)) *
+                            static_cast<long long>(sizeof(typename Layout::element));
+  };
+  return request_ways(byte_offset, access_bytes, model, lanes);
+}
+
+namespace detail {
+
+/// The worst request of a walk over a tile. Stops at the first request above `limit`.
+template <class Offset>
+constexpr int walk_ways(Offset offset, int element_bytes, int rows, int cols, tile_walk walk,
+                        bank_model model, int limit) {
+  const int access = walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes);
+  const int parts = access < element_bytes ? element_bytes / access : 1;    // accesses per element
+  const int elements = access > element_bytes ? access / element_bytes : 1; // elements per access
+  const int row_steps = cols / elements * parts;
+  const int column_steps = rows * parts;
+  const int steps = rows * row_steps;
+  int worst = 0;
+  for (int first = 0; first < steps && worst <= limit; first += model.request_lanes) {
+    const auto byte_offset = [&](int lane) -> long long {
+      const int step = first + lane;
+      if (step >= steps) { return -1; }
+      const int minor = step % (walk.by_columns ? column_steps : row_steps);
+      const int major = step / (walk.by_columns ? column_steps : row_steps);
+      const int row = walk.by_columns ? minor / parts : major;
+      const int col = (walk.by_columns ? major : minor / parts) * elements;
+      return static_cast<long long>(offset(row, col)) * element_bytes + minor % parts * access;
+    };
+    const int ways = request_ways(byte_offset, access, model, model.request_lanes);
+    worst = ways > worst ? ways : worst;
+  }
+  return worst;
+}
+
+constexpr int no_limit = 1 << 30;
+
+}  // namespace detail
+
+/// Conflict ways of the worst request when a whole tile is walked.
+/// \code static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 1>{}, tt::along_columns) == 1); \endcode
+template <class Layout>
+constexpr int conflict_ways(Layout layout, tile_walk walk, bank_model model = banks_32x4) {
+  return detail::walk_ways(layout, static_cast<int>(sizeof(typename Layout::element)), Layout::rows,
+                           Layout::cols, walk, model, detail::no_limit);
+}
+
+/// True when both walks of a transpose, writing rows and reading columns, are conflict-free.
+template <class Layout>
+constexpr bool is_conflict_free(Layout layout, bank_model model = banks_32x4) {
+  constexpr int bytes = static_cast<int>(sizeof(typename Layout::element));
+  return detail::walk_ways(layout, bytes, Layout::rows, Layout::cols, along_columns, model, 1) == 1 &&
+         detail::walk_ways(layout, bytes, Layout::rows, Layout::cols, along_rows, model, 1) == 1;
+}
+
+/// The fewest elements of padding that make a `rows` x `cols` tile of elements of `element_bytes`
+/// conflict-free for both walks of a transpose; where none of 0 to 128 does, the padding with the fewest
+/// ways.
+constexpr int padding_for(int element_bytes, int rows, int cols, bank_model model = banks_32x4) {
+  int best = 0;
+  int best_ways = detail::no_limit;
+  for (int padding = 0; padding <= 128; ++padding) {
+    const int pitch = cols + padding;
+    const auto offset = [pitch](int row, int col) { return row * pitch + col; };
+    const int limit = best_ways - 1;
+    const int read = detail::walk_ways(offset, element_bytes, rows, cols, along_columns, model, limit);
+    if (read >= best_ways) { continue; }
+    const int write = detail::walk_ways(offset, element_bytes, rows, cols, along_rows, model, limit);
+    const int ways = read > write ? read : write;
+    if (ways < best_ways) {
+      best = padding;
+      best_ways = ways;
+    }
+    if (best_ways == 1) { break; }
+  }
+  return best;
+}
+
+/// `padding_for` a tile of T. One element is folklore: it is right for 4-byte elements, one *word* is
+/// right for smaller ones.
+/// \code static_assert(tt::default_padding<unsigned char, 128>() == 4); \endcode
+template <class T, int Rows, int Cols = Rows, int BankWidth = 4>
+constexpr int default_padding() {
+  static_assert(BankWidth == 4 || BankWidth == 8, "tt: BankWidth must be 4 or 8 bytes");
+  return padding_for(static_cast<int>(sizeof(T)), Rows, Cols, banks_of_width(BankWidth));
+}
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Macros and the versioned namespace. Includes nothing but the version, so that the constexpr headers
+/// compile as plain C++ where no CUDA toolkit is installed, and the device headers under NVRTC.
+
+#pragma once
+
+#include <tiletranspose/version.cuh>
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#define TILETRANSPOSE_HOST_DEVICE __host__ __device__
+#define TILETRANSPOSE_INLINE __forceinline__
+#else
+#define TILETRANSPOSE_HOST_DEVICE
+#define TILETRANSPOSE_INLINE inline
+#endif
+
+/// What every function that a kernel is made of is declared with.
+#define TILETRANSPOSE_FUNCTION TILETRANSPOSE_HOST_DEVICE TILETRANSPOSE_INLINE
+
+/// True in code that runs on the GPU, false where the same function runs on the CPU.
+#if defined(__CUDA_ARCH__)
+#define TILETRANSPOSE_ON_DEVICE 1
+#else
+#define TILETRANSPOSE_ON_DEVICE 0
+#endif
+
+/// Before a loop that the device compiler shall unroll; host compilers would warn of the pragma.
+#if TILETRANSPOSE_ON_DEVICE
+#define TILETRANSPOSE_PRAGMA(text) _Pragma(#text)
+#define TILETRANSPOSE_UNROLL TILETRANSPOSE_PRAGMA(unroll)
+#define TILETRANSPOSE_UNROLL_BY(count) TILETRANSPOSE_PRAGMA(unroll count)
+#else
+#define TILETRANSPOSE_UNROLL
+#define TILETRANSPOSE_UNROLL_BY(count)
+#endif
+
+/// Two versions of the library can live in one program: the inline namespace keeps their symbols apart.
+#define TILETRANSPOSE_NAMESPACE_BEGIN \
+  namespace tt {                      \
+  inline namespace v0_1 {
+#define TILETRANSPOSE_NAMESPACE_END \
+  }                                 \
+  }
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// std::size_t without its header, which NVRTC does not have.
+using size_type = decltype(sizeof(0));
+
+/// Bytes in a sector, the unit in which global memory is read and written.
+inline constexpr int sector_bytes = 32;
+
+/// The largest element that the library moves.
+inline constexpr int max_element_bytes = 64;
+
+/// The widest access of one thread.
+inline constexpr int max_access_bytes = 16;
+
+/// Bytes of the widest access (16 down to 1) that divides both numbers: the *unit* in which an element
+/// of `element_bytes` can be moved when its address is a multiple of `alignment`.
+/// \code access_width(12, 4) == 4;  access_width(12, 1) == 1;  access_width(32, 32) == 16; \endcode
+TILETRANSPOSE_HOST_DEVICE constexpr int access_width(size_type element_bytes,
+                                                     size_type alignment = max_access_bytes) {
+  int width = max_access_bytes;
+  while (element_bytes % width != 0 || alignment % width != 0) { width /= 2; }
+  return width;
+}
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Division by a number that the host knows and the compiler does not: a multiplication and a shift
+/// instead of the twenty instructions of a 32-bit division.
+/// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+struct divider {
+  unsigned divisor = 1;
+  unsigned multiplier = 1;
+  unsigned shift = 0;
+
+  divider() = default;
+
+  /// Precondition: 1 <= value < 2^31.
+  explicit divider(size_type value) : divisor(static_cast<unsigned>(value)) {
+    while ((size_type{1} << shift) < value) { ++shift; }
+    const size_type excess = (size_type{1} << shift) - value;
+    multiplier = static_cast<unsigned>((excess << 32) / value + 1);
+  }
+
+  /// n / divisor. Precondition: n < 2^31.
+  TILETRANSPOSE_FUNCTION unsigned quotient(unsigned n) const {
+#if TILETRANSPOSE_ON_DEVICE
+    return (__umulhi(n, multiplier) + n) >> shift;
+#else
+    return (static_cast<unsigned>((static_cast<unsigned long long>(n) * multiplier) >> 32) + n) >> shift;
+#endif
+  }
+
+  /// n % divisor, given q == quotient(n).
+  TILETRANSPOSE_FUNCTION unsigned remainder(unsigned n, unsigned q) const { return n - q * divisor; }
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

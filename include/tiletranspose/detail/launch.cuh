@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernels as CUDA sees them, and the choice between them.
+
+#pragma once
+
+#include <tiletranspose/detail/block_kernel.cuh>
+#include <tiletranspose/detail/request.cuh>
+#include <tiletranspose/detail/shapes.cuh>
+#include <tiletranspose/detail/staged_plan.cuh>
+#include <tiletranspose/detail/transform_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <class Shape, int BlocksPerSm>
+__global__ void __launch_bounds__(Shape::threads, BlocksPerSm)
+    tile_kernel(const __grid_constant__ tile_arguments arguments) {
+  __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
+  move_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
+}
+
+template <int ElementBytes, int Unit>
+__global__ void __launch_bounds__(staged_threads)
+    staged_kernel(const __grid_constant__ staged_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared, arguments,
+                               blockIdx.x);
+}
+
+template <class T, class Tile, int Threads, int BlocksPerSm>
+__global__ void __launch_bounds__(Threads, BlocksPerSm)
+    strip_kernel(const __grid_constant__ tile_arguments arguments) {
+  __shared__ typename Tile::storage storage;
+  move_strip<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
+}
+
+template <class Shape, class In, class Out, class Op>
+__global__ void __launch_bounds__(Shape::threads)
+    transform_kernel(const __grid_constant__ tile_arguments arguments, const __grid_constant__ Op op) {
+  __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
+  convert_tile<Shape, In, Out>(static_block<Shape::threads>{}, shared, arguments, op, blockIdx.x);
+}
+
+/// Blocks of one launch; more work is split.
+inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
+
+/// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
+inline cudaError_t start(const void* kernel, size_type blocks, int threads, size_type shared_bytes,
+                         void** arguments, cudaStream_t stream) {
+  return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+                          dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
+}
+
+/// Calls launch(problem, batch) for work that `tiles` blocks do, halved until each half fits a grid.
+/// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
+template <class Launch>
+cudaError_t split(const tile_problem& problem, size_type batch, size_type in_element,
+                  size_type out_element, Launch launch) {
+  tile_problem first = problem;
+  tile_problem second = problem;
+  size_type second_batch = batch;
+  size_type first_batch = batch;
+  if (batch > 1) {
+    first_batch = batch / 2;
+    second_batch = batch - first_batch;
+    const size_type step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
+    const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
+    second.in = static_cast<const unsigned char*>(problem.in) + first_batch * step;
+    second.out = static_cast<unsigned char*>(problem.out) + first_batch * out_step;
+  } else if (problem.nx > problem.ny) {
+    first.nx = (problem.nx / 2 + 4095) / 4096 * 4096;
+    second.nx = problem.nx - first.nx;
+    second.in = static_cast<const unsigned char*>(problem.in) + first.nx * in_element;
+    second.out = static_cast<unsigned char*>(problem.out) + first.nx * problem.out_stride_bytes;
+  } else {
+    first.ny = (problem.ny / 2 + 4095) / 4096 * 4096;
+    second.ny = problem.ny - first.ny;
+    second.in = static_cast<const unsigned char*>(problem.in) + first.ny * problem.in_stride_bytes;
+    second.out = static_cast<unsigned char*>(problem.out) + first.ny * out_element;
+  }
+  const cudaError_t status = launch(first, first_batch);
+  return status == cudaSuccess ? launch(second, second_batch) : status;
+}
+
+inline tile_problem make_problem(const transpose_request& request) {
+  return {request.in,
+          request.out,
+          request.in_stride * request.in_element,
+          request.out_stride * request.out_element,
+          request.in_batch * request.in_element,
+          request.out_batch * request.out_element,
+          request.nx,
+          request.ny,
+          request.pointer_arrays};
+}
+
+/// The bits that no address of the output's rows has, as a mask for their distance from a sector.
+inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
+  const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |
+                         (batch > 1 ? problem.out_batch_bytes : 0);
+  return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
+}
+
+constexpr size_type divide_up(size_type a, size_type b) { return (a + b - 1) / b; }
+
+/// Launches one of the kernels that walk tiles in `tile_order`. `piece_bytes` of an output row, tile_cols
+/// columns of the input a tile.
+inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
+                        int piece_bytes, int tile_cols, int strip_width, size_type& blocks) {
+  const size_type row_tiles = divide_up(
+      arguments.problem.ny * out_element + arguments.sector_mask, static_cast<size_type>(piece_bytes));
+  const size_type col_tiles = divide_up(arguments.problem.nx, static_cast<size_type>(tile_cols));
+  if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) { return false; }
+  blocks = row_tiles * col_tiles * batch;
+  arguments.order = tile_order(row_tiles, col_tiles, static_cast<size_type>(strip_width));
+  return true;
+}
+
+template <class Tuned>
+cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+  using shape = typename Tuned::type;
+  tile_arguments arguments{problem, {}, sector_mask(problem, batch)};
+  size_type blocks = 0;
+  if (!order_tiles(arguments, batch, shape::element_bytes, shape::piece_bytes, shape::tile_cols,
+                   Tuned::policy.strip_width, blocks)) {
+    return split(problem, batch, shape::element_bytes, shape::element_bytes,
+                 [&](const tile_problem& part, size_type part_batch) {
+                   return launch_tiles<Tuned>(part, part_batch, stream);
+                 });
+  }
+  void* pointers[] = {&arguments};
+  return start(reinterpret_cast<const void*>(&tile_kernel<shape, Tuned::policy.blocks_per_sm>), blocks,
+               shape::threads, 0, pointers, stream);
+}
+
+template <int ElementBytes, int Unit>
+cudaError_t launch_boxes(const tile_problem& problem, size_type batch, box_kind kind,
+                         cudaStream_t stream) {
+  staged_plan plan = plan_staged<ElementBytes>(problem, batch, kind);
+  if (plan.blocks > max_blocks) {
+    return split(problem, batch, ElementBytes, ElementBytes,
+                 [&](const tile_problem& part, size_type part_batch) {
+                   return launch_boxes<ElementBytes, Unit>(part, part_batch, kind, stream);
+                 });
+  }
+  void* pointers[] = {&plan.arguments};
+  return start(reinterpret_cast<const void*>(&staged_kernel<ElementBytes, (Unit < 4 ? Unit : 4)>),
+               plan.blocks, staged_threads, plan.shared_bytes, pointers, stream);
+}
+
+/// Chooses the kernel for elements whose addresses are multiples of `Unit`. `bits` has every bit that some
+/// address or stride has.
+template <int ElementBytes, int Unit>
+cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
+                         cudaStream_t stream) {
+  constexpr int architecture = 90;  // the one that was measured; policy.cuh
+  using any = tuned_shape<architecture, ElementBytes, Unit, tile_access::any>;
+  const auto staged = [&](const auto& policy, bool whole) {
+    return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole);
+  };
+  if constexpr (has_whole_policy(ElementBytes, Unit)) {
+    using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
+    const size_type rows = (problem.nx | problem.ny) * ElementBytes;
+    if ((bits | rows) % max_access_bytes == 0 && staged(whole::policy, true) == box_kind::none) {
+      return launch_tiles<whole>(problem, batch, stream);
+    }
+  }
+  const box_kind kind = staged(any::policy, false);
+  return kind == box_kind::none ? launch_tiles<any>(problem, batch, stream)
+                                : launch_boxes<ElementBytes, Unit>(problem, batch, kind, stream);
+}
+
+/// A vector is its own transpose: one copy where both sides are contiguous.
+inline bool is_vector(const transpose_request& request) {
+  const size_type elements = request.nx * request.ny;
+  return (request.nx == 1 || request.ny == 1) && !request.pointer_arrays &&
+         (request.nx == 1 ? request.in_stride : request.out_stride) == 1 &&
+         (request.batch == 1 || (request.in_batch == elements && request.out_batch == elements));
+}
+
+/// The tuned transpose of elements of a size and alignment.
+template <int ElementBytes, int Alignment>
+cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
+  switch (examine(request)) {
+    case verdict::nothing_to_do: return cudaSuccess;
+    case verdict::refused: return cudaErrorInvalidValue;
+    case verdict::go: break;
+  }
+  if (is_vector(request)) {
+    return cudaMemcpyAsync(request.out, request.in,
+                           request.nx * request.ny * request.batch * ElementBytes,
+                           cudaMemcpyDeviceToDevice, stream);
+  }
+  // The unit that the element's size allows, and the one that its type promises.
+  constexpr int wanted = access_width(ElementBytes);
+  constexpr int promised = access_width(ElementBytes, Alignment);
+  const tile_problem problem = make_problem(request);
+  size_type bits = problem.in_stride_bytes | problem.out_stride_bytes | problem.in_batch_bytes |
+                   problem.out_batch_bytes;
+  bits |= request.pointer_arrays ? static_cast<size_type>(promised)
+                                 : reinterpret_cast<size_type>(request.in) |
+                                       reinterpret_cast<size_type>(request.out);
+  if constexpr (promised < wanted) {
+    if (bits % wanted != 0) {
+      return launch_tuned<ElementBytes, promised>(problem, request.batch, bits, stream);
+    }
+  }
+  return launch_tuned<ElementBytes, wanted>(problem, request.batch, bits, stream);
+}
+
+/// The transpose with the tile that the caller wrote.
+template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
+cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+  using element_type = element<ElementBytes, Alignment>;
+  constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
+  constexpr int threads = TileDim * BlockRows;
+  constexpr int blocks_per_sm = threads <= 1024 ? 1024 / threads : 1;
+  using tile = strip_tile<element_type, TileDim, Padding, tiles>;
+  tile_arguments arguments{problem, {}, 0};
+  size_type blocks = 0;
+  if (!order_tiles(arguments, batch, ElementBytes, tiles * TileDim * ElementBytes, TileDim,
+                   strip_width, blocks)) {
+    return split(problem, batch, ElementBytes, ElementBytes,
+                 [&](const tile_problem& part, size_type part_batch) {
+                   return launch_strips<ElementBytes, Alignment, TileDim, BlockRows, Padding>(
+                       part, part_batch, stream);
+                 });
+  }
+  void* pointers[] = {&arguments};
+  return start(
+      reinterpret_cast<const void*>(&strip_kernel<element_type, tile, threads, blocks_per_sm>), blocks,
+      threads, 0, pointers, stream);
+}
+
+template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
+cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stream) {
+  switch (examine(request)) {
+    case verdict::nothing_to_do: return cudaSuccess;
+    case verdict::refused: return cudaErrorInvalidValue;
+    case verdict::go: break;
+  }
+  constexpr int wanted = access_width(ElementBytes);
+  constexpr int promised = access_width(ElementBytes, Alignment);
+  const tile_problem problem = make_problem(request);
+  if constexpr (promised < wanted) {
+    const size_type bits = problem.in_stride_bytes | problem.out_stride_bytes |
+                           reinterpret_cast<size_type>(request.in) |
+                           reinterpret_cast<size_type>(request.out);
+    if (bits % wanted != 0) {
+      return launch_strips<ElementBytes, promised, TileDim, BlockRows, Padding>(problem, request.batch,
+                                                                                stream);
+    }
+  }
+  return launch_strips<ElementBytes, wanted, TileDim, BlockRows, Padding>(problem, request.batch,
+                                                                          stream);
+}
+
+template <class In, class Out, class Op>
+cudaError_t launch_transform(const tile_problem& problem, size_type batch, const Op& op,
+                             cudaStream_t stream) {
+  constexpr int out_bytes = static_cast<int>(sizeof(Out));
+  using shape = typename converted_shape<out_bytes, access_width(out_bytes, alignof(Out))>::type;
+  tile_arguments arguments{problem, {}, sector_mask(problem, batch)};
+  size_type blocks = 0;
+  if (!order_tiles(arguments, batch, out_bytes, shape::piece_bytes, shape::tile_cols, 1, blocks)) {
+    return split(problem, batch, sizeof(In), sizeof(Out),
+                 [&](const tile_problem& part, size_type part_batch) {
+                   return launch_transform<In, Out>(part, part_batch, op, stream);
+                 });
+  }
+  Op copy = op;
+  void* pointers[] = {&arguments, &copy};
+  return start(reinterpret_cast<const void*>(&transform_kernel<shape, In, Out, Op>), blocks,
+               shape::threads, 0, pointers, stream);
+}
+
+template <class In, class Out, class Op>
+cudaError_t transform_elements(const transpose_request& request, const Op& op, cudaStream_t stream) {
+  switch (examine(request)) {
+    case verdict::nothing_to_do: return cudaSuccess;
+    case verdict::refused: return cudaErrorInvalidValue;
+    case verdict::go: break;
+  }
+  return launch_transform<In, Out>(make_problem(request), request.batch, op, stream);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which matrices the staged kernel takes, and the boxes it cuts them into. Host only.
+
+#pragma once
+
+#include <tiletranspose/detail/staged_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Bytes of a box: enough blocks of it share a multiprocessor to keep its loads busy.
+inline constexpr size_type box_bytes = 16 * 1024;
+
+/// Rows of the output up to this length are written as part of longer spans when the matrices of a batch
+/// are too large for a box.
+inline constexpr size_type short_row_bytes = 1024;
+
+/// Shared rows longer than this get a pitch of their own instead of one pad per 128 bytes.
+inline constexpr size_type joined_row_bytes = 256;
+
+enum class box_kind { none, few_columns, few_rows, small_matrices };
+
+/// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
+/// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
+inline box_kind choose_box(const tile_problem& problem, size_type batch, size_type element,
+                           size_type tile_rows, size_type tile_cols, bool whole) {
+  const bool in_dense = problem.in_stride_bytes == problem.nx * element;
+  const bool out_dense = problem.out_stride_bytes == problem.ny * element;
+  const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
+                     problem.nx * problem.ny * element <= box_bytes;
+  const bool few_columns = problem.nx < tile_cols;
+  const bool few_rows = problem.ny < tile_rows;
+  if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
+    return box_kind::small_matrices;
+  }
+  if (few_rows && out_dense && (!few_columns || problem.ny <= problem.nx)) { return box_kind::few_rows; }
+  if (few_columns && in_dense) { return box_kind::few_columns; }
+  if (batch > 1 && out_dense && !whole && problem.ny * element <= short_row_bytes) {
+    return box_kind::few_rows;
+  }
+  return box_kind::none;
+}
+
+struct staged_plan {
+  staged_arguments arguments;
+  size_type blocks;
+  unsigned shared_bytes;
+};
+
+/// The shared pitch of separately staged rows: at least `bytes`, and so many words beyond a multiple of
+/// all banks that the rows which one warp reads together start in different banks.
+inline unsigned row_pitch(unsigned bytes, size_type rows, unsigned element) {
+  const unsigned words = element >= 4 ? element / 4 : 1;
+  const unsigned warp_rows = static_cast<unsigned>(rows < 32 / words ? rows : 32 / words);
+  const unsigned offset =
+      warp_rows == 0 ? words : (32 / words + warp_rows - 1) / warp_rows * words;  // words, modulo 32
+  const unsigned need = (bytes + 3) / 4;
+  return ((need + 31 - offset % 32) / 32 * 32 + offset % 32) * 4;
+}
+
+template <int ElementBytes>
+staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind kind) {
+  using shape = staged_shape<ElementBytes>;
+  constexpr unsigned element = ElementBytes;
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type row_bytes = nx * element;
+  const size_type matrix_bytes = row_bytes * ny;
+  const bool in_dense = problem.in_stride_bytes == row_bytes;
+  const auto multiple = [](size_type wanted, size_type step) {
+    return wanted < step ? step : wanted / step * step;
+  };
+
+  staged_plan plan{};
+  staged_arguments& arguments = plan.arguments;
+  arguments.problem = problem;
+  arguments.batch = batch;
+  arguments.box_matrices = 1;
+  arguments.box_rows = static_cast<unsigned>(smaller<size_type>(ny, box_bytes));
+  arguments.box_cols = static_cast<unsigned>(smaller<size_type>(nx, box_bytes));
+  if (kind == box_kind::small_matrices) {
+    arguments.box_matrices =
+        static_cast<unsigned>(smaller<size_type>(larger<size_type>(box_bytes / matrix_bytes, 1), batch));
+  } else if (kind == box_kind::few_columns) {
+    arguments.box_rows = static_cast<unsigned>(multiple(box_bytes / row_bytes, sector_bytes));
+  } else {
+    arguments.box_cols = static_cast<unsigned>(multiple(box_bytes / (ny * element), 8));
+  }
+
+  arguments.cols_joined = kind != box_kind::few_columns;
+  arguments.rows_joined = kind != box_kind::few_rows && in_dense &&
+                          (kind == box_kind::few_columns || row_bytes <= joined_row_bytes);
+  arguments.matrices_joined = kind == box_kind::small_matrices && arguments.rows_joined &&
+                              problem.in_batch_bytes == matrix_bytes;
+  arguments.out_matrices_joined =
+      kind == box_kind::small_matrices && problem.out_batch_bytes == matrix_bytes;
+
+  const size_type row_boxes = (ny + arguments.box_rows - 1) / arguments.box_rows;
+  const size_type col_boxes = (nx + arguments.box_cols - 1) / arguments.box_cols;
+  const size_type groups = (batch + arguments.box_matrices - 1) / arguments.box_matrices;
+  plan.blocks = groups * row_boxes * col_boxes;
+  if (plan.blocks >= size_type{1} << 31) { return plan; }  // the caller splits the work
+  arguments.boxes = divider(row_boxes * col_boxes);
+  arguments.col_boxes = divider(col_boxes);
+
+  // Staging.
+  const unsigned staged_rows =
+      arguments.box_rows + (arguments.cols_joined ? 0 : static_cast<unsigned>(shape::skew_rows));
+  const unsigned segment_bytes = (arguments.rows_joined ? staged_rows : 1) *
+                                 (arguments.matrices_joined ? arguments.box_matrices : 1) *
+                                 arguments.box_cols * element;
+  const unsigned segment_words = (segment_bytes + 6) / 4;  // wherever in a word it starts
+  const unsigned matrix_segments = arguments.rows_joined ? 1 : staged_rows;
+  const unsigned segments =
+      matrix_segments * (arguments.matrices_joined ? 1 : arguments.box_matrices);
+  arguments.segment_words = divider(segment_words);
+  arguments.matrix_segments = divider(matrix_segments);
+  arguments.segment_pitch = arguments.rows_joined
+                                ? segment_words * 4
+                                : row_pitch(segment_words * 4, arguments.box_rows, element);
+  arguments.pad_shift = arguments.rows_joined && nx % 2 == 0 ? 7 : 31;
+  plan.shared_bytes = segments * arguments.segment_pitch;
+  plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+
+  // Gathering.
+  arguments.piece_words = divider(arguments.box_rows * element / 4 + sector_bytes / 4);
+  arguments.matrix_pieces = divider(arguments.box_cols);
+  arguments.rows_wrap = divider(smaller<size_type>(ny, unlimited));
+  arguments.cols_wrap = divider(arguments.out_matrices_joined ? nx : unlimited);
+  const unsigned round = shape::round_elements;
+  arguments.row_step = round % arguments.rows_wrap.divisor;
+  arguments.col_step = round / arguments.rows_wrap.divisor % arguments.cols_wrap.divisor;
+  arguments.matrix_step = round / arguments.rows_wrap.divisor / arguments.cols_wrap.divisor;
+  arguments.matrix_bytes = arguments.matrices_joined
+                               ? static_cast<unsigned>(matrix_bytes)
+                               : matrix_segments * arguments.segment_pitch;
+  arguments.row_bytes = arguments.rows_joined ? arguments.box_cols * element : arguments.segment_pitch;
+  return plan;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,486 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernel that moves large matrices, one tile a block.
+///
+/// *Fill*: threads read rows of the input, turn micro-blocks in registers and write chunks into shared
+/// memory, where each row holds a piece of one **output** row as plain bytes:
+///
+///     input                          shared memory                     output
+///     row r0-X  . . . .              column c0    | r0-X .. r0+TR |    row c0    ....[=== piece ===]....
+///     row r0    a b c d      fill    column c0+1  | r0-X .. r0+TR |    row c0+1  ..[=== piece ===]......
+///     row r0+1  e f g h     ----->   ...                         drain ...
+///     ...                            column c0+TC |               | ----->
+///
+/// *Drain*: threads copy a piece of each shared row to the output. Rows of the output that start off a
+/// sector get a piece that starts `m` bytes earlier, m being the row's distance from its sector, so that
+/// every piece covers whole sectors and no sector is written by two blocks. X rows more than the tile are
+/// read for that; neighbours read the same rows at the same time, so they come from L2.
+///
+/// Blocks walk down a column of input tiles, so that neighbouring blocks write neighbouring memory.
+
+#pragma once
+
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/detail/divide.cuh>
+#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/warp_transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements.
+struct tile_problem {
+  const void* in;               ///< ny x nx; or a device array of pointers to matrices
+  void* out;                    ///< nx x ny; likewise
+  size_type in_stride_bytes;
+  size_type out_stride_bytes;
+  size_type in_batch_bytes;     ///< from one matrix to the next; 0 with pointer arrays
+  size_type out_batch_bytes;
+  size_type nx;
+  size_type ny;
+  bool pointer_arrays;
+
+  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(size_type batch) const {
+    return static_cast<const unsigned char*>(
+        pointer_arrays ? static_cast<const void* const*>(in)[batch] : in) + batch * in_batch_bytes;
+  }
+  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(size_type batch) const {
+    return static_cast<unsigned char*>(pointer_arrays ? static_cast<void* const*>(out)[batch] : out) +
+           batch * out_batch_bytes;
+  }
+};
+
+/// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then
+/// down the next strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side
+/// read it.
+struct tile_order {
+  divider matrix;      ///< tiles of one matrix
+  divider strip;       ///< tiles of a full strip
+  divider width;       ///< columns of tiles in a full strip
+  divider last_width;  ///< and in the last one
+  unsigned last_strip;
+
+  struct place {
+    size_type batch;
+    size_type row_tile;
+    size_type col_tile;
+  };
+
+  tile_order() = default;
+
+  /// Precondition: 1 <= row_tiles * col_tiles < 2^31.
+  tile_order(size_type row_tiles, size_type col_tiles, size_type wanted_width)
+      : matrix(row_tiles * col_tiles) {
+    const size_type columns = wanted_width < col_tiles ? wanted_width : col_tiles;
+    const size_type strips = (col_tiles + columns - 1) / columns;
+    strip = divider(columns * row_tiles);
+    width = divider(columns);
+    last_width = divider(col_tiles - (strips - 1) * columns);
+    last_strip = static_cast<unsigned>(strips - 1);
+  }
+
+  TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
+    const unsigned batch = matrix.quotient(block);
+    const unsigned tile = matrix.remainder(block, batch);
+    const unsigned at_strip = strip.quotient(tile);
+    const unsigned in_strip = strip.remainder(tile, at_strip);
+    const divider columns = at_strip == last_strip ? last_width : width;
+    const unsigned row = columns.quotient(in_strip);
+    const unsigned col = columns.remainder(in_strip, row);
+    return {batch, row, size_type{at_strip} * width.divisor + col};
+  }
+};
+
+struct tile_arguments {
+  tile_problem problem;
+  tile_order order;
+  unsigned sector_mask;  ///< 31 where output rows may start off a sector, else 0
+};
+
+/// The compile-time side of the kernel. `Unit` is the access that element addresses allow; accesses wider
+/// than it need either `Whole` (every address, row length and stride is a multiple of them) or the byte
+/// shifts and the careful ends of rows that the kernel otherwise generates.
+template <int ElementBytes, int Unit, int TileRows, int TileCols, int Threads, int LoadBytes,
+          int ChunkBytes, int StoreBytes, bool Whole>
+struct tile_shape {
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr int unit = Unit;
+  static constexpr int tile_rows = TileRows;
+  static constexpr int tile_cols = TileCols;
+  static constexpr int threads = Threads;
+  static constexpr int load_bytes = LoadBytes;
+  static constexpr int chunk_bytes = ChunkBytes;
+  static constexpr int store_bytes = StoreBytes;
+  static constexpr bool whole = Whole;
+
+  static constexpr bool splits_element = Unit < ElementBytes;  // an element is several accesses
+  static constexpr int parts = ElementBytes / Unit;
+  static constexpr bool shifts_loads = !Whole && LoadBytes > Unit;
+  static constexpr bool shifts_stores = !Whole && StoreBytes > Unit;
+  static_assert(!splits_element || (LoadBytes == Unit && ChunkBytes == Unit), "");
+  static_assert(!shifts_loads || LoadBytes == 4, "");
+  static_assert(!shifts_stores || StoreBytes == 4, "");
+
+  // a micro-block: what one thread loads at a time
+  static constexpr int micro_rows = splits_element ? 1 : larger(ChunkBytes / ElementBytes, 1);
+  static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
+  static constexpr int row_loads = TileCols * ElementBytes / LoadBytes;  // micro-blocks per tile row
+  static constexpr int skew_rows = round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
+  static constexpr int lead_bytes = skew_rows * ElementBytes;  // shared bytes before the tile's first row
+  static constexpr int piece_bytes = TileRows * ElementBytes;
+  static_assert(piece_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
+  static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
+
+  // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements
+  // continue where the neighbour's end (pitch = element, modulo all banks; for parts of a word, the words
+  // that an element can touch), chunks keep an odd pitch, and where a thread fills several rows, every
+  // micro_cols rows are followed by one chunk of padding.
+  static constexpr int used_bytes = lead_bytes + piece_bytes;
+  static constexpr int banks_taken = Unit < 4 ? (ElementBytes + 6) / 4 * 4 : ElementBytes;
+  static constexpr int pitch =
+      splits_element ? round_up(used_bytes - banks_taken, 128) + banks_taken
+      : micro_cols > 1
+          ? round_up(used_bytes, 2 * ChunkBytes)
+          : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
+  static constexpr int group_padding = micro_cols > 1 ? ChunkBytes : 0;
+  static constexpr int shared_bytes =
+      round_up(TileCols * pitch + TileCols / micro_cols * group_padding + (shifts_stores ? 4 : 0), 16);
+  static_assert(shared_bytes <= 48 * 1024, "");
+
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
+    return col * pitch + col / micro_cols * group_padding;
+  }
+  /// Shared offset that micro-block `load` of a row writes its first chunk to, before adding the row.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned chunk_offset(unsigned load) {
+    return splits_element ? row_offset(load / parts) + load % parts * Unit
+                          : row_offset(load * micro_cols);
+  }
+
+  /// The four bytes at any shared offset, from two words. The second is not needed, and may be one that
+  /// nobody wrote, where the offset is a word's.
+  TILETRANSPOSE_FUNCTION static unsigned shared_word(const unsigned char* shared, unsigned from) {
+    const unsigned char* aligned = shared + from / 4 * 4;
+    return funnel_shift(load_shared<unsigned>(aligned), load_shared<unsigned>(aligned + 4), 8 * from);
+  }
+
+  struct fill_lanes {
+    constexpr long long operator()(int step) const {
+      return chunk_offset(step % row_loads) + step / row_loads * micro_rows * ElementBytes;
+    }
+  };
+  struct drain_lanes {
+    constexpr long long operator()(int step) const {
+      constexpr int words = piece_bytes / StoreBytes;
+      return row_offset(step / words) + step % words * StoreBytes;
+    }
+  };
+  static_assert(request_ways(fill_lanes{}, ChunkBytes) == 1, "a shipped tile must not conflict");
+  static_assert(request_ways(drain_lanes{}, StoreBytes) == 1, "a shipped tile must not conflict");
+};
+
+/// end - begin, cut to a range that any tile's arithmetic fits.
+TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
+  constexpr size_type most = 1 << 20;
+  return end >= begin ? static_cast<int>(smaller(end - begin, most))
+                      : -static_cast<int>(smaller(begin - end, most));
+}
+
+template <int Bytes>
+TILETRANSPOSE_FUNCTION void load_words(const void* address, unsigned (&words)[larger(Bytes / 4, 1)]) {
+  const auto word = load_constant<access_word_t<Bytes>>(address);
+  if constexpr (Bytes == 16) {
+    words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
+  } else if constexpr (Bytes == 8) {
+    words[0] = static_cast<unsigned>(word), words[1] = static_cast<unsigned>(word >> 32);
+  } else {
+    words[0] = word;
+  }
+}
+
+template <int Bytes, int Words>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[Words]) {
+  if constexpr (Bytes == 16) {
+    return {words[0], words[1], words[2], words[3]};
+  } else if constexpr (Bytes == 8) {
+    return (static_cast<unsigned long long>(words[1]) << 32) | words[0];
+  } else {
+    return static_cast<access_word_t<Bytes>>(words[0]);
+  }
+}
+
+/// Where a tile's input lies and how much of it exists.
+struct tile_source {
+  const unsigned char* first;  ///< element (0, 0) of the tile
+  size_type stride_bytes;
+  int first_row;               ///< the matrix' first row and its end, counted from the tile's first row
+  int end_row;
+  int first_byte;              ///< the row's first byte and its end, counted from the tile's first column
+  int end_byte;
+
+  TILETRANSPOSE_FUNCTION const unsigned char* row(int index) const {
+    return first + static_cast<long long>(index) * static_cast<long long>(stride_bytes);
+  }
+};
+
+/// Fills rows [from_row, from_row + Rows) of a tile. All loads are under way before the first store.
+/// Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that there are
+/// none and that all rows exist: most tiles of a large matrix are spared every question.
+template <class Shape, bool Interior, int Rows, class Group>
+TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
+                                      int from_row) {
+  constexpr int words = larger(Shape::load_bytes / 4, 1);
+  constexpr int micro_rows = Shape::micro_rows;
+  constexpr unsigned steps = Rows / micro_rows * Shape::row_loads;
+  constexpr int rounds = (steps + Shape::threads - 1) / Shape::threads;
+  constexpr bool all_busy = steps % Shape::threads == 0;
+  const unsigned rank = group.thread_rank();
+
+  // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
+  constexpr unsigned row_loads = Shape::row_loads;
+  constexpr bool straight = Shape::threads % row_loads == 0;
+  constexpr int round_rows = Shape::threads / Shape::row_loads * micro_rows;
+  const size_type round_bytes = (round_rows - micro_rows) * source.stride_bytes;
+
+  unsigned loaded[rounds][micro_rows][words];
+  const unsigned char* address =
+      source.row(from_row + static_cast<int>(rank / row_loads * micro_rows)) +
+      rank % row_loads * Shape::load_bytes;
+TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const unsigned step = rank + round * Shape::threads;
+    const int row = from_row + static_cast<int>(
+        straight ? rank / row_loads * micro_rows + round * round_rows : step / row_loads * micro_rows);
+    const int byte = static_cast<int>((straight ? rank : step) % row_loads * Shape::load_bytes);
+    if constexpr (!straight) { address = source.row(row) + byte; }
+    if (straight && round > 0) { address += round_bytes; }
+TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
+      const bool row_exists =
+          (all_busy || step < steps) &&
+          (Interior || (row + r >= source.first_row && row + r < source.end_row));
+TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
+      if constexpr (!Shape::shifts_loads) {
+        if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
+          load_words<Shape::load_bytes>(address, loaded[round][r]);
+        }
+      } else {
+        // Two words from the word boundary on, shifted together.
+        const int below = static_cast<int>(address_bits(address) % 4);
+        unsigned high = 0;
+        if (row_exists && (Interior || (byte - below >= source.first_byte &&
+                                        byte - below + 8 <= source.end_byte))) {
+          loaded[round][r][0] = load_constant<unsigned>(word_below(address));
+          high = load_constant<unsigned>(word_below(address) + 4);
+        }
+        loaded[round][r][0] = funnel_shift(loaded[round][r][0], high, 8 * address_bits(address));
+      }
+    }
+  }
+TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const unsigned step = rank + round * Shape::threads;
+    if (!all_busy && step >= steps) { continue; }
+    const int row = from_row + static_cast<int>(
+        straight ? rank / row_loads * micro_rows + round * round_rows : step / row_loads * micro_rows);
+    unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % row_loads) +
+                           Shape::lead_bytes + row * Shape::element_bytes;
+    if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1) {
+      store_shared(chunk, join_words<Shape::chunk_bytes>(loaded[round][0]));
+    } else {
+      unsigned turned[Shape::micro_cols][Shape::chunk_bytes / 4];
+      thread_transpose<Shape::element_bytes>(loaded[round], turned);
+TILETRANSPOSE_UNROLL
+      for (int c = 0; c < Shape::micro_cols; ++c) {
+        store_shared(chunk + c * Shape::pitch, join_words<Shape::chunk_bytes>(turned[c]));
+      }
+    }
+  }
+}
+
+/// True where a tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  return Shape::shifts_loads && (source.first_byte > -3 || source.end_byte < row_bytes + 4);
+}
+
+/// Fills what `fill_rows` left out, element by element.
+/// Barriers: group.sync() between fill_rows and this call.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared, const tile_source& source,
+                                          int from_row, int rows) {
+  constexpr int bytes = Shape::element_bytes;
+  constexpr int left_cols = 4 / bytes;    // words that start less than 4 bytes into the row
+  constexpr int right_cols = 8 / bytes;   // and that start less than 8 bytes before its end
+  using word = access_word_t<bytes>;
+  const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
+  for (int step = static_cast<int>(group.thread_rank()); step < rows * (left_cols + right_cols);
+       step += Shape::threads) {
+    const int row = from_row + step / (left_cols + right_cols);
+    const int end = step % (left_cols + right_cols);
+    const int col = end < left_cols ? source.first_byte / bytes + end : end_col - 1 - (end - left_cols);
+    if (row < source.first_row || row >= source.end_row || col < 0 || col >= end_col) { continue; }
+    store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes,
+                 load_global<word>(source.row(row) + col * bytes));
+  }
+}
+
+/// Where a tile's output goes and how much of it exists.
+struct tile_target {
+  unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
+  size_type stride_bytes;
+  int rows;              ///< output rows that exist
+  int first_byte;        ///< the output row's first byte and its end, counted from the piece's start
+  int end_byte;
+  unsigned sector_mask;
+};
+
+/// Copies one piece of each shared row to the output. Words that reach over an end of the output row are
+/// left to `drain_row_ends`.
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
+                                       const tile_target& target) {
+  constexpr int store_bytes = Shape::store_bytes;
+  constexpr unsigned row_words = Shape::piece_bytes / store_bytes;
+  constexpr unsigned steps = Shape::tile_cols * row_words;
+  constexpr bool straight = Shape::threads % row_words == 0;
+  constexpr unsigned round_rows = Shape::threads / row_words;
+  using word = access_word_t<store_bytes>;
+  const unsigned rank = group.thread_rank();
+  unsigned char* out = target.first + rank / row_words * target.stride_bytes;
+TILETRANSPOSE_UNROLL
+  for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
+    const unsigned step = rank + round * Shape::threads;
+    if (steps % Shape::threads != 0 && step >= steps) { break; }
+    const unsigned row = straight ? rank / row_words + round * round_rows : step / row_words;
+    if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
+    if (straight && round > 0) { out += round_rows * target.stride_bytes; }
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int byte = static_cast<int>((straight ? rank : step) % row_words * store_bytes) - skew;
+    const unsigned from = Shape::row_offset(row) + Shape::lead_bytes + byte;
+    if (Interior || (static_cast<int>(row) < target.rows && byte >= target.first_byte &&
+                     byte + store_bytes <= target.end_byte)) {
+      if constexpr (!Shape::shifts_stores) {
+        store_global(out + byte, load_shared<word>(shared + from));
+      } else {
+        store_global(out + byte, Shape::shared_word(shared, from));
+      }
+    }
+  }
+}
+
+/// Writes the words of an output row that lie partly outside of it, unit by unit.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
+                                           const tile_target& target) {
+  constexpr int most = 4 / Shape::unit;  // units on each side
+  using word = access_word_t<Shape::unit>;
+  for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
+       step += Shape::threads) {
+    const int row = step / (2 * most);
+    const int unit = step % most * Shape::unit;
+    if (row >= target.rows) { break; }
+    unsigned char* out = target.first + row * target.stride_bytes;
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    // The first word boundary inside the row, and the last.
+    const int head = (4 - (target.first_byte + skew) % 4) % 4;
+    const int tail = (target.end_byte + skew) % 4;
+    const bool left = step % (2 * most) < most;
+    const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
+    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew &&
+        byte >= target.first_byte && byte < target.end_byte) {
+      store_global(out + byte, load_shared<word>(shared + Shape::row_offset(row) + Shape::lead_bytes +
+                                                 byte));
+    }
+  }
+}
+
+/// Writes all of a tile's pieces. Barriers: group.sync() between filling the tile and this call.
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* shared,
+                                         const tile_target& target) {
+  drain_tile<Shape, Interior>(group, shared, target);
+  if constexpr (!Interior && Shape::shifts_stores) {
+    if (target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes) {
+      drain_row_ends<Shape>(group, shared, target);
+    }
+  }
+}
+
+/// Byte offsets in an output row: where piece `row_tile` starts.
+template <class Shape>
+TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
+                                               const tile_order::place& at) {
+  const tile_problem& problem = arguments.problem;
+  const size_type row_bytes = problem.ny * Shape::element_bytes;
+  const size_type piece = at.row_tile * Shape::piece_bytes;
+  const size_type first_col = at.col_tile * Shape::tile_cols;
+  return {problem.out_matrix(at.batch) + first_col * problem.out_stride_bytes + piece,
+          problem.out_stride_bytes,
+          clipped_distance(first_col, problem.nx),
+          clipped_distance(piece, 0),
+          clipped_distance(piece, row_bytes),
+          arguments.sector_mask};
+}
+
+template <int ElementBytes, class Shape>
+TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
+                                               const tile_order::place& at) {
+  const tile_problem& problem = arguments.problem;
+  const size_type first_row = at.row_tile * Shape::tile_rows;
+  const size_type first_byte = at.col_tile * Shape::tile_cols * ElementBytes;
+  return {problem.in_matrix(at.batch) + first_row * problem.in_stride_bytes + first_byte,
+          problem.in_stride_bytes,
+          clipped_distance(first_row, 0),
+          clipped_distance(first_row, problem.ny),
+          clipped_distance(first_byte, 0),
+          clipped_distance(first_byte, problem.nx * ElementBytes)};
+}
+
+/// True where every load of a tile reads inside of the matrix, and every store of its pieces writes inside
+/// of their rows.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes, bool skewed) {
+  constexpr int reach = Shape::shifts_loads ? 4 : 0;  // loads start at a word boundary and take one more
+  return source.first_row <= (skewed ? -Shape::skew_rows : 0) && source.end_row >= Shape::tile_rows &&
+         source.first_byte <= -reach && source.end_byte >= row_bytes + reach;
+}
+
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
+                                              const tile_source& source, const tile_target& target) {
+  const bool skewed = target.sector_mask != 0;
+  fill_rows<Shape, Interior, Shape::tile_rows>(group, shared, source, 0);
+  if (skewed) { fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows); }
+  group.sync();
+  if constexpr (!Interior && Shape::shifts_loads) {
+    if (has_row_ends<Shape>(source)) {
+      const int lead = skewed ? Shape::skew_rows : 0;
+      fill_row_ends<Shape>(group, shared, source, -lead, Shape::tile_rows + lead);
+      group.sync();
+    }
+  }
+  drain_pieces<Shape, Interior>(group, shared, target);
+}
+
+/// The kernel's body: one block moves the tile that `block` names.
+/// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
+                                      const tile_arguments& arguments, unsigned block) {
+  const tile_order::place at = arguments.order(block);
+  const tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
+  const tile_target target = make_target<Shape>(arguments, at);
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  if (is_interior<Shape>(source, row_bytes, arguments.sector_mask != 0)) {
+    move_tile_between<Shape, true>(group, shared, source, target);
+  } else {
+    move_tile_between<Shape, false>(group, shared, source, target);
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

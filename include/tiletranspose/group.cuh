@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Who takes part in a collective call. A *group* is any object with
+///
+///     thread_rank()   0 .. size() - 1, in the order of the lanes of a warp
+///     size()          the number of threads
+///     sync()          every thread of the group waits for every other; shared memory written before is
+///                     seen after
+///
+/// A cooperative-groups block or tile is one; `static_block` is one whose size the compiler knows, which
+/// lets it unroll every loop of a collective.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+namespace detail {
+
+/// Group::static_size where the group has one, else 0.
+template <class Group, class = void>
+struct known_size {
+  static constexpr int value = 0;
+};
+template <class Group>
+struct known_size<Group, decltype(static_cast<void>(Group::static_size))> {
+  static constexpr int value = Group::static_size;
+};
+
+/// Calls visit(row, at) for the cells of a Rows x RowCells grid that this thread takes: consecutive threads
+/// take consecutive cells of a row. Where the compiler knows the group's size, the rounds are unrolled, so
+/// that the loads of all of them are under way before the first is waited for; and where a round takes
+/// whole rows, `at` is the same in every round and `row` grows by a constant, which leaves one addition
+/// per address.
+template <int Rows, int RowCells, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
+  constexpr unsigned known = known_size<Group>::value;
+  constexpr unsigned cells = Rows * RowCells;
+  const unsigned rank = group.thread_rank();
+  if constexpr (known > 0 && known % RowCells == 0 && cells % known == 0) {
+    const unsigned row = rank / RowCells;
+    const unsigned at = rank % RowCells;
+TILETRANSPOSE_UNROLL
+    for (unsigned round = 0; round < cells / known; ++round) {
+      visit(row + round * (known / RowCells), at);
+    }
+  } else if constexpr (known > 0) {
+TILETRANSPOSE_UNROLL
+    for (unsigned round = 0; round < (cells + known - 1) / known; ++round) {
+      const unsigned cell = rank + round * known;
+      if (cells % known == 0 || cell < cells) { visit(cell / RowCells, cell % RowCells); }
+    }
+  } else {
+    const unsigned size = group.size();
+    for (unsigned cell = rank; cell < cells; cell += size) { visit(cell / RowCells, cell % RowCells); }
+  }
+}
+
+}  // namespace detail
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+
+/// All `Threads` threads of a one-dimensional block.
+/// Precondition: the kernel is launched with blockDim == (Threads, 1, 1).
+template <int Threads>
+struct static_block {
+  static_assert(Threads > 0 && Threads <= 1024, "tt: a block has 1 to 1024 threads");
+
+  static constexpr int static_size = Threads;
+
+  __device__ static unsigned thread_rank() { return threadIdx.x; }
+  __device__ static constexpr unsigned size() { return Threads; }
+  __device__ static void sync() { __syncthreads(); }
+};
+
+#endif
+
+TILETRANSPOSE_NAMESPACE_END

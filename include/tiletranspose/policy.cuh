@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What is tuned: one small, comparable struct and one constexpr function that chooses it from the
+/// architecture, the element and the alignment. Every other number follows from these. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// How a block moves a tile. Rows and columns are elements of the input, accesses are bytes of a thread.
+struct tile_policy {
+  int tile_rows;
+  int tile_cols;
+  int threads;        ///< of a block
+  int load_bytes;     ///< per access to an input row
+  int chunk_bytes;    ///< per access when the tile is filled
+  int store_bytes;    ///< per access to an output row
+  int blocks_per_sm;  ///< the compiler keeps registers low enough for so many
+  int strip_width;    ///< columns of tiles that are walked down side by side
+
+  friend constexpr bool operator==(const tile_policy& a, const tile_policy& b) {
+    return a.tile_rows == b.tile_rows && a.tile_cols == b.tile_cols && a.threads == b.threads &&
+           a.load_bytes == b.load_bytes && a.chunk_bytes == b.chunk_bytes &&
+           a.store_bytes == b.store_bytes && a.blocks_per_sm == b.blocks_per_sm &&
+           a.strip_width == b.strip_width;
+  }
+  friend constexpr bool operator!=(const tile_policy& a, const tile_policy& b) { return !(a == b); }
+};
+
+/// What is known of the addresses a launch touches.
+enum class tile_access {
+  whole,  ///< pointers, strides and row lengths are multiples of 16 bytes, on both sides
+  any     ///< every address is a multiple of the unit, and no more
+};
+
+namespace detail {
+
+/// Tiles for elements that are moved in parts: a multiple of a sector tall, and a number of threads that
+/// takes whole rows of units.
+constexpr tile_policy parts_policy(int element_bytes, int unit) {
+  int rows = 16;
+  while (rows * element_bytes < 192 || rows * element_bytes % sector_bytes != 0) { rows *= 2; }
+  const int cols = element_bytes <= 16 ? 32 : unit >= 4 ? 16 : 8;
+  const int row_units = cols * element_bytes / unit;
+  const int threads = row_units > 384 ? 256 : row_units > 192 ? row_units : 192 / row_units * row_units;
+  return {rows, cols, threads, unit, unit, unit < 4 ? 4 : unit, 1024 / threads, 2};
+}
+
+}  // namespace detail
+
+/// The policy for elements of `element_bytes` whose addresses are multiples of `unit` bytes, on a GPU of
+/// compute capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA
+/// 13.0, 2026-11-21, 16384 x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes
+/// near them. Architectures that were not measured take the same tiles: their blocks need at most 48 KB of
+/// shared memory and 512 threads, which all of them have.
+/// \pre `whole` only where `unit == element_bytes` and element_bytes is 1, 2 or 4.
+constexpr tile_policy tuned_policy(int architecture, int element_bytes, int unit, tile_access access) {
+  (void)architecture;
+  if (unit < element_bytes) {
+    // 12 bytes: 95 % aligned, 93 % at 8191 x 8193; unrolled for 24 elements of 4 bytes per thread.
+    if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 4, 8, 1}; }
+    return detail::parts_policy(element_bytes, unit);
+  }
+  const bool whole = access == tile_access::whole;
+  switch (element_bytes) {
+    case 1: return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1}   // 95 %
+                         : tile_policy{256, 128, 256, 4, 16, 4, 4, 2};    // 80 %
+    case 2: return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1}    // 97 %
+                         : tile_policy{128, 128, 256, 4, 16, 4, 4, 1};    // 82 %
+    case 4: return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1}     // 98 %
+                         : tile_policy{128, 64, 512, 4, 4, 4, 4, 1};      // 91 %
+    case 8: return {32, 64, 256, 8, 8, 8, 4, 1};                          // 95 %; 94 %
+    default: return {32, 32, 256, 16, 16, 16, 4, 1};                      // 16 bytes: 96 %; 94 %
+  }
+}
+
+/// True where a separate kernel for whole accesses pays.
+constexpr bool has_whole_policy(int element_bytes, int unit) {
+  return unit == element_bytes && element_bytes <= 4;
+}
+
+TILETRANSPOSE_NAMESPACE_END

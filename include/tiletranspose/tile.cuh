@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The two things that tiles travel between: `matrix_view`, a matrix in global memory, and
+/// `shared_tile`, a tile in shared memory.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/layout.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
+/// An aggregate: `tt::matrix_view<float>{data, rows, cols, stride}`; `stride` is in elements.
+template <class T>
+struct matrix_view {
+  T* data;
+  size_type rows;
+  size_type cols;
+  size_type stride;
+};
+
+namespace detail {
+
+template <class T>
+struct remove_const {
+  using type = T;
+};
+template <class T>
+struct remove_const<const T> {
+  using type = T;
+};
+
+/// What every function of the library asks of an element type.
+template <class T>
+constexpr bool check_element() {
+  static_assert(__is_trivially_copyable(T),
+                "tt: the element type must be trivially copyable; the library moves its bytes");
+  static_assert(sizeof(T) <= max_element_bytes,
+                "tt: elements may have 1 to 64 bytes; move larger ones by their parts");
+  return true;
+}
+
+/// A type without meaning: what is left of T when only its bytes are moved, so that all types of one size
+/// and alignment share one kernel.
+template <int Bytes, int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+}  // namespace detail
+
+/// A tile of `Layout` in shared memory. The caller owns the storage, which may sit in a union with other
+/// storage:
+///
+///     using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
+///     __shared__ typename tile_type::storage storage;
+///     tile_type tile(storage);
+///
+/// The object is a handle: copying it copies a pointer. Shared memory: sizeof(storage) ==
+/// Layout::size * sizeof(T), rounded up to 16 bytes.
+template <class T, class Layout>
+class shared_tile {
+  static_assert(detail::check_element<T>(), "");
+  static_assert(sizeof(typename Layout::element) == sizeof(T),
+                "tt: the layout of a shared_tile must be a layout of its own element type");
+
+ public:
+  using element = T;
+  using layout = Layout;
+  static constexpr int rows = Layout::rows;
+  static constexpr int cols = Layout::cols;
+
+  struct alignas(alignof(T) > 16 ? alignof(T) : 16) storage {
+    unsigned char bytes[Layout::size * sizeof(T)];
+  };
+
+  TILETRANSPOSE_FUNCTION explicit shared_tile(storage& memory) : bytes_(memory.bytes) {}
+
+  /// Where element (row, col) lies.
+  /// Precondition: 0 <= row < rows, 0 <= col < cols.
+  TILETRANSPOSE_FUNCTION unsigned char* address(int row, int col) const {
+    return bytes_ + Layout{}(row, col) * static_cast<int>(sizeof(T));
+  }
+
+  TILETRANSPOSE_FUNCTION T get(int row, int col) const {
+    return detail::load_shared<T>(address(row, col));
+  }
+  TILETRANSPOSE_FUNCTION void set(int row, int col, const T& value) const {
+    detail::store_shared<T>(address(row, col), value);
+  }
+
+ private:
+  unsigned char* bytes_;
+};
+
+TILETRANSPOSE_NAMESPACE_END

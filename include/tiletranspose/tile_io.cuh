@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Tiles between global and shared memory. Consecutive threads touch consecutive bytes of global memory
+/// in every function here, so accesses are coalesced; whatever lies outside of the matrix is skipped.
+///
+///     __global__ void transpose_tiles(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+///       using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
+///       __shared__ typename tile_type::storage storage;
+///       tile_type tile(storage);
+///       const tt::static_block<256> block;
+///       const std::size_t row = blockIdx.y * std::size_t{32};
+///       const std::size_t col = blockIdx.x * std::size_t{32};
+///       tt::load_tile(block, tile, in, row, col);
+///       block.sync();
+///       tt::store_tile_transposed(block, out, col, row, tile);
+///     }
+///
+/// No function here contains a barrier. The caller owes one `group.sync()` between filling a tile and
+/// reading it, and one between reading it and filling it again.
+
+#pragma once
+
+#include <tiletranspose/group.cuh>
+#include <tiletranspose/tile.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// How many of `extent` rows (or columns) starting at `first` exist, at most `most`.
+TILETRANSPOSE_FUNCTION unsigned part_inside(size_type extent, size_type first, unsigned most) {
+  const size_type left = first < extent ? extent - first : 0;
+  return left < most ? static_cast<unsigned>(left) : most;
+}
+
+template <class T>
+TILETRANSPOSE_FUNCTION unsigned char* as_bytes(T* data) {
+  return reinterpret_cast<unsigned char*>(data);
+}
+template <class T>
+TILETRANSPOSE_FUNCTION const unsigned char* as_bytes(const T* data) {
+  return reinterpret_cast<const unsigned char*>(data);
+}
+
+/// A unit is the widest access that divides T and that T's alignment allows; elements are moved unit by
+/// unit, so that consecutive threads touch consecutive bytes whatever the size of T.
+template <class T>
+struct element_units {
+  static constexpr int bytes = access_width(sizeof(T), alignof(T));
+  static constexpr int parts = static_cast<int>(sizeof(T)) / bytes;
+  using word = access_word_t<bytes>;
+};
+
+/// Calls visit(unit in global memory, row, unit in the row) for the units of a Rows x Cols tile that exist
+/// in the matrix. Tiles that lie wholly inside take a loop without a question in it.
+template <int Rows, int Cols, class Group, class T, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
+                                          size_type col0, Visit visit) {
+  using units = element_units<T>;
+  constexpr unsigned row_units = Cols * units::parts;
+  const unsigned rows = part_inside(matrix.rows, row0, Rows);
+  const unsigned cols = part_inside(matrix.cols, col0, Cols);
+  // Counted in bytes: a unit may start inside of an element.
+  auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
+  const size_type stride_bytes = matrix.stride * sizeof(T);
+  const auto address = [=](unsigned row, unsigned at) {
+    return origin + at * units::bytes + row * stride_bytes;
+  };
+  if (rows == Rows && cols == Cols) {
+    for_each_cell<Rows, row_units>(
+        group, [&](unsigned row, unsigned at) { visit(address(row, at), row, at); });
+  } else {
+    for_each_cell<Rows, row_units>(group, [&](unsigned row, unsigned at) {
+      if (row < rows && at < cols * units::parts) { visit(address(row, at), row, at); }
+    });
+  }
+}
+
+/// The place of a unit in a tile, given the row and column of its element.
+template <class T, class Layout>
+TILETRANSPOSE_FUNCTION unsigned char* shared_unit(shared_tile<T, Layout> tile, unsigned row,
+                                                  unsigned col, unsigned part) {
+  return tile.address(static_cast<int>(row), static_cast<int>(col)) + part * element_units<T>::bytes;
+}
+
+}  // namespace detail
+
+/// Fills a tile from a matrix.
+///
+///     tile(i, j) == in(row0 + i, col0 + j)    for every i, j inside both
+///
+/// Elements of the tile outside of the matrix keep what they held.
+/// \param group   the threads that share the work; every one of them calls
+/// \param tile    Layout::rows x Layout::cols elements of shared memory
+/// \param in      matrix in global memory; data is aligned as T
+/// \param row0,col0  the element of `in` that becomes tile(0, 0)
+/// Barriers: group.sync() after this call and before the tile is read.
+template <class Group, class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
+                                      matrix_view<Element> in, size_type row0, size_type col0) {
+  using units = detail::element_units<T>;
+  detail::for_each_unit<Layout::rows, Layout::cols>(
+      group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {
+        detail::store_shared(detail::shared_unit(tile, row, at / units::parts, at % units::parts),
+                             detail::load_global<typename units::word>(global));
+      });
+}
+
+/// Writes a tile to a matrix.
+///
+///     out(row0 + i, col0 + j) == tile(i, j)    for every i, j inside both
+///
+/// Barriers: group.sync() between the last write to the tile and this call, and after this call before
+/// the tile is written again.
+template <class Group, class T, class Layout>
+TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_type row0, size_type col0,
+                                       shared_tile<T, Layout> tile) {
+  using units = detail::element_units<T>;
+  detail::for_each_unit<Layout::rows, Layout::cols>(
+      group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {
+        const auto* shared = detail::shared_unit(tile, row, at / units::parts, at % units::parts);
+        detail::store_global(global, detail::load_shared<typename units::word>(shared));
+      });
+}
+
+/// Writes the transpose of a tile to a matrix: columns of the tile become rows.
+///
+///     out(row0 + j, col0 + i) == tile(i, j)    for every i, j inside both
+///
+/// Conflict-free where `tt::is_conflict_free(Layout{})`.
+/// Barriers: as `store_tile`.
+template <class Group, class T, class Layout>
+TILETRANSPOSE_FUNCTION void store_tile_transposed(Group group, matrix_view<T> out, size_type row0,
+                                                  size_type col0, shared_tile<T, Layout> tile) {
+  using units = detail::element_units<T>;
+  detail::for_each_unit<Layout::cols, Layout::rows>(
+      group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {
+        const auto* shared = detail::shared_unit(tile, at / units::parts, row, at % units::parts);
+        detail::store_global(global, detail::load_shared<typename units::word>(shared));
+      });
+}
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The whole library.
+
+#pragma once
+
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/config.cuh>
+#include <tiletranspose/group.cuh>
+#include <tiletranspose/layout.cuh>
+#include <tiletranspose/policy.cuh>
+#include <tiletranspose/tile.cuh>
+#include <tiletranspose/tile_io.cuh>
+#include <tiletranspose/transpose.cuh>
+#include <tiletranspose/version.cuh>
+#include <tiletranspose/warp_transpose.cuh>

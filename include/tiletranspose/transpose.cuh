@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launch wrappers: transposes of matrices in device memory, one call from the host.
+///
+///     #include <tiletranspose/transpose.cuh>
+///
+///     tt::transpose(out, in, nx, ny, stream);                  // tuned
+///     tt::transpose<float, 32, 8>(out, in, nx, ny, stream);    // this tile, this block
+///
+/// All of them
+/// - take any trivially copyable element of 1 to 64 bytes, any shape, any stride and any alignment that the
+///   element's type allows; sizes are limited by memory alone;
+/// - run asynchronously on `stream`, allocate nothing, and may be called from several threads, on any
+///   current device and while a stream is captured;
+/// - return cudaSuccess without a launch where there is nothing to move, whatever the pointers;
+/// - return cudaErrorInvalidValue before anything is launched, and leave `out` as it was, for null
+///   pointers, a stride shorter than its row, sizes that overflow the address space, and input and output
+///   that share a byte;
+/// - return the status of their own launch otherwise. An error that an earlier call left behind is neither
+///   returned nor cleared.
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error \
+    "tt: transpose.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
+#endif
+
+#include <type_traits>
+
+#include <tiletranspose/detail/launch.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A dense matrix, or a batch of them.
+template <class Out, class In>
+transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny, size_type batch = 1,
+                                size_type out_batch = 0, size_type in_batch = 0) {
+  return {in, out, nx, ny, nx, ny, batch, in_batch, out_batch, sizeof(In), sizeof(Out), false};
+}
+
+/// Pitched matrices; shapes that do not match are turned into a request that is refused.
+template <class T, class Element>
+transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
+  static_assert(std::is_same<typename remove_const<Element>::type, T>::value,
+                "tt: input and output must have the same element type; transform_transpose converts");
+  const bool empty = in.rows == 0 || in.cols == 0;
+  const bool fits = out.rows == in.cols && out.cols == in.rows;
+  return {in.data,    fits || empty ? out.data : nullptr,
+          in.cols,    in.rows,
+          in.stride,  out.stride,
+          1,          0,
+          0,          sizeof(T),
+          sizeof(T),  false};
+}
+
+}  // namespace detail
+
+/// Transposes a matrix, tuned for its type, shape and alignment.
+///
+///     out[x * ny + y] == in[y * nx + x]    for 0 <= x < nx, 0 <= y < ny
+///
+/// \param out     nx rows x ny columns, row-major, device memory
+/// \param in      ny rows x nx columns, row-major, device memory; does not overlap `out`
+/// \param nx      columns of the input, in elements
+/// \param ny      rows of the input
+/// \param stream  where the work is queued
+/// \returns see the top of this file
+template <class T>
+cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny), stream);
+}
+
+/// Transposes a pitched matrix or a part of one, tuned.
+///
+///     out(x, y) == in(y, x)
+///
+/// \param out  in.cols rows x in.rows columns; memory between its rows is left alone
+/// \param in   strides in elements, at least the number of columns
+/// \returns cudaErrorInvalidValue also where the shapes do not match
+template <class T, class Element>
+cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::view_request(out, in), stream);
+}
+
+/// Transposes with the tile and the block that you write.
+///
+///     out[x * ny + y] == in[y * nx + x]
+///
+/// \tparam TileDim    rows and columns of a tile
+/// \tparam BlockRows  rows of threads; a block has TileDim * BlockRows threads, each serving
+///                    TileDim / BlockRows elements of a tile. A block moves as many tiles, one below the
+///                    other, as keep its threads' loads in flight.
+/// \tparam Padding    unused elements behind each row of the tile; the default comes from the bank model
+/// \tparam BankWidth  bytes that a shared-memory bank serves per cycle, 4 or 8
+/// A tile that would conflict where another padding would not is a compiler error.
+/// Shared memory: at most 48 KB.
+template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
+          int BankWidth = 4>
+cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
+  return detail::transpose_strips<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+      detail::dense_request(out, in, nx, ny), stream);
+}
+
+/// The same for pitched matrices and parts of matrices.
+template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
+          int BankWidth = 4, class Element = const T>
+cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
+  return detail::transpose_strips<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+      detail::view_request(out, in), stream);
+}
+
+/// Transposes `batch` matrices that lie one behind the other.
+///
+///     out[(b * nx + x) * ny + y] == in[(b * ny + y) * nx + x]    for 0 <= b < batch
+///
+/// For matrices of pointers use the form with batch strides; the plain form takes pointers to pointers as
+/// the array form below.
+template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, size_type batch,
+                              cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  size_type elements = 0;
+  if (!detail::multiplies(nx, ny, elements)) { return cudaErrorInvalidValue; }
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+      detail::dense_request(out, in, nx, ny, batch, elements, elements), stream);
+}
+
+/// Transposes `batch` matrices with gaps between them.
+///
+///     out[b * out_batch_stride + x * ny + y] == in[b * in_batch_stride + y * nx + x]
+///
+/// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
+///        nx * ny; memory between the matrices of `out` is left alone
+template <class T>
+cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
+                              size_type in_batch_stride, size_type nx, size_type ny, size_type batch,
+                              cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+      detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
+}
+
+/// Transposes `batch` matrices that lie anywhere.
+///
+///     outs[b][x * ny + y] == ins[b][y * nx + x]
+///
+/// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
+///                  overlap, which only the caller can know.
+template <class T>
+cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
+                              size_type batch, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  const detail::transpose_request request{ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0,
+                                          sizeof(T), sizeof(T), true};
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(request, stream);
+}
+
+/// Transposes and applies a function to every element, in one pass.
+///
+///     out[x * ny + y] == op(in[y * nx + x])
+///
+/// \param out  nx rows x ny columns of the type that `op` yields, or one that it converts to
+/// \param in   ny rows x nx columns
+/// \param op   a trivially copyable function object with a __device__ (or __host__ __device__) call
+///             operator; called once per element, or more than once for elements near tile borders, so it
+///             must depend on its argument alone
+template <class Out, class In, class Op>
+cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
+                                cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<Out>(), "");
+  static_assert(detail::check_element<In>(), "");
+  return detail::transform_elements<In, Out>(detail::dense_request(out, in, nx, ny), op, stream);
+}
+
+TILETRANSPOSE_NAMESPACE_END
