@@ -15,11 +15,40 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them.
+constexpr int resident_blocks(int threads, int wanted) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+  constexpr int most_threads = 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+  constexpr int most_threads = 1536;
+#else
+  constexpr int most_threads = 2048;
+#endif
+  const int held = most_threads / threads < 16 ? most_threads / threads : 16;
+  return wanted < held ? wanted : held > 0 ? held : 1;
+}
+
 template <class Shape, int BlocksPerSm>
-__global__ void __launch_bounds__(Shape::threads, BlocksPerSm)
+__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
   move_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
+}
+
+/// Whole tiles of a matrix so small that the time to the first load counts: the block's tile is its place
+/// in a two-dimensional grid, and no tile needs a question.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    small_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
+                 size_type out_stride_bytes) {
+  __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  const tile_source source{in + blockIdx.y * Shape::tile_rows * in_stride_bytes + blockIdx.x * row_bytes,
+                           in_stride_bytes, 0, Shape::tile_rows, 0, row_bytes};
+  const tile_target target{
+      out + blockIdx.x * Shape::tile_cols * out_stride_bytes + blockIdx.y * Shape::piece_bytes,
+      out_stride_bytes, Shape::tile_cols, 0, Shape::piece_bytes, 0};
+  move_tile_between<Shape, true>(static_block<Shape::threads>{}, shared, source, target);
 }
 
 template <int ElementBytes, int Unit>
@@ -31,14 +60,14 @@ __global__ void __launch_bounds__(staged_threads)
 }
 
 template <class T, class Tile, int Threads, int BlocksPerSm>
-__global__ void __launch_bounds__(Threads, BlocksPerSm)
+__global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm))
     strip_kernel(const __grid_constant__ tile_arguments arguments) {
   __shared__ typename Tile::storage storage;
   move_strip<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
 }
 
 template <class Shape, class In, class Out, class Op>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, 4))
     transform_kernel(const __grid_constant__ tile_arguments arguments, const __grid_constant__ Op op) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
   convert_tile<Shape, In, Out>(static_block<Shape::threads>{}, shared, arguments, op, blockIdx.x);
@@ -106,13 +135,13 @@ inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
 
 constexpr size_type divide_up(size_type a, size_type b) { return (a + b - 1) / b; }
 
-/// Launches one of the kernels that walk tiles in `tile_order`. `piece_bytes` of an output row, tile_cols
-/// columns of the input a tile.
+/// Cuts a problem into tiles of `piece_bytes` of an output row and arguments.tile_cols columns of the input;
+/// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
-                        int piece_bytes, int tile_cols, int strip_width, size_type& blocks) {
+                        int piece_bytes, int strip_width, size_type& blocks) {
   const size_type row_tiles = divide_up(
       arguments.problem.ny * out_element + arguments.sector_mask, static_cast<size_type>(piece_bytes));
-  const size_type col_tiles = divide_up(arguments.problem.nx, static_cast<size_type>(tile_cols));
+  const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
   if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) { return false; }
   blocks = row_tiles * col_tiles * batch;
   arguments.order = tile_order(row_tiles, col_tiles, static_cast<size_type>(strip_width));
@@ -122,9 +151,14 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
 template <class Tuned>
 cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   using shape = typename Tuned::type;
-  tile_arguments arguments{problem, {}, sector_mask(problem, batch)};
+  size_type cols = shape::tile_cols;
+  if (shape::deals_loads) {  // such tiles may have any width: all of them about the same
+    const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
+    cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
+  }
+  tile_arguments arguments{problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)};
   size_type blocks = 0;
-  if (!order_tiles(arguments, batch, shape::element_bytes, shape::piece_bytes, shape::tile_cols,
+  if (!order_tiles(arguments, batch, shape::element_bytes, shape::piece_bytes,
                    Tuned::policy.strip_width, blocks)) {
     return split(problem, batch, shape::element_bytes, shape::element_bytes,
                  [&](const tile_problem& part, size_type part_batch) {
@@ -151,6 +185,24 @@ cudaError_t launch_boxes(const tile_problem& problem, size_type batch, box_kind 
                plan.blocks, staged_threads, plan.shared_bytes, pointers, stream);
 }
 
+/// True where `small_kernel` takes a problem whose addresses are multiples of 16 bytes.
+template <class Shape>
+bool is_small(const tile_problem& problem, size_type batch) {
+  return batch == 1 && !problem.pointer_arrays && problem.nx % Shape::tile_cols == 0 &&
+         problem.ny % Shape::tile_rows == 0 &&
+         problem.nx * problem.ny * Shape::element_bytes <= small_matrix_bytes;
+}
+
+template <class Shape>
+cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
+  tile_problem copy = problem;
+  void* pointers[] = {&copy.in, &copy.out, &copy.in_stride_bytes, &copy.out_stride_bytes};
+  return cudaLaunchKernel(reinterpret_cast<const void*>(&small_kernel<Shape>),
+                          dim3(static_cast<unsigned>(problem.nx / Shape::tile_cols),
+                               static_cast<unsigned>(problem.ny / Shape::tile_rows)),
+                          dim3(Shape::threads), pointers, 0, stream);
+}
+
 /// Chooses the kernel for elements whose addresses are multiples of `Unit`. `bits` has every bit that some
 /// address or stride has.
 template <int ElementBytes, int Unit>
@@ -161,6 +213,12 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
   const auto staged = [&](const auto& policy, bool whole) {
     return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole);
   };
+  if constexpr (Unit == ElementBytes) {
+    using small = typename small_shape<ElementBytes>::type;
+    if (bits % max_access_bytes == 0 && is_small<small>(problem, batch)) {
+      return launch_small<small>(problem, stream);
+    }
+  }
   if constexpr (has_whole_policy(ElementBytes, Unit)) {
     using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
     const size_type rows = (problem.nx | problem.ny) * ElementBytes;
@@ -217,12 +275,12 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
   using element_type = element<ElementBytes, Alignment>;
   constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
   constexpr int threads = TileDim * BlockRows;
-  constexpr int blocks_per_sm = threads <= 1024 ? 1024 / threads : 1;
+  constexpr int blocks_per_sm = 1536 / threads;  // 40 registers: 96 % at the size above, 94 % with 64
   using tile = strip_tile<element_type, TileDim, Padding, tiles>;
-  tile_arguments arguments{problem, {}, 0};
+  tile_arguments arguments{problem, {}, 0, TileDim};
   size_type blocks = 0;
-  if (!order_tiles(arguments, batch, ElementBytes, tiles * TileDim * ElementBytes, TileDim,
-                   strip_width, blocks)) {
+  if (!order_tiles(arguments, batch, ElementBytes, tiles * TileDim * ElementBytes, strip_width,
+                   blocks)) {
     return split(problem, batch, ElementBytes, ElementBytes,
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_strips<ElementBytes, Alignment, TileDim, BlockRows, Padding>(
@@ -263,9 +321,9 @@ cudaError_t launch_transform(const tile_problem& problem, size_type batch, const
                              cudaStream_t stream) {
   constexpr int out_bytes = static_cast<int>(sizeof(Out));
   using shape = typename converted_shape<out_bytes, access_width(out_bytes, alignof(Out))>::type;
-  tile_arguments arguments{problem, {}, sector_mask(problem, batch)};
+  tile_arguments arguments{problem, {}, sector_mask(problem, batch), shape::tile_cols};
   size_type blocks = 0;
-  if (!order_tiles(arguments, batch, out_bytes, shape::piece_bytes, shape::tile_cols, 1, blocks)) {
+  if (!order_tiles(arguments, batch, out_bytes, shape::piece_bytes, 1, blocks)) {
     return split(problem, batch, sizeof(In), sizeof(Out),
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_transform<In, Out>(part, part_batch, op, stream);

@@ -73,8 +73,14 @@ inline verdict examine(const transpose_request& request) {
   if (request.in_stride < request.nx || request.out_stride < request.ny) { return verdict::refused; }
   memory_region in{};
   memory_region out{};
-  // Behind arrays of pointers only the size of one matrix can be checked.
+  // Behind arrays of pointers only the size of one matrix can be checked; a pointer that both arrays
+  // hold in one place names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
+  if (request.pointer_arrays &&
+      (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||
+       !make_region(request.out, 1, request.batch, 0, sizeof(void*), out) || overlap(in, out))) {
+    return verdict::refused;
+  }
   if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
                  request.in_element, in) ||
       !make_side(request.out, request.nx, request.ny, request.out_stride, batch, request.out_batch,

@@ -37,23 +37,23 @@ struct staged_arguments {
   // Staging: segments that are contiguous in the input.
   bool rows_joined;        ///< the rows of a matrix are one segment
   bool matrices_joined;    ///< and the matrices of the box too
-  divider segment_words;   ///< words a segment can touch
-  divider matrix_segments; ///< segments of one matrix: its rows in a full box, 1 where they are joined
+  unsigned segment_lanes;  ///< log2 of the threads that share a segment
   unsigned segment_pitch;  ///< shared bytes from segment to segment
   unsigned pad_shift;      ///< one word is skipped every 2^pad_shift bytes; 31: none
 
   // Gathering: segments that are contiguous in the output.
   bool cols_joined;          ///< the rows of an output matrix are one span
   bool out_matrices_joined;  ///< and the matrices of the box too
-  divider piece_words;       ///< words of a piece of an output row
-  divider matrix_pieces;     ///< pieces of one matrix: its output rows in the box
+  unsigned piece_lanes;      ///< log2 of the threads that share a piece of an output row
   divider rows_wrap;         ///< rows after which a span continues with the next column
   divider cols_wrap;         ///< columns after which it continues with the next matrix
   unsigned row_step;         ///< what a span advances in one round of the block
   unsigned col_step;
-  unsigned matrix_step;
   unsigned matrix_bytes;     ///< shared bytes from matrix to matrix
   unsigned row_bytes;        ///< shared bytes from row to row
+  unsigned round_bytes;      ///< shared bytes that a round advances, before it wraps
+  unsigned row_wrap_bytes;   ///< and what wrapping the rows or the columns adds, modulo 2^32
+  unsigned col_wrap_bytes;
 };
 
 /// Copies one word to shared memory without waiting for it.
@@ -115,30 +115,76 @@ TILETRANSPOSE_FUNCTION staged_box find_box(const staged_arguments& arguments, un
   return box;
 }
 
-/// Steps through (segment, word) pairs in rounds of the block, without dividing in the loop.
-struct segment_walk {
-  unsigned segment, word;
-  unsigned segment_step, word_step, words;
-
-  TILETRANSPOSE_FUNCTION segment_walk(divider per_segment, unsigned rank, unsigned round)
-      : segment(per_segment.quotient(rank)),
-        word(per_segment.remainder(rank, segment)),
-        segment_step(per_segment.quotient(round)),
-        word_step(per_segment.remainder(round, segment_step)),
-        words(per_segment.divisor) {}
-
-  TILETRANSPOSE_FUNCTION void next() {
-    segment += segment_step;
-    word += word_step;
-    if (word >= words) {
-      word -= words;
-      ++segment;
-    }
-  }
-};
-
 TILETRANSPOSE_FUNCTION unsigned padded(unsigned byte, unsigned pad_shift) {
   return byte + (byte >> pad_shift) * 4;
+}
+
+/// Copies bytes [from, end) of a segment unit by unit: its ends.
+template <int Unit>
+TILETRANSPOSE_FUNCTION void stage_bytes(unsigned char* shared, unsigned offset,
+                                        const unsigned char* first, unsigned from, unsigned end,
+                                        unsigned lane, unsigned lanes, unsigned pad_shift) {
+  for (unsigned byte = from + lane * Unit; byte < end; byte += lanes * Unit) {
+    store_shared(shared + padded(offset + byte, pad_shift),
+                 load_constant<access_word_t<Unit>>(first + byte));
+  }
+}
+
+/// Copies one segment of sub-word elements to shared words; `lanes` threads share it. Segments may start
+/// inside of a word: they are shifted, so that all of them start at one in shared memory.
+template <int Unit>
+TILETRANSPOSE_FUNCTION void stage_shifted(unsigned char* shared, unsigned offset,
+                                          const unsigned char* first, unsigned length, unsigned lane,
+                                          unsigned lanes, unsigned pad_shift) {
+  const unsigned off = address_bits(first) % 4;
+  if (off == 0) {
+    const unsigned whole = length / 4 * 4;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned byte = lane * 4; byte < whole; byte += lanes * 4) {
+      copy_word_async(shared + padded(offset + byte, pad_shift), first + byte);
+    }
+    stage_bytes<Unit>(shared, offset, first, whole, length, lane, lanes, pad_shift);
+  } else {
+    // Words 1 .. last lie between two words that are both inside of the segment.
+    const unsigned last = length >= 8 - off ? (length - (8 - off)) / 4 : 0;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned word = 1 + lane; word <= last; word += lanes) {
+      const unsigned char* from = word_below(first) + word * 4;
+      store_shared(shared + padded(offset + word * 4, pad_shift),
+                   funnel_shift(load_constant<unsigned>(from), load_constant<unsigned>(from + 4),
+                                8 * off));
+    }
+    stage_bytes<Unit>(shared, offset, first, 0, smaller(4u, length), lane, lanes, pad_shift);
+    stage_bytes<Unit>(shared, offset, first, larger(4u, last * 4 + 4), length, lane, lanes, pad_shift);
+  }
+}
+
+/// Copies `segments` segments of words, `stride_bytes` apart. A thread keeps its place in every segment it
+/// takes, which leaves one addition per address.
+TILETRANSPOSE_FUNCTION void stage_words(unsigned char* shared, unsigned offset, unsigned pitch,
+                                        const unsigned char* first, size_type stride_bytes,
+                                        unsigned segments, unsigned length, unsigned rank,
+                                        unsigned lane_shift, unsigned pad_shift) {
+  const unsigned lanes = 1u << lane_shift;
+  const unsigned together = staged_threads >> lane_shift;
+  const unsigned group = rank >> lane_shift;
+  if (segments == 1) {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned byte = rank * 4; byte < length; byte += staged_threads * 4) {
+      copy_word_async(shared + padded(offset + byte, pad_shift), first + byte);
+    }
+    return;
+  }
+  for (unsigned byte = (rank & (lanes - 1)) * 4; byte < length; byte += lanes * 4) {
+    const unsigned char* from = first + group * stride_bytes + byte;
+    unsigned to = offset + group * pitch + byte;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned segment = group; segment < segments; segment += together) {
+      copy_word_async(shared + padded(to, pad_shift), from);
+      from += together * stride_bytes;
+      to += together * pitch;
+    }
+  }
 }
 
 template <int ElementBytes, int Unit, class Group>
@@ -149,202 +195,177 @@ TILETRANSPOSE_FUNCTION void stage_box(Group group, unsigned char* shared,
   const unsigned row_elements = arguments.rows_joined ? rows * box.cols : box.cols;
   const unsigned length =
       (arguments.matrices_joined ? box.matrices * row_elements : row_elements) * ElementBytes;
-  const unsigned segments =
-      (arguments.matrices_joined ? 1 : box.matrices) * arguments.matrix_segments.divisor;
-  const size_type first_byte = (box.row - box.lead_rows) * problem.in_stride_bytes +
-                               box.col * ElementBytes;
-  segment_walk walk(arguments.segment_words, group.thread_rank(), staged_threads);
-TILETRANSPOSE_UNROLL_BY(4)
-  for (; walk.segment < segments; walk.next()) {
-    unsigned matrix = walk.segment;
-    unsigned row = 0;
-    if (!arguments.rows_joined) {
-      matrix = arguments.matrix_segments.quotient(walk.segment);
-      row = arguments.matrix_segments.remainder(walk.segment, matrix);
-      if (row >= rows) { continue; }
+  const unsigned char* const origin =
+      problem.in_matrix(box.matrix) + (box.row - box.lead_rows) * problem.in_stride_bytes +
+      box.col * ElementBytes;
+  const unsigned rank = group.thread_rank();
+  const unsigned pitch = arguments.segment_pitch;
+  const unsigned row_segments = arguments.rows_joined ? 1 : rows;
+  if constexpr (Unit == 4) {
+    if (arguments.rows_joined && !arguments.matrices_joined && box.matrices > 1) {
+      stage_words(shared, 0, pitch, origin, problem.in_batch_bytes, box.matrices, length, rank,
+                  arguments.segment_lanes, arguments.pad_shift);
+      return;
     }
-    const unsigned char* first =
-        problem.in_matrix(box.matrix + matrix) + first_byte + row * problem.in_stride_bytes;
-    const unsigned off = Unit < 4 ? address_bits(first) % 4 : 0;
-    const int byte = static_cast<int>(walk.word * 4 - off);
-    unsigned char* to =
-        shared + padded(walk.segment * arguments.segment_pitch + walk.word * 4, arguments.pad_shift);
-    if (byte >= 0 && byte + 4 <= static_cast<int>(length)) {
-      copy_word_async(to, first + byte);
-    } else if constexpr (Unit < 4) {
-      using part = access_word_t<Unit>;
-TILETRANSPOSE_UNROLL
-      for (int i = 0; i < 4; i += Unit) {
-        if (byte + i >= 0 && byte + i < static_cast<int>(length)) {
-          store_shared(to + i, load_global<part>(first + byte + i));
-        }
+    const unsigned matrices = arguments.matrices_joined ? 1 : box.matrices;
+    for (unsigned matrix = 0; matrix < matrices; ++matrix) {
+      stage_words(shared, matrix * arguments.matrix_bytes, pitch,
+                  origin + matrix * problem.in_batch_bytes, problem.in_stride_bytes, row_segments,
+                  length, rank, arguments.segment_lanes, arguments.pad_shift);
+    }
+  } else {
+    const unsigned segments = (arguments.matrices_joined ? 1 : box.matrices) * row_segments;
+    const unsigned lanes = 1u << arguments.segment_lanes;
+    unsigned row = rank >> arguments.segment_lanes;
+    unsigned matrix = 0;
+    for (unsigned segment = row; segment < segments;
+         segment += staged_threads >> arguments.segment_lanes) {
+      while (row >= row_segments) {
+        row -= row_segments;
+        ++matrix;
       }
+      stage_shifted<Unit>(shared, matrix * arguments.matrix_bytes + row * pitch,
+                          origin + matrix * problem.in_batch_bytes + row * problem.in_stride_bytes,
+                          length, rank & (lanes - 1), lanes, arguments.pad_shift);
+      row += staged_threads >> arguments.segment_lanes;
     }
   }
 }
 
-/// Where an element of the box was staged. In a span the three counters run like an odometer: rows
-/// first, then columns, then matrices.
-struct staged_place {
-  unsigned matrix, col, row;
-
-  TILETRANSPOSE_FUNCTION void advance(unsigned rows, unsigned cols, unsigned matrices,
-                                      const staged_arguments& arguments) {
-    row += rows;
-    col += cols;
-    matrix += matrices;
-    if (row >= arguments.rows_wrap.divisor) {
-      row -= arguments.rows_wrap.divisor;
-      ++col;
-    }
-    if (col >= arguments.cols_wrap.divisor) {
-      col -= arguments.cols_wrap.divisor;
-      ++matrix;
-    }
-  }
-};
-
-/// Reads parts of elements from where `stage_box` put them.
-template <int ElementBytes, int Unit>
-class staged_reader {
- public:
-  TILETRANSPOSE_FUNCTION staged_reader(const unsigned char* shared, const staged_arguments& arguments,
-                                       const staged_box& box)
-      : shared_(shared), arguments_(arguments) {
-    if constexpr (Unit < 4) {
-      const tile_problem& problem = arguments.problem;
-      first_bits_ = address_bits(problem.in_matrix(box.matrix) +
-                                 (box.row - box.lead_rows) * problem.in_stride_bytes +
-                                 box.col * ElementBytes);
-      matrix_bits_ =
-          arguments.matrices_joined ? 0 : static_cast<unsigned>(problem.in_batch_bytes);
-      row_bits_ = arguments.rows_joined ? 0 : static_cast<unsigned>(problem.in_stride_bytes);
-    }
-  }
-
-  /// The unit that starts at `byte` of the element at `at`.
-  TILETRANSPOSE_FUNCTION unsigned operator()(const staged_place& at, unsigned byte) const {
-    unsigned offset = at.matrix * arguments_.matrix_bytes + at.row * arguments_.row_bytes +
-                      at.col * ElementBytes + byte;
-    // Words were staged as they lie, so an element keeps its segment's distance from a word.
-    if constexpr (Unit < 4) {
-      offset += (first_bits_ + at.row * row_bits_ + at.matrix * matrix_bits_) % 4;
-    }
-    return load_shared<access_word_t<Unit>>(shared_ + padded(offset, arguments_.pad_shift));
-  }
-
- private:
-  const unsigned char* shared_;
-  const staged_arguments& arguments_;
-  unsigned first_bits_ = 0;
-  unsigned matrix_bits_ = 0;
-  unsigned row_bits_ = 0;
-};
-
-/// Writes the pieces of output rows that a box holds, each from sector to sector.
+/// Writes the pieces of output rows that a box holds, each from sector to sector. A thread keeps its place
+/// in every piece it takes.
 template <int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void gather_pieces(Group group, const unsigned char* shared,
                                           const staged_arguments& arguments, const staged_box& box) {
-  constexpr int lead_bytes = staged_shape<ElementBytes>::skew_rows * ElementBytes;
+  using part_word = access_word_t<Unit>;
+  constexpr int skew_rows = staged_shape<ElementBytes>::skew_rows;
   const tile_problem& problem = arguments.problem;
-  const staged_reader<ElementBytes, Unit> read(shared, arguments, box);
-  const size_type first_byte = box.row * ElementBytes;
+  const unsigned row_bytes = arguments.row_bytes;
+  const unsigned pad_shift = arguments.pad_shift;
   const int length = static_cast<int>(box.rows * ElementBytes);
   const bool first_piece = box.row == 0;
   const bool last_piece = box.row + box.rows == problem.ny;
-  const unsigned row_base = box.lead_rows - staged_shape<ElementBytes>::skew_rows;
-  const unsigned pieces = arguments.matrix_pieces.divisor * box.matrices;
-  segment_walk walk(arguments.piece_words, group.thread_rank(), staged_threads);
-TILETRANSPOSE_UNROLL_BY(4)
-  for (; walk.segment < pieces; walk.next()) {
-    staged_place at;
-    at.matrix = arguments.matrix_pieces.quotient(walk.segment);
-    at.col = arguments.matrix_pieces.remainder(walk.segment, at.matrix);
-    if (at.col >= box.cols) { continue; }
-    unsigned char* first = problem.out_matrix(box.matrix + at.matrix) +
-                           (box.col + at.col) * problem.out_stride_bytes + first_byte;
-    const int skew = static_cast<int>(address_bits(first) % sector_bytes);
-    const int byte = static_cast<int>(walk.word * 4) - skew;
-    const int begin = first_piece ? 0 : -skew;
-    const int end = last_piece ? length : length - skew;
-    const unsigned from = static_cast<unsigned>(byte + lead_bytes);
-    at.row = from / ElementBytes + row_base;
-    unsigned part = from % ElementBytes;
-    if constexpr (Unit == 4) {
-      if (byte >= begin && byte < end) { store_global(first + byte, read(at, part)); }
-    } else {
-      unsigned word = 0;
-TILETRANSPOSE_UNROLL
-      for (int i = 0; i < 4; i += Unit) {
-        if (byte + i >= begin && byte + i < end) { word |= read(at, part) << (8 * i); }
-        part += Unit;
-        if (part == ElementBytes) {
-          part = 0;
-          ++at.row;
+  const unsigned lanes = 1u << arguments.piece_lanes;
+  const unsigned together = staged_threads >> arguments.piece_lanes;
+  const unsigned first_col = group.thread_rank() >> arguments.piece_lanes;
+  // Where the row that is skew_rows above the box would be staged; it need not be.
+  const unsigned base = (box.lead_rows - skew_rows) * row_bytes;
+  unsigned char* const first = problem.out_matrix(box.matrix) + box.row * ElementBytes +
+                               (box.col + first_col) * problem.out_stride_bytes;
+  const size_type col_step = together * problem.out_stride_bytes;
+
+  for (int word = static_cast<int>((group.thread_rank() & (lanes - 1)) * 4);
+       word < length + (last_piece ? sector_bytes : 0); word += static_cast<int>(lanes * 4)) {
+    unsigned char* piece = first;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned col = first_col; col < box.cols; col += together, piece += col_step) {
+      const int skew = static_cast<int>(address_bits(piece) % sector_bytes);
+      const int byte = word - skew;
+      const int begin = first_piece ? 0 : -sector_bytes;
+      const int end = last_piece ? length : length - skew;
+      const unsigned from = static_cast<unsigned>(byte + skew_rows * ElementBytes);
+      const auto shared_part = [&](unsigned at) {
+        const unsigned offset =
+            base + col * ElementBytes + at / ElementBytes * row_bytes + at % ElementBytes;
+        return load_shared<part_word>(shared + padded(offset, pad_shift));
+      };
+      if constexpr (Unit == 4) {
+        if (byte >= begin && byte < end) { store_global(piece + byte, shared_part(from)); }
+      } else if (byte >= begin && byte + 4 <= end) {
+        unsigned joined = 0;
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < 4; i += Unit) {
+          joined |= static_cast<unsigned>(shared_part(from + i)) << (8 * i);
         }
-      }
-      if (byte >= begin && byte + 4 <= end) {
-        store_global(first + byte, word);
+        store_global(piece + byte, joined);
       } else {
-TILETRANSPOSE_UNROLL
+        TILETRANSPOSE_UNROLL
         for (int i = 0; i < 4; i += Unit) {
           if (byte + i >= begin && byte + i < end) {
-            store_global(first + byte + i, static_cast<access_word_t<Unit>>(word >> (8 * i)));
+            store_global(piece + byte + i, shared_part(from + i));
           }
         }
       }
     }
   }
 }
+
+/// Where an element of a span was staged. The counters run like an odometer: rows first, then columns,
+/// then matrices; the offset goes along.
+struct span_place {
+  unsigned row, col, offset;
+
+  TILETRANSPOSE_FUNCTION span_place(unsigned element, unsigned element_bytes,
+                                    const staged_arguments& arguments) {
+    const unsigned column = arguments.rows_wrap.quotient(element);
+    const unsigned matrix = arguments.cols_wrap.quotient(column);
+    row = arguments.rows_wrap.remainder(element, column);
+    col = arguments.cols_wrap.remainder(column, matrix);
+    offset = matrix * arguments.matrix_bytes + row * arguments.row_bytes + col * element_bytes;
+  }
+
+  TILETRANSPOSE_FUNCTION void advance(unsigned rows, unsigned cols, unsigned bytes,
+                                      const staged_arguments& arguments) {
+    row += rows;
+    col += cols;
+    offset += bytes;
+    if (row >= arguments.rows_wrap.divisor) {
+      row -= arguments.rows_wrap.divisor;
+      ++col;
+      offset += arguments.row_wrap_bytes;
+    }
+    if (col >= arguments.cols_wrap.divisor) {
+      col -= arguments.cols_wrap.divisor;
+      offset += arguments.col_wrap_bytes;
+    }
+  }
+};
 
 /// Writes the spans of the output that a box holds.
 template <int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* shared,
                                          const staged_arguments& arguments, const staged_box& box) {
+  using part_word = access_word_t<Unit>;
   constexpr unsigned round_words = staged_shape<ElementBytes>::round_words;
   const tile_problem& problem = arguments.problem;
-  const staged_reader<ElementBytes, Unit> read(shared, arguments, box);
+  const unsigned pad_shift = arguments.pad_shift;
   const unsigned rank = group.thread_rank();
   const unsigned spans = arguments.out_matrices_joined ? 1 : box.matrices;
   const unsigned length = (arguments.out_matrices_joined ? box.matrices : 1) * box.cols * box.rows *
                           static_cast<unsigned>(ElementBytes);
-  const auto place_of = [&](unsigned byte, unsigned span) {
-    staged_place at;
-    const unsigned element = byte / ElementBytes;
-    at.col = arguments.rows_wrap.quotient(element);
-    at.row = arguments.rows_wrap.remainder(element, at.col);
-    at.matrix = arguments.cols_wrap.quotient(at.col);
-    at.col = arguments.cols_wrap.remainder(at.col, at.matrix);
-    at.matrix += span;
-    return at;
+  const auto read = [&](unsigned offset) {
+    return load_shared<part_word>(shared + padded(offset, pad_shift));
   };
   for (unsigned span = 0; span < spans; ++span) {
-    unsigned char* first =
+    const unsigned span_offset = span * arguments.matrix_bytes;
+    unsigned char* const first =
         problem.out_matrix(box.matrix + span) + box.col * problem.out_stride_bytes;
     const unsigned head = Unit < 4 ? smaller((0 - address_bits(first)) % 4, length) : 0;
     if (rank < round_words) {
-      staged_place at = place_of(head + 4 * rank, span);
-      const unsigned first_part = (head + 4 * rank) % ElementBytes;
-TILETRANSPOSE_UNROLL_BY(4)
-      for (unsigned byte = head + 4 * rank; byte + 4 <= length; byte += 4 * round_words) {
+      unsigned byte = head + 4 * rank;
+      span_place at(byte / ElementBytes, ElementBytes, arguments);
+      at.offset += span_offset;
+      const unsigned first_part = byte % ElementBytes;
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (; byte + 4 <= length; byte += 4 * round_words) {
         unsigned word = 0;
         if constexpr (Unit == 4) {
-          word = read(at, first_part);
+          word = read(at.offset + first_part);
         } else {
-          staged_place next = at;
+          span_place next = at;
           unsigned part = first_part;
-TILETRANSPOSE_UNROLL
+          TILETRANSPOSE_UNROLL
           for (int i = 0; i < 4; i += Unit) {
-            word |= read(next, part) << (8 * i);
+            word |= static_cast<unsigned>(read(next.offset + part)) << (8 * i);
             part += Unit;
             if (part == ElementBytes) {
               part = 0;
-              next.advance(1, 0, 0, arguments);
+              next.advance(1, 0, arguments.row_bytes, arguments);
             }
           }
         }
         store_global(first + byte, word);
-        at.advance(arguments.row_step, arguments.col_step, arguments.matrix_step, arguments);
+        at.advance(arguments.row_step, arguments.col_step, arguments.round_bytes, arguments);
       }
     }
     if constexpr (Unit < 4) {
@@ -352,8 +373,8 @@ TILETRANSPOSE_UNROLL
       const unsigned tail = (length - head) % 4;
       for (unsigned i = rank * Unit; i < head + tail; i += staged_threads * Unit) {
         const unsigned byte = i < head ? i : length - tail + (i - head);
-        const unsigned value = read(place_of(byte, span), byte % ElementBytes);
-        store_global(first + byte, static_cast<access_word_t<Unit>>(value));
+        const span_place at(byte / ElementBytes, ElementBytes, arguments);
+        store_global(first + byte, read(span_offset + at.offset + byte % ElementBytes));
       }
     }
   }

@@ -18,6 +18,9 @@ inline constexpr size_type box_bytes = 16 * 1024;
 /// are too large for a box.
 inline constexpr size_type short_row_bytes = 1024;
 
+/// And up to this many rows of the input, so that a box reads at least two sectors of each.
+inline constexpr size_type short_rows = box_bytes / (2 * sector_bytes);
+
 /// Shared rows longer than this get a pitch of their own instead of one pad per 128 bytes.
 inline constexpr size_type joined_row_bytes = 256;
 
@@ -31,17 +34,34 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
   const bool out_dense = problem.out_stride_bytes == problem.ny * element;
   const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
                      problem.nx * problem.ny * element <= box_bytes;
-  const bool few_columns = problem.nx < tile_cols;
-  const bool few_rows = problem.ny < tile_rows;
+  const bool few_columns = 2 * problem.nx <= tile_cols;
+  const bool few_rows = 2 * problem.ny <= tile_rows;
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }
   if (few_rows && out_dense && (!few_columns || problem.ny <= problem.nx)) { return box_kind::few_rows; }
   if (few_columns && in_dense) { return box_kind::few_columns; }
-  if (batch > 1 && out_dense && !whole && problem.ny * element <= short_row_bytes) {
+  if (batch > 1 && out_dense && !whole && problem.ny <= short_rows &&
+      problem.ny * element <= short_row_bytes) {
     return box_kind::few_rows;
   }
   return box_kind::none;
+}
+
+/// log2 of the threads that share a run of `words`: a power of two of a warp's size up to the block's that
+/// leaves the fewest of them idle, or less than a warp for short runs.
+inline unsigned lanes_for(unsigned words) {
+  unsigned best = 5;
+  unsigned best_steps = ~0u;
+  for (unsigned lanes = 8; lanes >= 5; --lanes) {
+    const unsigned steps = ((words - 1) / (1u << lanes) + 1) << lanes;
+    if (steps < best_steps) {
+      best = lanes;
+      best_steps = steps;
+    }
+  }
+  while (best > 2 && words <= (1u << (best - 1))) { --best; }
+  return best;
 }
 
 struct staged_plan {
@@ -112,12 +132,11 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   const unsigned segment_bytes = (arguments.rows_joined ? staged_rows : 1) *
                                  (arguments.matrices_joined ? arguments.box_matrices : 1) *
                                  arguments.box_cols * element;
-  const unsigned segment_words = (segment_bytes + 6) / 4;  // wherever in a word it starts
+  const unsigned segment_words = (segment_bytes + 3) / 4;
   const unsigned matrix_segments = arguments.rows_joined ? 1 : staged_rows;
   const unsigned segments =
       matrix_segments * (arguments.matrices_joined ? 1 : arguments.box_matrices);
-  arguments.segment_words = divider(segment_words);
-  arguments.matrix_segments = divider(matrix_segments);
+  arguments.segment_lanes = lanes_for(segment_words);
   arguments.segment_pitch = arguments.rows_joined
                                 ? segment_words * 4
                                 : row_pitch(segment_words * 4, arguments.box_rows, element);
@@ -126,18 +145,23 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
 
   // Gathering.
-  arguments.piece_words = divider(arguments.box_rows * element / 4 + sector_bytes / 4);
-  arguments.matrix_pieces = divider(arguments.box_cols);
+  arguments.piece_lanes = lanes_for(arguments.box_rows * element / 4);
   arguments.rows_wrap = divider(smaller<size_type>(ny, unlimited));
   arguments.cols_wrap = divider(arguments.out_matrices_joined ? nx : unlimited);
-  const unsigned round = shape::round_elements;
-  arguments.row_step = round % arguments.rows_wrap.divisor;
-  arguments.col_step = round / arguments.rows_wrap.divisor % arguments.cols_wrap.divisor;
-  arguments.matrix_step = round / arguments.rows_wrap.divisor / arguments.cols_wrap.divisor;
   arguments.matrix_bytes = arguments.matrices_joined
                                ? static_cast<unsigned>(matrix_bytes)
                                : matrix_segments * arguments.segment_pitch;
   arguments.row_bytes = arguments.rows_joined ? arguments.box_cols * element : arguments.segment_pitch;
+  const unsigned rows_wrap = arguments.rows_wrap.divisor;
+  const unsigned cols_wrap = arguments.cols_wrap.divisor;
+  const unsigned round = shape::round_elements;
+  const unsigned matrix_step = round / rows_wrap / cols_wrap;
+  arguments.row_step = round % rows_wrap;
+  arguments.col_step = round / rows_wrap % cols_wrap;
+  arguments.round_bytes = matrix_step * arguments.matrix_bytes +
+                          arguments.row_step * arguments.row_bytes + arguments.col_step * element;
+  arguments.row_wrap_bytes = element - rows_wrap * arguments.row_bytes;
+  arguments.col_wrap_bytes = arguments.matrix_bytes - cols_wrap * element;
   return plan;
 }
 

@@ -97,6 +97,7 @@ struct tile_arguments {
   tile_problem problem;
   tile_order order;
   unsigned sector_mask;  ///< 31 where output rows may start off a sector, else 0
+  unsigned tile_cols;    ///< columns of a tile, at most the shape's
 };
 
 /// The compile-time side of the kernel. `Unit` is the access that element addresses allow; accesses wider
@@ -117,16 +118,20 @@ struct tile_shape {
 
   static constexpr bool splits_element = Unit < ElementBytes;  // an element is several accesses
   static constexpr int parts = ElementBytes / Unit;
-  static constexpr bool shifts_loads = !Whole && LoadBytes > Unit;
-  static constexpr bool shifts_stores = !Whole && StoreBytes > Unit;
+  // Loads of 4 bytes are shifted together from two words; loads of 16 start where their row is aligned and
+  // are dealt out to the columns they hold. Stores of 16 bytes are assembled from words.
+  static constexpr bool shifts_loads = !Whole && LoadBytes == 4 && Unit < 4;
+  static constexpr bool deals_loads = !Whole && LoadBytes == 16 && Unit < 16;
+  static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
   static_assert(!splits_element || (LoadBytes == Unit && ChunkBytes == Unit), "");
-  static_assert(!shifts_loads || LoadBytes == 4, "");
-  static_assert(!shifts_stores || StoreBytes == 4, "");
+  static_assert(Whole || LoadBytes == Unit || shifts_loads || (deals_loads && Unit >= 4), "");
+  static_assert(Whole || StoreBytes == Unit || joins_stores, "");
 
   // a micro-block: what one thread loads at a time
   static constexpr int micro_rows = splits_element ? 1 : larger(ChunkBytes / ElementBytes, 1);
   static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
-  static constexpr int row_loads = TileCols * ElementBytes / LoadBytes;  // micro-blocks per tile row
+  static constexpr int row_loads =  // micro-blocks per tile row; one more where rows start anywhere
+      TileCols * ElementBytes / LoadBytes + (deals_loads ? 1 : 0);
   static constexpr int skew_rows = round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * ElementBytes;  // shared bytes before the tile's first row
   static constexpr int piece_bytes = TileRows * ElementBytes;
@@ -146,7 +151,7 @@ struct tile_shape {
           : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
   static constexpr int group_padding = micro_cols > 1 ? ChunkBytes : 0;
   static constexpr int shared_bytes =
-      round_up(TileCols * pitch + TileCols / micro_cols * group_padding + (shifts_stores ? 4 : 0), 16);
+      round_up(TileCols * pitch + TileCols / micro_cols * group_padding , 16);
   static_assert(shared_bytes <= 48 * 1024, "");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
@@ -158,26 +163,46 @@ struct tile_shape {
                           : row_offset(load * micro_cols);
   }
 
-  /// The four bytes at any shared offset, from two words. The second is not needed, and may be one that
-  /// nobody wrote, where the offset is a word's.
-  TILETRANSPOSE_FUNCTION static unsigned shared_word(const unsigned char* shared, unsigned from) {
-    const unsigned char* aligned = shared + from / 4 * 4;
-    return funnel_shift(load_shared<unsigned>(aligned), load_shared<unsigned>(aligned + 4), 8 * from);
-  }
-
   struct fill_lanes {
     constexpr long long operator()(int step) const {
       return chunk_offset(step % row_loads) + step / row_loads * micro_rows * ElementBytes;
     }
   };
+  /// Words of a store and their width; where a store is joined, consecutive eighths of a warp start at
+  /// different words of it, which keeps them in different banks.
+  static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
+  static constexpr unsigned store_words = StoreBytes / word_bytes;
+  /// The word that a thread reads `turn`-th, given the first word of its row's piece.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned word_of_turn(unsigned turn, unsigned thread,
+                                                                   unsigned first_word) {
+    return (turn + thread / 8 - first_word) % store_words;
+  }
+
   struct drain_lanes {
-    constexpr long long operator()(int step) const {
-      constexpr int words = piece_bytes / StoreBytes;
-      return row_offset(step / words) + step % words * StoreBytes;
+    unsigned turn;
+    unsigned skew_step;  // some pattern of the rows' skews
+    constexpr long long operator()(unsigned step) const {
+      constexpr unsigned stores = piece_bytes / StoreBytes;
+      const unsigned row = step / stores;
+      const unsigned skew = joins_stores ? row * skew_step % sector_bytes / word_bytes * word_bytes : 0;
+      const unsigned from = row_offset(row) + sector_bytes - skew;
+      return from / word_bytes * word_bytes + step % stores * StoreBytes +
+             word_of_turn(turn, step, from / word_bytes) * word_bytes;
     }
   };
+  /// Pieces that are no multiple of 128 bytes, as only elements of an odd size above 16 have, let an eighth
+  /// of a warp straddle two rows, which may then meet.
+  static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
+  static constexpr bool drains_without_conflict() {
+    for (unsigned turn = 0; turn < store_words; ++turn) {
+      for (unsigned skew_step = 0; skew_step < sector_bytes; skew_step += 4) {
+        if (request_ways(drain_lanes{turn, skew_step}, word_bytes) > drain_ways) { return false; }
+      }
+    }
+    return true;
+  }
   static_assert(request_ways(fill_lanes{}, ChunkBytes) == 1, "a shipped tile must not conflict");
-  static_assert(request_ways(drain_lanes{}, StoreBytes) == 1, "a shipped tile must not conflict");
+  static_assert(drains_without_conflict(), "a shipped tile must not conflict");
 };
 
 /// end - begin, cut to a range that any tile's arithmetic fits.
@@ -241,7 +266,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   constexpr unsigned row_loads = Shape::row_loads;
   constexpr bool straight = Shape::threads % row_loads == 0;
   constexpr int round_rows = Shape::threads / Shape::row_loads * micro_rows;
-  const size_type round_bytes = (round_rows - micro_rows) * source.stride_bytes;
+  const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
 
   unsigned loaded[rounds][micro_rows][words];
   const unsigned char* address =
@@ -300,6 +325,71 @@ TILETRANSPOSE_UNROLL
   }
 }
 
+/// Fills rows [from_row, from_row + Rows) of a tile with 16-byte loads, whatever the alignment of its rows:
+/// a load takes the units from the boundary at or below the row's on, a warp takes a row, and each unit
+/// goes to the shared row of its own column.
+template <class Shape, bool Interior, int Rows, class Group>
+TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
+                                            const tile_source& source, int from_row, int cols) {
+  constexpr int unit = Shape::unit;
+  constexpr int units = 16 / unit;
+  constexpr int warps = Shape::threads / 32;
+  constexpr int rounds = (Rows + warps - 1) / warps;
+  static_assert(Shape::row_loads <= 32 && Shape::threads % 32 == 0, "a warp takes a row");
+  using word = access_word_t<unit>;
+  struct alignas(16) vector {
+    word units[16 / Shape::unit];
+  };
+  const int lane = static_cast<int>(group.thread_rank() % 32);
+  const int first_row = from_row + static_cast<int>(group.thread_rank() / 32);
+
+  vector loaded[rounds];
+  const unsigned char* row = source.row(first_row);
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+    const int at = first_row + round * warps;
+    const int byte = lane * 16 - static_cast<int>(address_bits(row) % 16);
+    const bool row_exists = (Rows % warps == 0 || at < from_row + Rows) &&
+                            (Interior || (at >= source.first_row && at < source.end_row));
+    if (row_exists && (Interior ? byte < cols * unit
+                                : byte >= source.first_byte && byte + 16 <= source.end_byte)) {
+      const word16 all = load_constant<word16>(row + byte);
+      __builtin_memcpy(&loaded[round], &all, 16);
+    } else if (!Interior && row_exists) {
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < units; ++i) {
+        const int from = byte + i * unit;
+        if (from >= source.first_byte && from < source.end_byte) {
+          loaded[round].units[i] = load_constant<word>(row + from);
+        }
+      }
+    }
+  }
+  row = source.row(first_row);
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+    const int at = first_row + round * warps;
+    if ((Rows % warps != 0 && at >= from_row + Rows) ||
+        (!Interior && (at < source.first_row || at >= source.end_row))) {
+      continue;
+    }
+    const int shift = static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
+    // Units that wrap into the next group of columns lie one padding further.
+    const int wraps = (units - shift) % units;
+    unsigned char* const to = shared + Shape::lead_bytes + at * Shape::element_bytes +
+                              (lane * units - shift) * Shape::pitch +
+                              (shift == 0 ? lane : lane - 1) * Shape::group_padding;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < units; ++i) {
+      const int col = lane * units - shift + i;
+      if (static_cast<unsigned>(col) < static_cast<unsigned>(cols)) {
+        store_shared(to + i * Shape::pitch + (wraps + i >= units ? Shape::group_padding : 0),
+                     loaded[round].units[i]);
+      }
+    }
+  }
+}
+
 /// True where a tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
@@ -338,45 +428,89 @@ struct tile_target {
   unsigned sector_mask;
 };
 
-/// Copies one piece of each shared row to the output. Words that reach over an end of the output row are
-/// left to `drain_row_ends`.
+/// The bytes of one store, `from` bytes into shared memory, wherever that is aligned.
+template <class Shape>
+TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsigned char* shared,
+                                                                    unsigned from, unsigned thread) {
+  constexpr int word_bytes = Shape::word_bytes;
+  using word = access_word_t<word_bytes>;
+  if constexpr (!Shape::joins_stores) {
+    return load_shared<word>(shared + from);
+  } else {
+    constexpr unsigned count = Shape::store_words;
+    const unsigned char* const first = shared + from / word_bytes * word_bytes;
+    const unsigned turned = Shape::word_of_turn(0, thread, from / word_bytes);
+    word read[count];
+    TILETRANSPOSE_UNROLL
+    for (unsigned turn = 0; turn < count; ++turn) {
+      read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes);
+    }
+    // read[turn] is word (turn + turned) % count: turn the array back.
+    word words[count];
+    if constexpr (count == 2) {
+      words[0] = turned % 2 == 0 ? read[0] : read[1];
+      words[1] = turned % 2 == 0 ? read[1] : read[0];
+    } else {
+      word half[count];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < count; ++i) {
+        half[i] = turned % 2 == 0 ? read[i] : read[(i + count - 1) % count];
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < count; ++i) {
+        words[i] = turned / 2 % 2 == 0 ? half[i] : half[(i + count - 2) % count];
+      }
+    }
+    if constexpr (Shape::unit < 4) {
+      if (from % 4 != 0) {
+        const unsigned next = load_shared<unsigned>(first + 16);
+        words[0] = funnel_shift(words[0], words[1], 8 * from);
+        words[1] = funnel_shift(words[1], words[2], 8 * from);
+        words[2] = funnel_shift(words[2], words[3], 8 * from);
+        words[3] = funnel_shift(words[3], next, 8 * from);
+      }
+    }
+    word16 result;
+    __builtin_memcpy(&result, words, 16);
+    return result;
+  }
+}
+
+/// Copies one piece of each shared row to the output. Stores that would reach over an end of the output
+/// row are left to `drain_row_ends`.
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
                                        const tile_target& target) {
   constexpr int store_bytes = Shape::store_bytes;
-  constexpr unsigned row_words = Shape::piece_bytes / store_bytes;
-  constexpr unsigned steps = Shape::tile_cols * row_words;
-  constexpr bool straight = Shape::threads % row_words == 0;
-  constexpr unsigned round_rows = Shape::threads / row_words;
-  using word = access_word_t<store_bytes>;
+  constexpr unsigned row_stores = Shape::piece_bytes / store_bytes;
+  constexpr unsigned steps = Shape::tile_cols * row_stores;
+  constexpr bool straight = Shape::threads % row_stores == 0;
+  constexpr unsigned round_rows = Shape::threads / row_stores;
   const unsigned rank = group.thread_rank();
-  unsigned char* out = target.first + rank / row_words * target.stride_bytes;
-TILETRANSPOSE_UNROLL
+  const unsigned rows = static_cast<unsigned>(target.rows);
+  unsigned char* out = target.first + rank / row_stores * target.stride_bytes;
+  TILETRANSPOSE_UNROLL
   for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
     const unsigned step = rank + round * Shape::threads;
-    if (steps % Shape::threads != 0 && step >= steps) { break; }
-    const unsigned row = straight ? rank / row_words + round * round_rows : step / row_words;
+    const unsigned row = straight ? rank / row_stores + round * round_rows : step / row_stores;
+    if (((steps % Shape::threads != 0 || !Interior) || Shape::deals_loads) && row >= rows) { break; }
     if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
     if (straight && round > 0) { out += round_rows * target.stride_bytes; }
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = static_cast<int>((straight ? rank : step) % row_words * store_bytes) - skew;
+    const int byte = static_cast<int>((straight ? rank : step) % row_stores * store_bytes) - skew;
     const unsigned from = Shape::row_offset(row) + Shape::lead_bytes + byte;
-    if (Interior || (static_cast<int>(row) < target.rows && byte >= target.first_byte &&
-                     byte + store_bytes <= target.end_byte)) {
-      if constexpr (!Shape::shifts_stores) {
-        store_global(out + byte, load_shared<word>(shared + from));
-      } else {
-        store_global(out + byte, Shape::shared_word(shared, from));
-      }
+    if (Interior || (byte >= target.first_byte && byte + store_bytes <= target.end_byte)) {
+      store_global(out + byte, read_piece<Shape>(shared, from, rank));
     }
   }
 }
 
-/// Writes the words of an output row that lie partly outside of it, unit by unit.
+/// Writes the stores of an output row that lie partly outside of it, unit by unit.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
                                            const tile_target& target) {
-  constexpr int most = 4 / Shape::unit;  // units on each side
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int most = bytes / Shape::unit;  // units on each side
   using word = access_word_t<Shape::unit>;
   for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
        step += Shape::threads) {
@@ -385,13 +519,15 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
     if (row >= target.rows) { break; }
     unsigned char* out = target.first + row * target.stride_bytes;
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    // The first word boundary inside the row, and the last.
-    const int head = (4 - (target.first_byte + skew) % 4) % 4;
-    const int tail = (target.end_byte + skew) % 4;
+    // Bytes up to the first store boundary inside the row, and from the last one on. A row that lies
+    // between two boundaries has only a head.
+    const int length = target.end_byte - target.first_byte;
+    const int head = smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes,
+                             length);
+    const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
     const bool left = step % (2 * most) < most;
     const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
-    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew &&
-        byte >= target.first_byte && byte < target.end_byte) {
+    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
       store_global(out + byte, load_shared<word>(shared + Shape::row_offset(row) + Shape::lead_bytes +
                                                  byte));
     }
@@ -403,7 +539,7 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* shared,
                                          const tile_target& target) {
   drain_tile<Shape, Interior>(group, shared, target);
-  if constexpr (!Interior && Shape::shifts_stores) {
+  if constexpr (!Interior && Shape::joins_stores) {
     if (target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes) {
       drain_row_ends<Shape>(group, shared, target);
     }
@@ -417,10 +553,10 @@ TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
   const tile_problem& problem = arguments.problem;
   const size_type row_bytes = problem.ny * Shape::element_bytes;
   const size_type piece = at.row_tile * Shape::piece_bytes;
-  const size_type first_col = at.col_tile * Shape::tile_cols;
+  const size_type first_col = at.col_tile * arguments.tile_cols;
   return {problem.out_matrix(at.batch) + first_col * problem.out_stride_bytes + piece,
           problem.out_stride_bytes,
-          clipped_distance(first_col, problem.nx),
+          smaller(clipped_distance(first_col, problem.nx), static_cast<int>(arguments.tile_cols)),
           clipped_distance(piece, 0),
           clipped_distance(piece, row_bytes),
           arguments.sector_mask};
@@ -431,7 +567,7 @@ TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
                                                const tile_order::place& at) {
   const tile_problem& problem = arguments.problem;
   const size_type first_row = at.row_tile * Shape::tile_rows;
-  const size_type first_byte = at.col_tile * Shape::tile_cols * ElementBytes;
+  const size_type first_byte = at.col_tile * arguments.tile_cols * ElementBytes;
   return {problem.in_matrix(at.batch) + first_row * problem.in_stride_bytes + first_byte,
           problem.in_stride_bytes,
           clipped_distance(first_row, 0),
@@ -444,7 +580,8 @@ TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
 /// of their rows.
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes, bool skewed) {
-  constexpr int reach = Shape::shifts_loads ? 4 : 0;  // loads start at a word boundary and take one more
+  // Loads that start at a boundary reach over both ends of the tile.
+  constexpr int reach = Shape::shifts_loads ? 4 : Shape::deals_loads ? 16 : 0;
   return source.first_row <= (skewed ? -Shape::skew_rows : 0) && source.end_row >= Shape::tile_rows &&
          source.first_byte <= -reach && source.end_byte >= row_bytes + reach;
 }
@@ -453,8 +590,18 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
                                               const tile_source& source, const tile_target& target) {
   const bool skewed = target.sector_mask != 0;
-  fill_rows<Shape, Interior, Shape::tile_rows>(group, shared, source, 0);
-  if (skewed) { fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows); }
+  if constexpr (Shape::deals_loads) {
+    fill_rows_dealt<Shape, Interior, Shape::tile_rows>(group, shared, source, 0, target.rows);
+    if (skewed) {
+      fill_rows_dealt<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
+                                                         target.rows);
+    }
+  } else {
+    fill_rows<Shape, Interior, Shape::tile_rows>(group, shared, source, 0);
+    if (skewed) {
+      fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows);
+    }
+  }
   group.sync();
   if constexpr (!Interior && Shape::shifts_loads) {
     if (has_row_ends<Shape>(source)) {
@@ -474,7 +621,7 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
   const tile_order::place at = arguments.order(block);
   const tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
   const tile_target target = make_target<Shape>(arguments, at);
-  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  const int row_bytes = static_cast<int>(arguments.tile_cols) * Shape::element_bytes;
   if (is_interior<Shape>(source, row_bytes, arguments.sector_mask != 0)) {
     move_tile_between<Shape, true>(group, shared, source, target);
   } else {

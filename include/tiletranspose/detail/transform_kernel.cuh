@@ -53,44 +53,49 @@ TILETRANSPOSE_UNROLL
 template <class Shape, bool Interior, int Rows, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows_converted(Group group, unsigned char* shared,
                                                 const tile_source& source, int from_row, const Op& op) {
-  constexpr unsigned micro_rows = Shape::micro_rows;
+  constexpr int micro_rows = Shape::micro_rows;
   constexpr unsigned cols = Shape::tile_cols;
   constexpr unsigned steps = Rows / micro_rows * cols;
+  constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
+  constexpr int round_rows = static_cast<int>(Shape::threads / cols) * micro_rows;
   // Rounds whose loads are under way together: 16 registers' worth.
   constexpr unsigned micro_bytes = sizeof(In) * micro_rows;
   constexpr unsigned batch = micro_bytes >= 64 ? 1 : 64 / micro_bytes;
-  const unsigned rank = group.thread_rank();
-  static_assert(Shape::threads % cols == 0, "");
+  static_assert(Shape::threads % cols == 0, "each thread stays in its column");
 
-  for (unsigned first = rank; first < steps; first += batch * Shape::threads) {
+  const unsigned rank = group.thread_rank();
+  const int byte = static_cast<int>(rank % cols * sizeof(In));
+  const int first_row = from_row + static_cast<int>(rank / cols) * micro_rows;
+  const bool col_exists = Interior || byte < source.end_byte;
+  const unsigned char* address = source.row(first_row) + byte;
+  unsigned char* const to = shared + Shape::row_offset(rank % cols) + Shape::lead_bytes;
+  const auto exists = [&](unsigned round, int row) {
+    return (steps % Shape::threads == 0 || rank + round * Shape::threads < steps) &&
+           (Interior || (col_exists && row >= source.first_row && row < source.end_row));
+  };
+  TILETRANSPOSE_UNROLL
+  for (unsigned first = 0; first < rounds; first += batch) {
     loaded_element<In> loaded[batch][micro_rows];
-    bool exists[batch][micro_rows];
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
-      const unsigned step = first + b * Shape::threads;
-      const int row = from_row + static_cast<int>(step / cols * micro_rows);
-      const int byte = static_cast<int>(step % cols * sizeof(In));
-      const unsigned char* address = source.row(row) + byte;
-TILETRANSPOSE_UNROLL
-      for (unsigned r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
-        const int at = row + static_cast<int>(r);
-        exists[b][r] = step < steps && (Interior || (at >= source.first_row && at < source.end_row &&
-                                                     byte < source.end_byte));
-        if (exists[b][r]) { loaded[b][r].load(address); }
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
+        const int row = first_row + static_cast<int>(first + b) * round_rows + r;
+        if (first + b < rounds && exists(first + b, row)) { loaded[b][r].load(address); }
       }
+      address += (round_rows - micro_rows) * source.stride_bytes;
     }
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (unsigned b = 0; b < batch; ++b) {
-      const unsigned step = first + b * Shape::threads;
-      const int row = from_row + static_cast<int>(step / cols * micro_rows);
+      if (first + b >= rounds) { continue; }
+      const int row = first_row + static_cast<int>(first + b) * round_rows;
       packed_chunk<Shape, Out> chunk = {};
-TILETRANSPOSE_UNROLL
-      for (unsigned r = 0; r < micro_rows; ++r) {
-        if (exists[b][r]) { chunk.put(static_cast<int>(r), op(loaded[b][r].get())); }
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < micro_rows; ++r) {
+        if (exists(first + b, row + r)) { chunk.put(r, op(loaded[b][r].get())); }
       }
-      if (step < steps) {
-        chunk.store(shared + Shape::row_offset(step % cols) + Shape::lead_bytes +
-                    row * Shape::element_bytes);
+      if (steps % Shape::threads == 0 || rank + (first + b) * Shape::threads < steps) {
+        chunk.store(to + row * Shape::element_bytes);
       }
     }
   }

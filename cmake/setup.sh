@@ -1,0 +1,89 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+# shellcheck shell=bash
+
+# Sourced by tests/run.sh and examples/run.sh: finds the tools that a build needs, or installs them.
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'error: %s\n' "$*" >&2
+  exit 1
+}
+
+# Root on a machine with apt may install; anybody else is told what is missing.
+may_install() { [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; }
+
+apt_get() {
+  DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 "$@" </dev/null
+}
+
+apt_install() {
+  say "installing $*"
+  apt_get update && apt_get install -y --no-install-recommends "$@"
+}
+
+# version_at_least WANTED ACTUAL
+version_at_least() { printf '%s\n%s\n' "$1" "$2" | sort -V -C; }
+
+cmake_is_new_enough() {
+  command -v cmake >/dev/null &&
+    version_at_least 3.24 "$(cmake --version | sed -n 's/^cmake version //p')"
+}
+
+find_nvcc() {
+  if [ -z "${CUDACXX:-}" ] && ! command -v nvcc >/dev/null; then
+    [ -x /usr/local/cuda/bin/nvcc ] || fail "no nvcc on PATH or in /usr/local/cuda/bin"
+    PATH=$PATH:/usr/local/cuda/bin
+  fi
+}
+
+find_compiler() {
+  [ -n "${CXX:-}" ] || command -v c++ g++ clang++ >/dev/null || {
+    may_install && apt_install g++
+  } || fail "no C++ compiler on PATH"
+}
+
+find_cmake() {
+  if ! cmake_is_new_enough && may_install; then
+    apt_install cmake || true
+    hash -r
+  fi
+  # An older distribution has an older CMake; Python's package of it needs no root.
+  if ! cmake_is_new_enough && [ -x build/tools/bin/cmake ]; then
+    PATH=$PWD/build/tools/bin:$PATH
+  elif ! cmake_is_new_enough; then
+    if ! python3 -c 'import ensurepip' 2>/dev/null && may_install; then
+      apt_install python3-venv || true
+    fi
+    say "installing CMake into build/tools"
+    python3 -m venv build/tools && build/tools/bin/pip install -q 'cmake>=3.24,<4' &&
+      PATH=$PWD/build/tools/bin:$PATH
+  fi
+  cmake_is_new_enough || fail "CMake 3.24 or newer is needed"
+}
+
+find_generator() {
+  command -v ninja >/dev/null || command -v make >/dev/null || {
+    may_install && apt_install ninja-build
+  } || fail "neither ninja nor make is on PATH"
+  if [ -z "${CMAKE_GENERATOR:-}" ] && command -v ninja >/dev/null; then
+    export CMAKE_GENERATOR=Ninja
+  fi
+}
+
+# configure FOLDER CMAKE_ARGUMENT...: a folder that was configured once keeps its generator.
+configure() {
+  local folder=$1
+  shift
+  if [ -f "$folder/CMakeCache.txt" ]; then
+    unset CMAKE_GENERATOR
+  fi
+  cmake -S . -B "$folder" "$@"
+}
+
+find_build_tools() {
+  find_nvcc
+  find_compiler
+  find_cmake
+  find_generator
+}

@@ -1,0 +1,415 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Speed of every 2-D transpose beside cudaMemcpyAsync of the same bytes, the textbook kernel and
+// cublas<t>geam, all in one run. Cases are named family/type/shape; shapes are columns x rows of
+// the input, with the batch in front. Google Benchmark's own options work; ours:
+//   --table             print Markdown tables after the run
+//   --table_out=FILE    write them to FILE instead
+//   --rounds=N          rounds that each median is taken from (15)
+
+#include <benchmark/benchmark.h>
+#include <cuda_fp16.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <exception>
+#include <fstream>
+#include <initializer_list>
+#include <iostream>
+#include <stdexcept>
+#include <string>
+#include <tiletranspose/transpose.cuh>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "harness.cuh"
+#include "peers.cuh"
+
+namespace {
+
+using namespace bench;
+
+// ---- what is measured ---------------------------------------------------------------------------
+
+// `factor` is what geam multiplies by to do the same; a change of type is beyond it.
+struct identity {
+  static constexpr double factor = 1;
+  template <class T>
+  __device__ T operator()(T value) const {
+    return value;
+  }
+};
+struct triple {
+  static constexpr double factor = 3;
+  __device__ float operator()(float value) const { return value * 3.0f; }
+};
+struct to_half {
+  __device__ __half operator()(float value) const { return __float2half(value); }
+};
+
+// The overload that a user with this shape would call.
+struct tuned {
+  template <class T>
+  cudaError_t operator()(T* out, const T* in, const shape& s, cudaStream_t stream) const {
+    if (!s.dense_rows()) {
+      return tt::transpose(tt::matrix_view<T>{out, s.nx, s.ny, s.out_stride},
+                           tt::matrix_view<const T>{in, s.ny, s.nx, s.in_stride}, stream);
+    }
+    if (s.batch == 1) { return tt::transpose(out, in, s.nx, s.ny, stream); }
+    return s.dense_batch() ? tt::transpose_batched(out, in, s.nx, s.ny, s.batch, stream)
+                           : tt::transpose_batched(out, s.out_batch_stride, in, s.in_batch_stride,
+                                                   s.nx, s.ny, s.batch, stream);
+  }
+};
+struct explicit_32x8 {
+  cudaError_t operator()(float* out, const float* in, const shape& s, cudaStream_t stream) const {
+    return tt::transpose<float, 32, 8>(out, in, s.nx, s.ny, stream);
+  }
+};
+template <class Op>
+struct fused {
+  template <class U, class T>
+  cudaError_t operator()(U* out, const T* in, const shape& s, cudaStream_t stream) const {
+    return tt::transform_transpose(out, in, s.nx, s.ny, Op{}, stream);
+  }
+};
+
+// ---- one case -----------------------------------------------------------------------------------
+
+struct tagged_shape {
+  shape s;
+  std::string tag = "";   // told apart by this where the sizes are the same
+  std::size_t slots = 1;  // copies of the problem that calls inside a graph rotate through
+};
+
+std::string label(const tagged_shape& c) {
+  std::string text = c.s.batch > 1 ? std::to_string(c.s.batch) + "x" : "";
+  text += std::to_string(c.s.nx) + "x" + std::to_string(c.s.ny);
+  return c.tag.empty() ? text : text + "-" + c.tag;
+}
+
+template <class T, class U, class Op, class Form>
+std::vector<contender> line_up(stopwatch watch, const shape& s, Op op, Form form) {
+  const arena& a = device();
+  const cudaStream_t stream = a.stream;
+  const auto skip = [s](std::size_t slot) { return slot * s.elements(); };
+  const auto in = [=](std::size_t slot) {
+    return reinterpret_cast<const T*>(a.in) + s.in_offset + skip(slot);
+  };
+  const auto out = [=](std::size_t slot) {
+    return reinterpret_cast<U*>(a.out) + s.out_offset + skip(slot);
+  };
+  const auto check = [=](std::size_t slot) { verify<T, U>(s, skip(slot), op); };
+  // As many bytes read and as many written as the transpose moves on the average of both sides.
+  const std::size_t bytes = s.elements() * (sizeof(T) + sizeof(U)) / 2;
+
+  std::vector<contender> field;
+  if (watch == stopwatch::host) {
+    field.push_back({contender::reference, [=](std::size_t) { return bare_launch(stream); }, {}});
+  } else {
+    field.push_back({contender::reference,
+                     [=](std::size_t slot) {
+                       return cudaMemcpyAsync(a.out + slot * bytes, a.in + slot * bytes, bytes,
+                                              cudaMemcpyDeviceToDevice, stream);
+                     },
+                     {}});
+  }
+  field.push_back({contender::ours,
+                   [=](std::size_t slot) { return form(out(slot), in(slot), s, stream); }, check});
+  if (watch == stopwatch::host) { return field; }
+  field.push_back({contender::textbook,
+                   [=](std::size_t slot) { return textbook(out(slot), in(slot), s, op, stream); },
+                   check});
+  if constexpr (std::is_same_v<T, U> && has_geam<T>) {
+    if (s.batch == 1) {
+      field.push_back({contender::geam,
+                       [=](std::size_t slot) { return geam(out(slot), in(slot), s, Op::factor); },
+                       check});
+    }
+  }
+  return field;
+}
+
+// Runs everybody once and compares all that they wrote. A peer that declines a shape drops out;
+// anything else that goes wrong throws.
+void verify_all(std::vector<contender>& field, std::size_t slots, std::size_t out_bytes,
+                const std::string& name) {
+  static constexpr const char* who[] = {"reference", "tiletranspose", "textbook", "geam"};
+  const arena& a = device();
+  for (auto c = field.begin(); c != field.end();) {
+    must(cudaMemsetAsync(a.out, 0xFF, out_bytes, a.stream), "poisoning the output");
+    cudaError_t status = cudaSuccess;
+    for (std::size_t slot = 0; slot < slots && status == cudaSuccess; ++slot) {
+      status = c->call(slot);
+    }
+    if (status != cudaSuccess && c->who > contender::ours) {
+      std::cerr << name << ": " << who[c->who] << " declines: " << cudaGetErrorString(status)
+                << "\n";
+      c = field.erase(c);
+      continue;
+    }
+    try {
+      must(status, "call");
+      must(cudaStreamSynchronize(a.stream), "run");
+      for (std::size_t slot = 0; slot < slots && c->check; ++slot) { c->check(slot); }
+    } catch (const std::exception& error) {
+      throw std::runtime_error(std::string{who[c->who]} + ": " + error.what());
+    }
+    ++c;
+  }
+}
+
+template <class T, class U = T, class Op = identity, class Form = tuned>
+void add(const goal& row, const std::string& type, std::vector<tagged_shape> cases, Op op = {},
+         Form form = {}) {
+  for (tagged_shape& c : cases) {
+    c.s = completed(c.s);
+    const std::string name = std::string{row.family} + "/" + type + "/" + label(c);
+    const std::size_t others = (c.slots - 1) * c.s.elements();
+    const std::size_t in_bytes = (c.s.in_extent() + others) * sizeof(T);
+    const std::size_t out_bytes = (c.s.out_extent() + others) * sizeof(U);
+    if (std::max(in_bytes, out_bytes) > device().bytes) {
+      ++outcome().left_out;
+      continue;
+    }
+    const auto body = [=](benchmark::State& state) {
+      try {
+        auto field = line_up<T, U>(row.watch, c.s, op, form);
+        verify_all(field, c.slots, out_bytes, name);
+        const double bytes = static_cast<double>(c.s.elements()) * (sizeof(T) + sizeof(U));
+        const result r{row, name, bytes, race(row.watch, field, c.slots)};
+        for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
+        publish(state, r);
+      } catch (const std::exception& error) {
+        outcome().failures.push_back(name + ": " + error.what());
+        state.SkipWithError(error.what());
+      }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMicrosecond);
+  }
+}
+
+// ---- the cases ----------------------------------------------------------------------------------
+
+// k columns, then k rows, of one gibibyte.
+template <class T>
+std::vector<tagged_shape> skinny(std::initializer_list<std::size_t> widths) {
+  constexpr std::size_t elements = (std::size_t{1} << 30) / sizeof(T);
+  std::vector<tagged_shape> cases;
+  for (const std::size_t k : widths) { cases.push_back({{k, elements / k}}); }
+  for (const std::size_t k : widths) { cases.push_back({{elements / k, k}}); }
+  return cases;
+}
+
+// A matrix inside a bigger one, on both sides.
+tagged_shape inside(std::size_t nx, std::size_t ny, std::size_t in_stride, std::size_t out_stride) {
+  shape s{nx, ny};
+  s.in_stride = in_stride;
+  s.out_stride = out_stride;
+  s.in_offset = 7 * in_stride + 5;
+  s.out_offset = 3 * out_stride + 9;
+  return {s, "inside-" + std::to_string(in_stride) + "-" + std::to_string(out_stride)};
+}
+
+// Pointers that many elements after an aligned address.
+tagged_shape off(std::size_t nx, std::size_t ny, std::size_t in_offset, std::size_t out_offset) {
+  shape s{nx, ny};
+  s.in_offset = in_offset;
+  s.out_offset = out_offset;
+  return {s, "off-" + std::to_string(in_offset) + "-" + std::to_string(out_offset)};
+}
+
+tagged_shape batch(std::size_t n, std::size_t nx, std::size_t ny, std::size_t batch_stride = 0) {
+  shape s{nx, ny, n};
+  s.in_batch_stride = s.out_batch_stride = batch_stride;
+  return {s, batch_stride ? "every-" + std::to_string(batch_stride) : ""};
+}
+
+tagged_shape square(std::size_t n, std::size_t slots) {
+  return {shape{n, n}, slots == 1 ? "one-pair" : "", slots};
+}
+
+void register_cases() {
+  using byte = unsigned char;
+  using two_bytes = unsigned short;
+  using pixel = uchar3;
+  using triplet = float3;
+  using complex = double2;
+
+  const goal aligned{"tuned", "tuned 2-D, aligned, 1, 2, 4, 8 bytes", 95};
+  add<byte>(aligned, "1-byte", {{{16384, 16384}}, {{32768, 32768}}});
+  add<two_bytes>(aligned, "2-byte", {{{16384, 16384}}, {{32768, 32768}}});
+  add<float>(aligned, "4-byte", {{{16384, 16384}}, {{32768, 32768}}});
+  add<double>(aligned, "8-byte", {{{16384, 16384}}, {{16384, 32768}}});
+  const goal aligned_16{"tuned", "tuned 2-D, aligned, 16 bytes", 93};
+  add<complex>(aligned_16, "16-byte", {{{8192, 8192}}, {{16384, 16384}}});
+
+  const goal as_written{"explicit", "transpose<float,32,8> as written, aligned", 90};
+  add<float>(as_written, "4-byte", {{{16384, 16384}}, {{32768, 32768}}}, identity{},
+             explicit_32x8{});
+  const goal as_written_odd{"explicit", "transpose<float,32,8> as written, odd", 0};
+  add<float>(as_written_odd, "4-byte", {{{16381, 16411}}}, identity{}, explicit_32x8{});
+
+  const goal odd_4_8{"odd", "odd shape, sub-matrix, misaligned: 4 and 8 bytes", 91};
+  const goal odd_2{"odd", "odd shape, sub-matrix, misaligned: 2 bytes", 87};
+  const goal odd_1{"odd", "odd shape, sub-matrix, misaligned: 1 byte", 82};
+  const goal odd_16{"odd", "odd shape: 16 bytes", 0};
+  add<float>(odd_4_8, "4-byte",
+             {{{16381, 16411}},
+              {{16384, 16411}},
+              {{16411, 16384}},
+              {{1000, 268435}},
+              {{268435, 1000}},
+              {{8191, 8191}},
+              inside(16000, 12000, 16384, 12288),
+              inside(15001, 11003, 16387, 12289),
+              off(16384, 16384, 1, 1),
+              off(16384, 16384, 1, 0),
+              off(16384, 16384, 0, 1)});
+  add<double>(odd_4_8, "8-byte",
+              {{{11587, 11597}}, inside(11001, 9003, 12001, 10001), off(11584, 11584, 1, 1)});
+  add<two_bytes>(odd_2, "2-byte",
+                 {{{32749, 32771}},
+                  {{32768, 32771}},
+                  inside(30001, 20003, 32003, 21001),
+                  off(32768, 32768, 1, 1)});
+  add<byte>(odd_1, "1-byte",
+            {{{32749, 32771}},
+             {{32768, 32771}},
+             inside(30001, 20003, 32003, 21001),
+             off(32768, 32768, 1, 1)});
+  add<complex>(odd_16, "16-byte", {{{8191, 8193}}});
+
+  const goal struct_12{"struct", "12-byte struct, any shape", 85};
+  const goal struct_3{"struct", "3-byte pixels", 0};
+  add<triplet>(struct_12, "12-byte", {{{9216, 9216}}, {{9215, 9221}}, {{3, 29826161}}});
+  add<pixel>(struct_3, "3-byte", {{{16384, 16384}}, {{16381, 16411}}});
+
+  const goal skinny_wide{"skinny", "2 to 64 columns or rows, 4 and 8 bytes", 90};
+  const goal skinny_narrow{"skinny", "2 to 64 columns or rows, 1 and 2 bytes", 85};
+  add<float>(skinny_wide, "4-byte", skinny<float>({2, 3, 4, 7, 8, 16, 31, 32, 64}));
+  add<double>(skinny_wide, "8-byte", skinny<double>({2, 3, 4, 7, 8, 16, 31, 32, 64}));
+  add<float>(skinny_wide, "4-byte",  // planes that start anywhere
+             {{{4, 67108861}}, {{16, 16777213}}, {{67108861, 4}}, {{16777213, 16}}});
+  add<byte>(skinny_narrow, "1-byte", skinny<byte>({3, 4, 16}));
+  add<byte>(skinny_narrow, "1-byte", {{{4, 268435453}}, {{268435453, 4}}});
+  add<two_bytes>(skinny_narrow, "2-byte", skinny<two_bytes>({3, 4, 16}));
+
+  const goal batches{"batch", "batches of 8 x 8 to 256 x 256", 90};
+  add<float>(batches, "4-byte",
+             {batch(131072, 32, 32), batch(131072, 33, 33), batch(1048576, 8, 8),
+              batch(16384, 100, 100), batch(8192, 128, 128), batch(2048, 256, 256),
+              batch(2048, 250, 250), batch(16384, 100, 100, 10016)});
+  add<two_bytes>(batches, "2-byte", {batch(131072, 64, 64), batch(131072, 49, 51)});
+  add<byte>(batches, "1-byte", {batch(262144, 64, 64), batch(65536, 101, 99)});
+  const goal images{"batch", "NHWC to NCHW and back, 3 channels, 1 byte", 90};
+  add<byte>(images, "1-byte", {batch(4096, 3, 224 * 224), batch(4096, 224 * 224, 3)});
+
+  const goal fused_op{"fused", "fused element-wise op, bytes actually moved", 93};
+  const std::vector<tagged_shape> fused_aligned{{{16384, 16384}}};
+  add<float, __half>(fused_op, "float-to-half", fused_aligned, to_half{}, fused<to_half>{});
+  add<float, float>(fused_op, "float-scaled", fused_aligned, triple{}, fused<triple>{});
+  const goal fused_odd{"fused", "fused element-wise op, odd shape", 0};
+  const std::vector<tagged_shape> fused_shapes{{{16381, 16411}}};
+  add<float, __half>(fused_odd, "float-to-half", fused_shapes, to_half{}, fused<to_half>{});
+  add<float, float>(fused_odd, "float-scaled", fused_shapes, triple{}, fused<triple>{});
+
+  // Three pairs of up to 1024 x 1024 stay in a large L2 and three of 2048 x 2048 do not; one pair
+  // of those does.
+  const goal small{"graph", "64 x 64 to 2048 x 2048 inside a graph, time", 1.2, stopwatch::graph};
+  add<float>(small, "4-byte",
+             {square(64, 3), square(128, 3), square(256, 3), square(512, 3), square(1024, 3),
+              square(2048, 3), square(2048, 1)});
+
+  const goal host{"host", "host cost of a call, time", 1.2, stopwatch::host};
+  add<float>(host, "explicit-4-byte", {{{64, 64}}}, identity{}, explicit_32x8{});
+  add<float>(host, "4-byte", {{{64, 64}}, {{61, 67}}, {{3, 1000}}, batch(8, 32, 32)});
+  add<double>(host, "8-byte", {{{64, 64}}});
+  add<byte>(host, "1-byte", {{{256, 256}}, {{255, 257}}});
+}
+
+// ---- command line -------------------------------------------------------------------------------
+
+struct arguments {
+  bool list = false, table = false;
+  std::string table_file;
+};
+
+// Takes out what is ours and leaves the rest to Google Benchmark.
+arguments parse(int& argc, char** argv) {
+  arguments result;
+  int kept = 1;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    const auto value = [&] { return word.substr(word.find('=') + 1); };
+    if (word == "--table") {
+      result.table = true;
+    } else if (word.rfind("--table_out=", 0) == 0) {
+      result.table_file = value();
+    } else if (word.rfind("--rounds=", 0) == 0) {
+      options().rounds = std::max(1, std::stoi(value()));
+    } else {
+      result.list = result.list || word.rfind("--benchmark_list_tests", 0) == 0;
+      argv[kept++] = argv[i];
+    }
+  }
+  argc = kept;
+  return result;
+}
+
+int run(int argc, char** argv) {
+  const arguments args = parse(argc, argv);
+  benchmark::Initialize(&argc, argv);
+  if (benchmark::ReportUnrecognizedArguments(argc, argv)) { return 1; }
+  if (!args.list) {
+    int devices = 0;
+    const cudaError_t status = cudaGetDeviceCount(&devices);
+    if (status != cudaSuccess || devices == 0) {
+      std::cerr << "No CUDA device here (" << cudaGetErrorString(status) << "): nothing was run.\n";
+      return 0;
+    }
+    set_up_device();
+    benchmark::AddCustomContext("gpu", machine());
+  }
+  register_cases();
+  if (outcome().left_out != 0) {
+    std::cerr << outcome().left_out << " cases are left out: too large for this GPU's memory\n";
+  }
+  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
+  benchmark::Shutdown();
+  if (args.list) { return 0; }
+  if (!args.table_file.empty()) {
+    std::ofstream file(args.table_file);
+    write_tables(file, machine());
+    file.close();
+    if (!file) { throw std::runtime_error("could not write " + args.table_file); }
+  } else if (args.table) {
+    write_tables(std::cout, machine());
+  }
+  for (const result& r : outcome().results) {
+    if (r.misses_goal()) {
+      std::cerr << "misses its goal: " << r.name << ", " << number(r.score(), 2) << " for "
+                << number(r.row.floor, 1) << "\n";
+    }
+  }
+  for (const std::string& failure : outcome().failures) {
+    std::cerr << "FAILED " << failure << "\n";
+  }
+  return matched == 0 || !outcome().failures.empty() ? 1 : 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& error) {
+    std::cerr << "benchmark: " << error.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,455 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What every case shares: the two buffers, random data, verification, interleaved timing, tables.
+#pragma once
+
+#include <benchmark/benchmark.h>
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <ctime>
+#include <functional>
+#include <iomanip>
+#include <iostream>
+#include <limits>
+#include <memory>
+#include <ostream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+inline void must(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) {
+    throw std::runtime_error(std::string{what} + ": " + cudaGetErrorString(status));
+  }
+}
+
+// ---- shapes -------------------------------------------------------------------------------------
+
+// `batch` matrices of ny rows x nx columns; all in elements. A stride of zero means dense.
+struct shape {
+  std::size_t nx, ny, batch = 1;
+  std::size_t in_stride = 0, out_stride = 0;
+  std::size_t in_offset = 0, out_offset = 0;
+  std::size_t in_batch_stride = 0, out_batch_stride = 0;
+
+  std::size_t elements() const { return nx * ny * batch; }
+  // Elements from the start of the buffer to the end of the last matrix.
+  std::size_t in_extent() const {
+    return in_offset + (batch - 1) * in_batch_stride + ny * in_stride;
+  }
+  std::size_t out_extent() const {
+    return out_offset + (batch - 1) * out_batch_stride + nx * out_stride;
+  }
+  bool dense_rows() const { return in_stride == nx && out_stride == ny; }
+  bool dense_batch() const { return in_batch_stride == nx * ny && out_batch_stride == nx * ny; }
+};
+
+inline shape completed(shape s) {
+  const auto fill = [](std::size_t& value, std::size_t dense) { value = value ? value : dense; };
+  fill(s.in_stride, s.nx);
+  fill(s.out_stride, s.ny);
+  fill(s.in_batch_stride, s.nx * s.ny);
+  fill(s.out_batch_stride, s.nx * s.ny);
+  return s;
+}
+
+// ---- device memory ------------------------------------------------------------------------------
+
+struct mismatches {
+  unsigned long long count, first;
+};
+
+// One pair of buffers for the whole run: where a buffer lies changes the speed of a copy, so no
+// case may get a luckier place than the next. Released by the end of the process.
+struct arena {
+  unsigned char *in = nullptr, *out = nullptr;
+  std::size_t bytes = std::size_t{5} << 30;  // each
+  mismatches* bad = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t start = nullptr, stop = nullptr;
+};
+
+inline arena& device() {
+  static arena instance;
+  return instance;
+}
+
+// Word i of the input buffer. Sign and 27 bits are random; the fixed exponent bits keep every
+// float, double and complex in it normal and below 2, because geam computes and would not carry a
+// NaN's bits, and so that a narrowing to half still has something to say.
+__host__ __device__ inline std::uint32_t random_word(std::uint64_t i) {
+  std::uint64_t x = (i + 1) * 0x9E3779B97F4A7C15u;
+  x ^= x >> 32;
+  x *= 0xD6E8FEB86659FD93u;
+  x ^= x >> 32;
+  return (static_cast<std::uint32_t>(x) & 0x87FFFFFFu) | 0x38000000u;
+}
+
+__global__ void fill_random(std::uint32_t* words, std::size_t n) {
+  const auto step = std::size_t{gridDim.x} * blockDim.x;
+  for (auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    words[i] = random_word(i);
+  }
+}
+
+// Throws when the device cannot give the memory.
+inline void set_up_device() {
+  arena& a = device();
+  std::size_t free_bytes = 0, total_bytes = 0;
+  must(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
+  a.bytes = std::min(a.bytes, free_bytes / 20 * 9) / 256 * 256;
+  must(cudaMalloc(&a.in, a.bytes), "cudaMalloc of the input buffer");
+  must(cudaMalloc(&a.out, a.bytes), "cudaMalloc of the output buffer");
+  must(cudaMalloc(&a.bad, sizeof(mismatches)), "cudaMalloc");
+  must(cudaStreamCreateWithFlags(&a.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  must(cudaEventCreate(&a.start), "cudaEventCreate");
+  must(cudaEventCreate(&a.stop), "cudaEventCreate");
+  fill_random<<<4096, 256, 0, a.stream>>>(reinterpret_cast<std::uint32_t*>(a.in), a.bytes / 4);
+  must(cudaGetLastError(), "fill_random");
+  must(cudaStreamSynchronize(a.stream), "fill_random");
+}
+
+// ---- verification -------------------------------------------------------------------------------
+
+template <class T>
+__device__ T random_element(std::size_t index) {
+  unsigned char bytes[sizeof(T)];
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    const std::size_t at = index * sizeof(T) + i;
+    bytes[i] = static_cast<unsigned char>(random_word(at / 4) >> (at % 4 * 8));
+  }
+  T value;
+  memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+// Recomputes every output element from its position alone and compares all its bytes.
+template <class T, class U, class Op>
+__global__ void compare(mismatches* bad, const U* out, shape s, std::size_t skip, Op op) {
+  const auto step = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t area = s.nx * s.ny, n = area * s.batch;
+  for (auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    const std::size_t b = i / area, x = i % area / s.ny, y = i % s.ny;
+    const U want = op(random_element<T>(skip + s.in_offset + b * s.in_batch_stride +  //
+                                        y * s.in_stride + x));
+    const U got = out[skip + s.out_offset + b * s.out_batch_stride + x * s.out_stride + y];
+    unsigned char want_bytes[sizeof(U)], got_bytes[sizeof(U)];
+    memcpy(want_bytes, &want, sizeof(U));
+    memcpy(got_bytes, &got, sizeof(U));
+    bool same = true;
+    for (std::size_t k = 0; k < sizeof(U); ++k) { same = same && want_bytes[k] == got_bytes[k]; }
+    if (!same) {
+      atomicAdd(&bad->count, 1ull);
+      atomicMin(&bad->first, static_cast<unsigned long long>(i));
+    }
+  }
+}
+
+// Throws when an element differs. `skip`: elements before the copy of the problem that is checked.
+template <class T, class U, class Op>
+void verify(const shape& s, std::size_t skip, Op op) {
+  const arena& a = device();
+  const mismatches none{0, std::numeric_limits<unsigned long long>::max()};
+  mismatches found = none;
+  must(cudaMemcpyAsync(a.bad, &none, sizeof none, cudaMemcpyDefault, a.stream), "verification");
+  compare<T, U><<<4096, 256, 0, a.stream>>>(a.bad, reinterpret_cast<const U*>(a.out), s, skip, op);
+  must(cudaGetLastError(), "verification");
+  must(cudaMemcpyAsync(&found, a.bad, sizeof found, cudaMemcpyDefault, a.stream), "verification");
+  must(cudaStreamSynchronize(a.stream), "verification");
+  if (found.count != 0) {
+    const std::size_t at = found.first % (s.nx * s.ny);
+    std::ostringstream text;
+    text << found.count << " of " << s.elements() << " elements are wrong, first out(" << at / s.ny
+         << ", " << at % s.ny << ") of matrix " << found.first / (s.nx * s.ny);
+    throw std::runtime_error(text.str());
+  }
+}
+
+// ---- timing -------------------------------------------------------------------------------------
+
+enum class stopwatch { device, graph, host };
+
+// Whoever runs in a case: the reference first, this library second, its peers after them.
+// slot: which copy of the problem, where a case rotates through several.
+struct contender {
+  enum role : std::size_t { reference, ours, textbook, geam, count };
+  role who;
+  std::function<cudaError_t(std::size_t slot)> call;
+  std::function<void(std::size_t slot)> check;  // throws; none for the reference
+};
+using times = std::array<double, contender::count>;  // seconds a call, zero where none took part
+
+struct settings {
+  int rounds = 15;
+  double round_seconds = 4e-3;
+};
+
+inline settings& options() {
+  static settings instance;
+  return instance;
+}
+
+class timer {
+ public:
+  timer(stopwatch watch, const contender& who, std::size_t slots) : watch_{watch}, who_{who} {
+    if (watch_ == stopwatch::graph) { capture(slots); }
+    run(1);
+    const double one = run(1);
+    calls_ = watch_ == stopwatch::host
+                 ? 256  // below the depth of the launch queue, which would block
+                 : static_cast<std::size_t>(
+                       std::clamp(options().round_seconds / (one * calls_in_graph()), 1.0, 1e3));
+  }
+  timer(const timer&) = delete;
+  timer& operator=(const timer&) = delete;
+  ~timer() {
+    if (exec_ != nullptr) { cudaGraphExecDestroy(exec_); }
+  }
+
+  void sample() { samples_.push_back(run(calls_)); }
+
+  double median() {
+    const auto middle = samples_.begin() + static_cast<std::ptrdiff_t>(samples_.size() / 2);
+    std::nth_element(samples_.begin(), middle, samples_.end());
+    return *middle;
+  }
+
+ private:
+  static constexpr std::size_t graph_calls = 500;
+  std::size_t calls_in_graph() const { return exec_ != nullptr ? graph_calls : 1; }
+
+  void capture(std::size_t slots) {
+    const cudaStream_t stream = device().stream;
+    cudaGraph_t graph = nullptr;
+    must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+    cudaError_t status = cudaSuccess;
+    for (std::size_t i = 0; i < graph_calls && status == cudaSuccess; ++i) {
+      status = who_.call(i % slots);
+    }
+    const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+    if (status == cudaSuccess && ended == cudaSuccess) {
+      status = cudaGraphInstantiate(&exec_, graph, 0);
+    }
+    if (graph != nullptr) { cudaGraphDestroy(graph); }
+    must(status, "a call inside stream capture");
+    must(ended, "end of capture");
+  }
+
+  // Seconds a call, from `n` calls or replays enqueued without a pause.
+  double run(std::size_t n) {
+    const arena& a = device();
+    must(cudaStreamSynchronize(a.stream), "before timing");
+    must(cudaEventRecord(a.start, a.stream), "cudaEventRecord");
+    const auto from = std::chrono::steady_clock::now();
+    for (std::size_t i = 0; i < n; ++i) {
+      must(exec_ != nullptr ? cudaGraphLaunch(exec_, a.stream) : who_.call(0), "timed call");
+    }
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - from;
+    must(cudaEventRecord(a.stop, a.stream), "cudaEventRecord");
+    must(cudaEventSynchronize(a.stop), "timed calls");
+    float milliseconds = 0;
+    must(cudaEventElapsedTime(&milliseconds, a.start, a.stop), "cudaEventElapsedTime");
+    const double seconds = watch_ == stopwatch::host ? wall.count() : milliseconds * 1e-3;
+    return seconds / static_cast<double>(n * calls_in_graph());
+  }
+
+  stopwatch watch_;
+  const contender& who_;
+  cudaGraphExec_t exec_ = nullptr;
+  std::size_t calls_ = 1;
+  std::vector<double> samples_;
+};
+
+// Medians of rounds in which everybody takes turns, so that clocks and temperature drift for all
+// alike. The peers sit out two rounds of three: they only place the result.
+inline times race(stopwatch watch, const std::vector<contender>& field, std::size_t slots) {
+  std::vector<std::pair<contender::role, std::unique_ptr<timer>>> timers;
+  for (const contender& c : field) {
+    try {
+      timers.emplace_back(c.who, std::make_unique<timer>(watch, c, slots));
+    } catch (const std::exception& error) {
+      if (c.who <= contender::ours) { throw; }
+      std::cerr << "a peer drops out: " << error.what() << "\n";
+    }
+  }
+  for (int round = 0; round < options().rounds; ++round) {
+    for (auto& [who, t] : timers) {
+      if (who <= contender::ours || round % 3 == 0) { t->sample(); }
+    }
+  }
+  times result{};
+  for (auto& [who, t] : timers) { result[who] = t->median(); }
+  return result;
+}
+
+// ---- results ------------------------------------------------------------------------------------
+
+// A row of the summary. `floor` is the goal: least % of the reference's speed for the device, most
+// times the reference's time for graph and host; zero where there is none.
+struct goal {
+  const char* family;
+  const char* work;
+  double floor;
+  stopwatch watch = stopwatch::device;
+};
+
+struct result {
+  goal row;
+  std::string name;
+  double bytes;  // read plus written
+  times seconds;
+
+  double percent(contender::role who) const {
+    return 100 * seconds[contender::reference] / seconds[who];
+  }
+  double ratio() const { return seconds[contender::ours] / seconds[contender::reference]; }
+  double terabytes(contender::role who) const { return bytes / seconds[who] * 1e-12; }
+  // The figure that the goal speaks of.
+  double score() const {
+    return row.watch == stopwatch::device ? percent(contender::ours) : ratio();
+  }
+  bool misses_goal() const {
+    return row.floor > 0 &&
+           (row.watch == stopwatch::device ? score() < row.floor : score() > row.floor);
+  }
+};
+
+struct report {
+  std::vector<result> results;
+  std::vector<std::string> failures;
+  int left_out = 0;  // cases
+};
+
+inline report& outcome() {
+  static report instance;
+  return instance;
+}
+
+inline void publish(benchmark::State& state, const result& r) {
+  static constexpr const char* names[] = {"ref", "tt", "textbook", "geam"};
+  if (r.row.watch == stopwatch::device) {
+    state.counters["pct_of_memcpy"] = r.percent(contender::ours);
+    state.counters["TBps"] = r.terabytes(contender::ours);
+    state.counters["memcpy_TBps"] = r.terabytes(contender::reference);
+    for (const auto who : {contender::textbook, contender::geam}) {
+      if (r.seconds[who] > 0) { state.counters[std::string{names[who]} + "_pct"] = r.percent(who); }
+    }
+  } else {
+    state.counters["x_ref"] = r.ratio();
+    for (std::size_t who = 0; who < r.seconds.size(); ++who) {
+      if (r.seconds[who] > 0) {
+        state.counters[std::string{names[who]} + "_us"] = r.seconds[who] * 1e6;
+      }
+    }
+  }
+  if (r.row.floor > 0) { state.counters["goal"] = r.row.floor; }
+  outcome().results.push_back(r);
+}
+
+inline std::string number(double value, int digits) {
+  if (!(value > 0)) { return "-"; }
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << value;
+  return text.str();
+}
+
+// The GPU, the toolkit and the driver.
+inline std::string machine() {
+  int driver = 0, ordinal = 0;
+  cudaDeviceProp gpu{};
+  must(cudaGetDevice(&ordinal), "cudaGetDevice");
+  must(cudaGetDeviceProperties(&gpu, ordinal), "cudaGetDeviceProperties");
+  must(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+  const auto version = [](int v) {
+    return std::to_string(v / 1000) + "." + std::to_string(v % 1000 / 10);
+  };
+  std::ostringstream text;
+  text << gpu.name << ", " << gpu.multiProcessorCount << " SMs, " << (gpu.l2CacheSize >> 20)
+       << " MiB L2; CUDA " << version(CUDART_VERSION) << ", driver for CUDA " << version(driver);
+  return text.str();
+}
+
+// Markdown: where and when, worst and median of every kind of work, then every case.
+inline void write_tables(std::ostream& to, const std::string& where) {
+  const std::time_t now = std::time(nullptr);
+  to << where << "; " << std::put_time(std::gmtime(&now), "%Y-%m-%d") << "; medians of "
+     << options().rounds << " rounds\n\n";
+
+  struct tally {
+    goal row;
+    std::vector<double> scores;
+  };
+  std::vector<tally> tallies;
+  for (const result& r : outcome().results) {
+    const auto same = [&](const tally& t) { return std::strcmp(t.row.work, r.row.work) == 0; };
+    auto found = std::find_if(tallies.begin(), tallies.end(), same);
+    if (found == tallies.end()) { found = tallies.insert(tallies.end(), {r.row, {}}); }
+    found->scores.push_back(r.score());
+  }
+  to << "| work | cases | goal | worst | median |\n|---|---|---|---|---|\n";
+  for (tally& t : tallies) {
+    const bool percent = t.row.watch == stopwatch::device;
+    std::sort(t.scores.begin(), t.scores.end());
+    const int digits = percent ? 1 : 2;
+    const char* unit = percent ? " %" : " x";
+    to << "| " << t.row.work << " | " << t.scores.size() << " | "
+       << (t.row.floor > 0 ? number(t.row.floor, percent ? 0 : 1) + unit : "-") << " | "
+       << number(percent ? t.scores.front() : t.scores.back(), digits) << unit << " | "
+       << number(t.scores[t.scores.size() / 2], digits) << unit << " |\n";
+  }
+
+  const auto section = [&](stopwatch watch, const char* head, auto&& cells) {
+    bool any = false;
+    for (const result& r : outcome().results) {
+      if (r.row.watch == watch) {
+        to << (any ? "" : head) << "| " << r.name;
+        for (const std::string& cell : cells(r)) { to << " | " << cell; }
+        to << " |\n";
+        any = true;
+      }
+    }
+  };
+  const auto share = [](const result& r, contender::role who) {
+    return r.seconds[who] > 0 ? number(r.percent(who), 1) : "-";
+  };
+  const auto micros = [](const result& r, contender::role who) {
+    return number(r.seconds[who] * 1e6, 2);
+  };
+  using cells = std::vector<std::string>;
+  section(stopwatch::device,
+          "\n| case, % of cudaMemcpyAsync | tiletranspose | textbook | cuBLAS geam "
+          "| cudaMemcpyAsync, TB/s |\n"
+          "|---|---|---|---|---|\n",
+          [&](const result& r) {
+            return cells{share(r, contender::ours), share(r, contender::textbook),
+                         share(r, contender::geam), number(r.terabytes(contender::reference), 2)};
+          });
+  section(stopwatch::graph,
+          "\n| us a call inside a graph | cudaMemcpyAsync | tiletranspose | ratio | textbook "
+          "| cuBLAS geam |\n"
+          "|---|---|---|---|---|---|\n",
+          [&](const result& r) {
+            return cells{micros(r, contender::reference), micros(r, contender::ours),
+                         number(r.ratio(), 2), micros(r, contender::textbook),
+                         micros(r, contender::geam)};
+          });
+  section(stopwatch::host,
+          "\n| us of host time a call | bare launch | tiletranspose | ratio |\n|---|---|---|---|\n",
+          [&](const result& r) {
+            return cells{micros(r, contender::reference), micros(r, contender::ours),
+                         number(r.ratio(), 2)};
+          });
+}
+
+}  // namespace bench

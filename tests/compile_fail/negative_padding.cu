@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: tt: Padding must not be negative; 0 packs the rows of a tile
+
+#include <tiletranspose/transpose.cuh>
+
+#ifdef MUST_FAIL
+constexpr int padding = -1;
+#else
+constexpr int padding = 1;
+#endif
+
+cudaError_t call(float* out, const float* in) {
+  return tt::transpose<float, 32, 8, padding>(out, in, 32, 32);
+}

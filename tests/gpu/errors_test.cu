@@ -1,0 +1,748 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What a call returns when it refuses, has nothing to do, fails to launch, or meets the error of an
+// earlier call; and that it works on any stream, thread and device and inside stream capture.
+//
+// Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
+
+#include <array>
+#include <atomic>
+#include <limits>
+#include <thread>
+
+#include "support.cuh"
+
+using namespace tt_test;
+
+namespace {
+
+constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
+constexpr std::size_t matrices = 3;              // in the batches below
+
+struct identity {
+  __device__ float operator()(float value) const { return value; }
+};
+
+struct widen {
+  __device__ double operator()(float value) const { return value; }
+};
+
+// One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
+struct form {
+  const char* name;
+  std::size_t batch;
+  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+};
+
+const form forms[] = {
+    {"tuned", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose(out, in, nx, ny, s);
+     }},
+    {"explicit", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose<float, 32, 8>(out, in, nx, ny, s);
+     }},
+    {"tuned views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose(tt::matrix_view<float>{out, nx, ny, ny},
+                            tt::matrix_view<const float>{in, ny, nx, nx}, s);
+     }},
+    {"explicit views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose<float, 32, 8>(tt::matrix_view<float>{out, nx, ny, ny},
+                                          tt::matrix_view<const float>{in, ny, nx, nx}, s);
+     }},
+    {"contiguous batch", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose_batched(out, in, nx, ny, matrices, s);
+     }},
+    {"strided batch", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose_batched(out, nx * ny, in, nx * ny, nx, ny, matrices, s);
+     }},
+    {"transform", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transform_transpose(out, in, nx, ny, identity{}, s);
+     }},
+};
+
+// Random input for a form, an output to match and the expectation for it.
+class form_case {
+ public:
+  form_case(const form& f, shape s, random_source& random)
+      : form_(f),
+        shape_(s),
+        content_(random.fill(s.nx * s.ny * f.batch * sizeof(float))),
+        in_(content_),
+        out_(content_.size(), 0, random) {
+    expect();
+    out_.poison();
+  }
+
+  cudaError_t call(cudaStream_t s = nullptr) const {
+    return form_.call(out_.as<float>(), in_.as<float>(), shape_.nx, shape_.ny, s);
+  }
+
+  // A new input of the same size in the same place, the output poisoned again.
+  void renew(random_source& random) {
+    content_ = random.fill(content_.size());
+    in_.replace(content_);
+    expect();
+    out_.poison();
+  }
+
+  const input_buffer& in() const { return in_; }
+  const output_buffer& out() const { return out_; }
+
+ private:
+  void expect() {
+    const byte_vector expected = transposed_batch(content_, shape_, form_.batch, sizeof(float));
+    out_.expect(0, shape_.ny,
+                {expected.data(), shape_.nx * form_.batch, shape_.ny, shape_.ny, sizeof(float)});
+  }
+
+  const form& form_;
+  shape shape_;
+  byte_vector content_;
+  input_buffer in_;
+  output_buffer out_;
+};
+
+// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
+float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
+const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
+
+template <class T>
+tt::matrix_view<T> view(T* data, std::size_t rows, std::size_t cols, std::size_t stride) {
+  return {data, rows, cols, stride};
+}
+
+// Some memory to point into: on the device where there is one, so that a call which goes ahead
+// harms nothing.
+class any_memory {
+ public:
+  explicit any_memory(std::size_t size) {
+    if (has_device()) {
+      device_ = std::make_unique<device_allocation>(size);
+    } else {
+      host_.resize(size);
+    }
+  }
+  std::uint8_t* data() {
+    return reinterpret_cast<std::uint8_t*>(device_ ? device_->data() : host_.data());
+  }
+
+ private:
+  std::unique_ptr<device_allocation> device_;
+  byte_vector host_;
+};
+
+// Which bytes of a memory of this size are in use.
+class byte_map {
+ public:
+  explicit byte_map(std::size_t size) : used_(size) {}
+
+  // Uses `runs` runs of `length` bytes; true if one of those was in use.
+  bool use(std::size_t first, std::size_t runs, std::size_t length, std::size_t stride) {
+    bool met = false;
+    for (std::size_t run = 0; run < runs; ++run) {
+      for (std::size_t i = 0; i < length; ++i) {
+        char& byte = used_.at(first + run * stride + i);
+        met = met || byte != 0;
+        byte = 1;
+      }
+    }
+    return met;
+  }
+
+ private:
+  std::vector<char> used_;
+};
+
+// Makes `trials` random calls, and requires each to be refused exactly where it reports that its
+// input and output share a byte. Without a device a call that goes ahead fails, but differently.
+template <class Trial>
+void check_refusals(int trials, Trial trial) {
+  random_source random;
+  constexpr std::size_t size = 16384;
+  any_memory memory{size};
+  int refusals = 0;
+  for (int i = 0; i < trials; ++i) {
+    byte_map map{size};
+    std::ostringstream words;
+    const auto [status, shared] = trial(random, memory.data(), map, words);
+    INFO(words.str() << "; repeat with --rng-seed " << Catch::getSeed());
+    REQUIRE((status == cudaErrorInvalidValue) == shared);
+    refusals += shared ? 1 : 0;
+  }
+  // The trials would show nothing if they were all of one kind.
+  REQUIRE(refusals > trials / 20);
+  REQUIRE(refusals < trials - trials / 20);
+  (void)cudaGetLastError();
+}
+
+using outcome = std::pair<cudaError_t, bool>;
+
+outcome try_views(random_source& random, std::uint8_t* memory, byte_map& map, std::ostream& words) {
+  const shape s{random.between(1, 6), random.between(1, 6)};
+  const std::size_t in_stride = s.nx + random.between(0, 20);
+  // Half of them in one parent.
+  const bool one_parent = in_stride >= s.ny && random.between(0, 1) == 1;
+  const std::size_t out_stride = one_parent ? in_stride : s.ny + random.between(0, 20);
+  const std::size_t in = random.between(0, 150);
+  const std::size_t out = random.between(0, 150);
+  words << "nx " << s.nx << ", ny " << s.ny << ", input at " << in << " with stride " << in_stride
+        << ", output at " << out << " with stride " << out_stride;
+  map.use(in, s.ny, s.nx, in_stride);
+  const bool shared = map.use(out, s.nx, s.ny, out_stride);
+  const std::uint8_t* const from = memory + in;
+  return {
+      tt::transpose(view(memory + out, s.nx, s.ny, out_stride), view(from, s.ny, s.nx, in_stride)),
+      shared};
+}
+
+outcome try_batches(random_source& random, std::uint8_t* memory, byte_map& map,
+                    std::ostream& words) {
+  const shape s{random.between(1, 4), random.between(1, 4)};
+  const std::size_t matrix = s.nx * s.ny;
+  const std::size_t batch = random.between(1, 5);
+  const std::size_t in_stride = matrix + random.between(0, 30);
+  const std::size_t out_stride =
+      random.between(0, 1) == 1 ? in_stride : matrix + random.between(0, 30);
+  const std::size_t in = random.between(0, 150);
+  const std::size_t out = random.between(0, 150);
+  words << "nx " << s.nx << ", ny " << s.ny << ", batch " << batch << ", input at " << in
+        << " with stride " << in_stride << ", output at " << out << " with stride " << out_stride;
+  map.use(in, batch, matrix, in_stride);
+  const bool shared = map.use(out, batch, matrix, out_stride);
+  const std::uint8_t* const from = memory + in;
+  return {tt::transpose_batched(memory + out, out_stride, from, in_stride, s.nx, s.ny, batch),
+          shared};
+}
+
+// The two forms that take views, as one.
+cudaError_t transpose_views(bool tuned, tt::matrix_view<float> out,
+                            tt::matrix_view<const float> in) {
+  return tuned ? tt::transpose(out, in) : tt::transpose<float, 32, 8>(out, in);
+}
+
+// Records what `enqueue(stream)` puts into a stream, and runs nothing.
+template <class Enqueue>
+cudaGraph_t capture(const stream& s, Enqueue enqueue) {
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  const cudaError_t status = enqueue(s);
+  check_cuda(cudaStreamEndCapture(s, &graph), "cudaStreamEndCapture");
+  CHECK(status == cudaSuccess);
+  return graph;
+}
+
+std::size_t count_nodes(cudaGraph_t graph) {
+  std::size_t nodes = 0;
+  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
+  return nodes;
+}
+
+// Fails a CUDA call, so that its error is the one that cudaGetLastError would return.
+cudaError_t leave_an_error_behind() {
+  void* p = nullptr;
+  return cudaMalloc(&p, huge / 4);
+}
+
+__global__ void do_nothing() {}
+
+// What `call` returns while a stream that it does not use is being captured. Clears the last error.
+template <class Call>
+cudaError_t status_beside_a_capture(Call call) {
+  const stream captured{cudaStreamDefault};
+  check_cuda(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal),
+             "cudaStreamBeginCapture");
+  const cudaError_t status = call();
+  cudaGraph_t graph = nullptr;
+  (void)cudaStreamEndCapture(captured, &graph);
+  if (graph != nullptr) (void)cudaGraphDestroy(graph);
+  (void)cudaGetLastError();
+  return status;
+}
+
+}  // namespace
+
+// ---------------------------------------------------- refused, with or without a device
+
+TEST_CASE("errors: a null pointer with work to do is refused", "[errors][quick]") {
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(nullptr, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(fake_out(), nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, fake_in(), 1, 1, nullptr) == cudaErrorInvalidValue);
+  }
+  auto* const outs = reinterpret_cast<float* const*>(fake_out());
+  auto* const ins = reinterpret_cast<const float* const*>(fake_in());
+  constexpr float* const* no_outs = nullptr;
+  constexpr const float* const* no_ins = nullptr;
+  CHECK(tt::transpose_batched(no_outs, ins, 5, 7, 2) == cudaErrorInvalidValue);
+  CHECK(tt::transpose_batched(outs, no_ins, 5, 7, 2) == cudaErrorInvalidValue);
+  CHECK(tt::transpose_batched(no_outs, no_ins, 5, 7, 2) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("errors: a stride smaller than the row is refused", "[errors][quick]") {
+  for (const bool tuned : {true, false}) {
+    INFO((tuned ? "tuned" : "explicit"));
+    for (const std::size_t stride : {0, 1, 4}) {
+      CHECK(transpose_views(tuned, view(fake_out(), 5, 7, 7), view(fake_in(), 7, 5, stride)) ==
+            cudaErrorInvalidValue);
+    }
+    for (const std::size_t stride : {0, 1, 6}) {
+      CHECK(transpose_views(tuned, view(fake_out(), 5, 7, stride), view(fake_in(), 7, 5, 5)) ==
+            cudaErrorInvalidValue);
+    }
+  }
+  // Matrices that lie over each other.
+  for (const std::size_t stride : {0, 1, 34}) {
+    CHECK(tt::transpose_batched(fake_out(), stride, fake_in(), 35, 5, 7, 2) ==
+          cudaErrorInvalidValue);
+    CHECK(tt::transpose_batched(fake_out(), 35, fake_in(), stride, 5, 7, 2) ==
+          cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("errors: views of different shapes are refused", "[errors][quick]") {
+  for (const bool tuned : {true, false}) {
+    INFO((tuned ? "tuned" : "explicit"));
+    const tt::matrix_view<const float> in = view(fake_in(), 7, 5, 9);
+    CHECK(transpose_views(tuned, view(fake_out(), 6, 7, 9), in) == cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(fake_out(), 4, 7, 9), in) == cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(fake_out(), 5, 8, 9), in) == cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(fake_out(), 5, 6, 9), in) == cudaErrorInvalidValue);
+    // Right for a copy, wrong for a transpose.
+    CHECK(transpose_views(tuned, view(fake_out(), 7, 5, 9), in) == cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(fake_out(), 1, 35, 35), in) == cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("errors: sizes whose product overflows are refused", "[errors][quick]") {
+  constexpr std::size_t root = std::size_t{1} << 32;
+  const shape shapes[] = {
+      {huge, 2},         {2, huge},        {half_huge, 2},
+      {2, half_huge},    {root, root},  // nx * ny
+      {huge, huge},      {huge / 3, 4},    {huge / 4 + 1, 1},
+      {1, huge / 4 + 1}, {huge, 1},        {1, huge},  // nx * ny * sizeof(float)
+      {root, root / 4},  {root / 4, root},
+  };
+  for (const form& f : forms) {
+    INFO(f.name);
+    for (const shape s : shapes) {
+      INFO("nx " << s.nx << ", ny " << s.ny);
+      CHECK(f.call(fake_out(), fake_in(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    }
+  }
+
+  SECTION("of a batch, whose one matrix is in bounds") {
+    constexpr std::size_t side = std::size_t{1} << 20;
+    for (const std::size_t batch : {std::size_t{1} << 22, std::size_t{1} << 24, huge, half_huge}) {
+      INFO("batch " << batch);
+      CHECK(tt::transpose_batched(fake_out(), fake_in(), side, side, batch) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::transpose_batched(fake_out(), side * side, fake_in(), side * side, side, side,
+                                  batch) == cudaErrorInvalidValue);
+    }
+  }
+  SECTION("of a batch of pointers") {
+    auto* const outs = reinterpret_cast<float* const*>(fake_out());
+    auto* const ins = reinterpret_cast<const float* const*>(fake_in());
+    CHECK(tt::transpose_batched(outs, ins, huge, 2, 1) == cudaErrorInvalidValue);
+    CHECK(tt::transpose_batched(outs, ins, root, root / 4, 1) == cudaErrorInvalidValue);
+    CHECK(tt::transpose_batched(outs, ins, 2, 2, huge) == cudaErrorInvalidValue);
+  }
+  SECTION("of a batch stride") {
+    for (const std::size_t stride : {huge, half_huge, huge / 4 + 1, huge / 8 + 1}) {
+      INFO("stride " << stride);
+      CHECK(tt::transpose_batched(fake_out(), stride, fake_in(), 35, 5, 7, 3) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::transpose_batched(fake_out(), 35, fake_in(), stride, 5, 7, 3) ==
+            cudaErrorInvalidValue);
+    }
+  }
+  SECTION("of a row stride") {
+    for (const bool tuned : {true, false}) {
+      for (const std::size_t stride : {huge, half_huge, huge / 4 + 1, huge / 8 + 1}) {
+        INFO((tuned ? "tuned" : "explicit") << ", stride " << stride);
+        CHECK(transpose_views(tuned, view(fake_out(), 5, 3, stride), view(fake_in(), 3, 5, 5)) ==
+              cudaErrorInvalidValue);
+        CHECK(transpose_views(tuned, view(fake_out(), 5, 3, 3), view(fake_in(), 3, 5, stride)) ==
+              cudaErrorInvalidValue);
+      }
+    }
+  }
+  SECTION("only of the transform's output") {
+    auto* const out = reinterpret_cast<double*>(fake_out());
+    CHECK(tt::transform_transpose(out, fake_in(), huge / 8 + 1, 1, widen{}) ==
+          cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("errors: input and output that overlap are refused", "[errors][quick]") {
+  constexpr std::size_t nx = 5;
+  constexpr std::size_t ny = 7;
+  float* const base = fake_out();
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = nx * ny * f.batch;
+    CHECK(f.call(base, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base + 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base + 1, nx, ny, nullptr) == cudaErrorInvalidValue);
+    // One element in common.
+    CHECK(f.call(base + elements - 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base + elements - 1, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base, 1, 1, nullptr) == cudaErrorInvalidValue);
+  }
+
+  SECTION("a transform's, counted in its own bytes") {
+    auto* const wide = reinterpret_cast<double*>(base);
+    // Input behind the output's count of floats, but inside its bytes.
+    CHECK(tt::transform_transpose(wide, base + nx * ny, nx, ny, widen{}) == cudaErrorInvalidValue);
+    CHECK(tt::transform_transpose(wide, base + 2 * nx * ny - 1, nx, ny, widen{}) ==
+          cudaErrorInvalidValue);
+    CHECK(tt::transform_transpose(wide, base - nx * ny + 1, nx, ny, widen{}) ==
+          cudaErrorInvalidValue);
+  }
+  SECTION("half an element") {
+    using halves = bytes<2>;
+    auto* const first = reinterpret_cast<halves*>(base);
+    auto* const later = reinterpret_cast<halves*>(reinterpret_cast<std::byte*>(base) + 2 * 35 - 1);
+    CHECK(tt::transpose(later, static_cast<const halves*>(first), nx, ny) == cudaErrorInvalidValue);
+    CHECK(tt::transpose(first, static_cast<const halves*>(later), nx, ny) == cudaErrorInvalidValue);
+  }
+  SECTION("an element of the last matrices of a strided batch") {
+    // The input's matrices lie in the output's gaps, but for one element.
+    CHECK(tt::transpose_batched(base, 100, static_cast<const float*>(base + 34), 100, nx, ny, 4) ==
+          cudaErrorInvalidValue);
+    CHECK(tt::transpose_batched(base + 34, 100, static_cast<const float*>(base), 100, nx, ny, 4) ==
+          cudaErrorInvalidValue);
+  }
+  SECTION("arrays of pointers that are the same array") {
+    auto* const outs = reinterpret_cast<float* const*>(base);
+    auto* const ins = reinterpret_cast<const float* const*>(base);
+    CHECK(tt::transpose_batched(outs, ins, nx, ny, 2) == cudaErrorInvalidValue);
+  }
+}
+
+// Interleaved is not overlapping, however it is interleaved.
+TEST_CASE("errors: refused exactly where a byte is shared", "[errors][quick]") {
+  SECTION("views") { check_refusals(100, try_views); }
+  SECTION("batches") { check_refusals(100, try_batches); }
+}
+
+TEST_CASE("errors: many calls refused exactly where a byte is shared", "[errors]") {
+  SECTION("views") { check_refusals(5000, try_views); }
+  SECTION("batches") { check_refusals(5000, try_batches); }
+}
+
+// Touching is not overlapping. Without a device the call fails too, but for another reason.
+TEST_CASE("errors: neighbours in memory are accepted", "[errors][quick]") {
+  const bool device = has_device();
+  constexpr shape s{5, 7};
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = s.nx * s.ny * f.batch;
+    const std::size_t size = elements * sizeof(float);
+    if (!device) {
+      CHECK(f.call(fake_out() + elements, fake_out(), s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      CHECK(f.call(fake_out(), fake_out() + elements, s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      continue;
+    }
+    for (const bool input_first : {true, false}) {
+      const std::size_t in = input_first ? 0 : size;
+      const std::size_t out = input_first ? size : 0;
+      const byte_vector content = random.fill(size);
+      const byte_vector expected = transposed_batch(content, s, f.batch, sizeof(float));
+      output_buffer both{2 * size, 0, random};
+      both.hold(in, elements, {content.data(), 1, elements, elements, sizeof(float)});
+      both.expect(out, elements, {expected.data(), 1, elements, elements, sizeof(float)});
+      both.poison();
+      CHECK(f.call(both.as<float>() + out / sizeof(float), both.as<float>() + in / sizeof(float),
+                   s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(both.difference() == "");
+    }
+  }
+  (void)cudaGetLastError();
+}
+
+TEST_CASE("errors: zero work succeeds whatever the pointers", "[errors][quick]") {
+  constexpr float* no_out = nullptr;
+  constexpr const float* no_in = nullptr;
+  for (const form& f : forms) {
+    INFO(f.name);
+    for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
+      INFO("nx " << s.nx << ", ny " << s.ny);
+      CHECK(f.call(nullptr, nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(nullptr, fake_in(), s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
+    }
+  }
+  for (const bool tuned : {true, false}) {
+    CHECK(transpose_views(tuned, view(no_out, 5, 0, 0), view(no_in, 0, 5, 0)) == cudaSuccess);
+    CHECK(transpose_views(tuned, view(no_out, 0, 7, huge), view(no_in, 7, 0, huge)) == cudaSuccess);
+  }
+  constexpr float* const* no_outs = nullptr;
+  constexpr const float* const* no_ins = nullptr;
+  CHECK(tt::transpose_batched(no_out, no_in, 5, 7, 0) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_out, no_in, huge, huge, 0) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_out, 0, no_in, 0, 5, 7, 0) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_out, 35, no_in, 35, 5, 0, 3) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_outs, no_ins, 5, 7, 0) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_outs, no_ins, 0, 7, 3) == cudaSuccess);
+  CHECK(tt::transpose_batched(no_outs, no_ins, 5, 0, 3) == cudaSuccess);
+}
+
+TEST_CASE("errors: without a device a call says so", "[errors][quick]") {
+  if (has_device()) SKIP("there is a device");
+  int count = 0;
+  const cudaError_t none = cudaGetDeviceCount(&count);
+  REQUIRE(none != cudaSuccess);
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(fake_out(), fake_in(), 5, 7, nullptr) == none);
+  }
+  (void)cudaGetLastError();
+}
+
+// ---------------------------------------------------- refused, on a device
+
+TEST_CASE("errors: a refused call writes nothing", "[errors][quick]") {
+  require_device();
+  random_source random;
+  constexpr shape s{37, 41};
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, s, random};
+    float* const out = c.out().as<float>();
+    const float* const in = c.in().as<float>();
+    CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
+    CHECK(f.call(out, in, s.nx, 0, nullptr) == cudaSuccess);
+    CHECK(c.out().trace_of_a_write() == "");
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+  }
+
+  const form_case c{forms[0], s, random};
+  float* const out = c.out().as<float>();
+  const float* const in = c.in().as<float>();
+  for (const bool tuned : {true, false}) {
+    CHECK(transpose_views(tuned, view(out, 37, 41, 40), view(in, 41, 37, 37)) ==
+          cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(out, 37, 41, 41), view(in, 41, 37, 36)) ==
+          cudaErrorInvalidValue);
+    CHECK(transpose_views(tuned, view(out, 41, 37, 41), view(in, 41, 37, 37)) ==
+          cudaErrorInvalidValue);
+  }
+  CHECK(tt::transpose_batched(out, 8, in, 9, 3, 3, 2) == cudaErrorInvalidValue);
+  CHECK(tt::transpose_batched(out, 9, in, 9, 3, 3, 0) == cudaSuccess);
+  CHECK(c.out().trace_of_a_write() == "");
+}
+
+TEST_CASE("errors: neither a refusal nor zero work launches anything", "[errors][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    float* const out = c.out().as<float>();
+    const float* const in = c.in().as<float>();
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+      CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(nullptr, in, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(out, in, 0, 41, to) == cudaSuccess);
+      return f.call(out, in, 37, 0, to);
+    });
+    CHECK(count_nodes(graph) == 0);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+}
+
+// ---------------------------------------------------- errors of others, and of launches
+
+TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][provokes]") {
+  require_device();
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    const cudaError_t earlier = leave_an_error_behind();
+    REQUIRE(earlier != cudaSuccess);
+    REQUIRE(cudaPeekAtLastError() == earlier);
+    CHECK(c.call() == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(f.call(nullptr, c.in().as<float>(), 37, 41, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(c.out().difference() == "");
+    CHECK(cudaGetLastError() == earlier);
+  }
+}
+
+// While a stream that synchronizes with the legacy one is being captured, CUDA refuses every launch
+// into the legacy stream. Whatever status a bare launch gets there is the one to return.
+TEST_CASE("errors: a failed launch returns its own status", "[errors][provokes]") {
+  require_device();
+  random_source random;
+  const cudaError_t expected = status_beside_a_capture([] {
+    return cudaLaunchKernel(reinterpret_cast<const void*>(do_nothing), dim3{1}, dim3{1}, nullptr, 0,
+                            nullptr);
+  });
+  REQUIRE(expected != cudaSuccess);
+  for (const bool after_another : {false, true}) {
+    for (const form& f : forms) {
+      INFO(f.name << (after_another ? ", after an earlier error" : ""));
+      const form_case c{f, {37, 41}, random};
+      if (after_another) REQUIRE(leave_an_error_behind() != expected);
+      CHECK(status_beside_a_capture([&] { return c.call(); }) == expected);
+      CHECK(c.out().trace_of_a_write() == "");
+    }
+  }
+}
+
+// ---------------------------------------------------- streams, graphs, threads, devices
+
+TEST_CASE("calls: a stream of the caller's", "[calls][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {129, 65}, random};
+    REQUIRE(c.call(s) == cudaSuccess);
+    s.wait();
+    CHECK(c.out().difference() == "");
+  }
+}
+
+TEST_CASE("calls: captured into a graph and replayed", "[calls][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    form_case c{f, {129, 65}, random};
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) { return c.call(to); });
+    CHECK(count_nodes(graph) >= 1);
+    // Recorded, not run.
+    CHECK(c.out().trace_of_a_write() == "");
+    cudaGraphExec_t executable = nullptr;
+    check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (int i = 0; i < 3; ++i) {
+      c.renew(random);
+      REQUIRE(cudaGraphLaunch(executable, s) == cudaSuccess);
+      s.wait();
+      CHECK(c.out().difference() == "");
+    }
+    check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+}
+
+TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {
+  require_device();
+  random_source random;
+  constexpr std::size_t nx = 33;
+  constexpr std::size_t ny = 20;
+  constexpr std::size_t size = nx * ny * sizeof(float);
+  const byte_vector content = random.fill(size);
+  const byte_vector expected = transposed({content.data(), ny, nx, nx, sizeof(float)});
+  const input_buffer in{content};
+  output_buffer out{size, 0, random};
+  out.expect(0, ny, {expected.data(), nx, ny, ny, sizeof(float)});
+  out.poison();
+  const std::array<float*, 1> out_pointers{out.as<float>()};
+  const std::array<const float*, 1> in_pointers{in.as<float>()};
+  const auto upload = [](const void* array) {
+    const auto* first = static_cast<const std::byte*>(array);
+    return input_buffer{byte_vector(first, first + sizeof(float*))};
+  };
+  const input_buffer outs = upload(out_pointers.data());
+  const input_buffer ins = upload(in_pointers.data());
+
+  const stream s;
+  cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+    return tt::transpose_batched(reinterpret_cast<float* const*>(outs.data()),
+                                 reinterpret_cast<const float* const*>(ins.data()), nx, ny, 1, to);
+  });
+  CHECK(out.trace_of_a_write() == "");
+  cudaGraphExec_t executable = nullptr;
+  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+  REQUIRE(cudaGraphLaunch(executable, s) == cudaSuccess);
+  s.wait();
+  CHECK(out.difference() == "");
+  check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+}
+
+TEST_CASE("calls: from several threads at once", "[calls]") {
+  require_device();
+  constexpr std::size_t thread_count = 8;
+  // Catch2 may not assert on other threads: each leaves words for this one.
+  std::array<std::string, thread_count> complaints;
+  std::atomic<std::size_t> ready{0};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < thread_count; ++i) {
+    threads.emplace_back([&, i] {
+      try {
+        random_source random{Catch::getSeed() + 1000 * i};
+        const stream s;
+        // All at once, so that what is done on the first call only is done by several.
+        ++ready;
+        while (ready < thread_count) std::this_thread::yield();
+        for (int round = 0; round < 10 && complaints[i].empty(); ++round) {
+          for (const form& f : forms) {
+            const shape size{random.between(1, 200), random.between(1, 200)};
+            const form_case c{f, size, random};
+            check_cuda(c.call(s), f.name);
+            s.wait();
+            const std::string difference = c.out().difference();
+            if (!difference.empty()) complaints[i] = f.name + (": " + difference);
+          }
+        }
+      } catch (const std::exception& e) { complaints[i] = e.what(); }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  INFO("repeat with --rng-seed " << Catch::getSeed());
+  for (const std::string& complaint : complaints) CHECK(complaint == "");
+}
+
+TEST_CASE("calls: on every device", "[calls]") {
+  require_device();
+  int count = 0;
+  REQUIRE(cudaGetDeviceCount(&count) == cudaSuccess);
+  if (count < 2) SKIP("one device only");
+  random_source random;
+  // Back to the first at the end: what was learnt of one device must not be used on another.
+  for (int i = 0; i <= count; ++i) {
+    const int device = i % count;
+    INFO("device " << device);
+    REQUIRE(cudaSetDevice(device) == cudaSuccess);
+    for (const form& f : forms) {
+      INFO(f.name);
+      const form_case c{f, {300, 200}, random};
+      CHECK(c.call() == cudaSuccess);
+      CHECK(c.out().difference() == "");
+      int current = -1;
+      CHECK(cudaGetDevice(&current) == cudaSuccess);
+      CHECK(current == device);
+    }
+  }
+}

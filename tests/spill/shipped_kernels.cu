@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Instantiates every kernel that the public calls launch for elements of ELEMENT_BYTES bytes.
+
+#include <tiletranspose/tiletranspose.cuh>
+
+// The largest power of two that divides the size, as a struct of plain members would have it.
+constexpr int natural = ELEMENT_BYTES & -ELEMENT_BYTES;
+
+template <int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[ELEMENT_BYTES];
+};
+
+struct same {
+  template <class T>
+  __device__ T operator()(const T& value) const {
+    return value;
+  }
+};
+
+// Widens or narrows: the fused call reads and writes elements of two sizes.
+template <class T>
+struct first_byte {
+  __device__ unsigned char operator()(const T& value) const { return value.bytes[0]; }
+};
+template <class T>
+struct as_bytes {
+  __device__ T operator()(unsigned char value) const {
+    T result{};
+    result.bytes[0] = value;
+    return result;
+  }
+};
+
+template <class T>
+void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsigned char* bytes) {
+  if constexpr (sizeof(T) <= 32) {  // larger elements leave no room for this tile
+    tt::transpose<T, 32, 8>(out, in, 1, 1);
+  }
+  tt::transpose<T, 16, 16>(tt::matrix_view<T>{out, 1, 1, 1}, tt::matrix_view<const T>{in, 1, 1, 1});
+  tt::transpose(out, in, 1, 1);
+  tt::transpose(tt::matrix_view<T>{out, 1, 1, 1}, tt::matrix_view<const T>{in, 1, 1, 1});
+  tt::transpose_batched(out, in, 1, 1, 1);
+  tt::transpose_batched(out, 1, in, 1, 1, 1, 1);
+  tt::transpose_batched(outs, ins, 1, 1, 1);
+  tt::transform_transpose(out, in, 1, 1, same{});
+  tt::transform_transpose(bytes, in, 1, 1, first_byte<T>{});
+  tt::transform_transpose(out, static_cast<const unsigned char*>(bytes), 1, 1, as_bytes<T>{});
+}
+
+template void every_call(element<1>*, const element<1>*, element<1>* const*,
+                         const element<1>* const*, unsigned char*);
+#if ELEMENT_BYTES % 2 == 0
+template void every_call(element<natural>*, const element<natural>*, element<natural>* const*,
+                         const element<natural>* const*, unsigned char*);
+#endif
