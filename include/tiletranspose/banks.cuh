@@ -37,7 +37,7 @@ inline constexpr bank_model banks_32x8{32, 8, 32};
 inline constexpr bank_model banks_16x4{16, 4, 16};
 
 /// The model for a bank width of 4 or 8 bytes.
-constexpr bank_model banks_of_width(int bank_width) {
+TILETRANSPOSE_HOST_DEVICE constexpr bank_model banks_of_width(int bank_width) {
   return bank_width == 8 ? banks_32x8 : banks_32x4;
 }
 
@@ -61,9 +61,11 @@ inline constexpr tile_walk along_columns{true, 0};
 /// Conflict ways of one request: lane `l` of `lanes` accesses `access_bytes` bytes at `byte_offset(l)`;
 /// a negative offset means that the lane takes no part.
 /// \returns the largest number of distinct words that one bank serves in one phase; 0 without any lane.
+TILETRANSPOSE_ANY_CALLEE
 template <class ByteOffset>
-constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
-                           bank_model model = banks_32x4, int lanes = 32) {
+TILETRANSPOSE_HOST_DEVICE constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
+                                                     bank_model model = banks_32x4,
+                                                     int lanes = 32) {
   constexpr int max_banks = 32;
   constexpr int max_words = 64;
   const int all_banks = model.banks * model.bank_width;
@@ -73,9 +75,9 @@ constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
                                                              : 1;
   int worst = 0;
   for (int first = 0; first < lanes; first += phase_lanes) {
-    int used[max_banks] = {};                 // distinct words per bank
-    long long newest[max_banks] = {};         // the last word seen in each bank
-    long long words[max_words] = {};          // every distinct word of this phase
+    int used[max_banks] = {};          // distinct words per bank
+    long long newest[max_banks] = {};  // the last word seen in each bank
+    long long words[max_words] = {};   // every distinct word of this phase
     int count = 0;
     for (int lane = first; lane < first + phase_lanes && lane < lanes; ++lane) {
       const long long offset = byte_offset(lane);
@@ -97,9 +99,12 @@ constexpr int request_ways(ByteOffset byte_offset, int access_bytes,
 
 /// Conflict ways of one request on a tile: lane `l` accesses `access_bytes` bytes at the element
 /// `lane_map(l)`, a `tile_coordinate`.
+TILETRANSPOSE_ANY_CALLEE
 template <class Layout, class LaneMap>
-constexpr int conflict_ways(Layout layout, LaneMap lane_map, int access_bytes,
-                            bank_model model = banks_32x4, int lanes = 32) {
+TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, LaneMap lane_map,
+                                                      int access_bytes,
+                                                      bank_model model = banks_32x4,
+                                                      int lanes = 32) {
   const auto byte_offset = [&](int lane) -> long long {
     const tile_coordinate at = lane_map(lane);
     return at.row < 0 ? -1
@@ -112,15 +117,26 @@ constexpr int conflict_ways(Layout layout, LaneMap lane_map, int access_bytes,
 namespace detail {
 
 /// The worst request of a walk over a tile. Stops at the first request above `limit`.
+TILETRANSPOSE_ANY_CALLEE
 template <class Offset>
-constexpr int walk_ways(Offset offset, int element_bytes, int rows, int cols, tile_walk walk,
-                        bank_model model, int limit) {
+TILETRANSPOSE_HOST_DEVICE constexpr int walk_ways(Offset offset, int element_bytes, int rows,
+                                                  int cols, tile_walk walk, bank_model model,
+                                                  int limit, bool repeats = false) {
   const int access = walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes);
-  const int parts = access < element_bytes ? element_bytes / access : 1;    // accesses per element
-  const int elements = access > element_bytes ? access / element_bytes : 1; // elements per access
+  const int parts = access < element_bytes ? element_bytes / access : 1;     // accesses per element
+  const int elements = access > element_bytes ? access / element_bytes : 1;  // elements per access
   const int row_steps = cols / elements * parts;
   const int column_steps = rows * parts;
-  const int steps = rows * row_steps;
+  const int minor_steps = walk.by_columns ? column_steps : row_steps;
+  int steps = rows * row_steps;
+  if (repeats) {
+    // Where all rows have one pitch, requests that start in one place of a row or column differ by a
+    // multiple of it; after bank_width of them the words they touch start over.
+    int period = minor_steps;
+    while (period % model.request_lanes != 0) { period += minor_steps; }
+    period *= model.bank_width;
+    steps = period < steps ? period : steps;
+  }
   int worst = 0;
   for (int first = 0; first < steps && worst <= limit; first += model.request_lanes) {
     const auto byte_offset = [&](int lane) -> long long {
@@ -144,48 +160,63 @@ constexpr int no_limit = 1 << 30;
 
 /// Conflict ways of the worst request when a whole tile is walked.
 /// \code static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 1>{}, tt::along_columns) == 1); \endcode
+TILETRANSPOSE_ANY_CALLEE
 template <class Layout>
-constexpr int conflict_ways(Layout layout, tile_walk walk, bank_model model = banks_32x4) {
+TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk walk,
+                                                      bank_model model = banks_32x4) {
   return detail::walk_ways(layout, static_cast<int>(sizeof(typename Layout::element)), Layout::rows,
                            Layout::cols, walk, model, detail::no_limit);
 }
 
 /// True when both walks of a transpose, writing rows and reading columns, are conflict-free.
+TILETRANSPOSE_ANY_CALLEE
 template <class Layout>
-constexpr bool is_conflict_free(Layout layout, bank_model model = banks_32x4) {
+TILETRANSPOSE_HOST_DEVICE constexpr bool is_conflict_free(Layout layout,
+                                                          bank_model model = banks_32x4) {
   constexpr int bytes = static_cast<int>(sizeof(typename Layout::element));
-  return detail::walk_ways(layout, bytes, Layout::rows, Layout::cols, along_columns, model, 1) == 1 &&
+  return detail::walk_ways(layout, bytes, Layout::rows, Layout::cols, along_columns, model, 1) ==
+             1 &&
          detail::walk_ways(layout, bytes, Layout::rows, Layout::cols, along_rows, model, 1) == 1;
+}
+
+/// Conflict ways of the worst request of a transpose, writing rows and reading columns, on a tile of
+/// `rows` x `cols` elements of `element_bytes` bytes with `padding` elements behind each row. Stops at the
+/// first request above `limit`.
+TILETRANSPOSE_HOST_DEVICE constexpr int padded_ways(int element_bytes, int rows, int cols,
+                                                    int padding, bank_model model = banks_32x4,
+                                                    int limit = detail::no_limit) {
+  const int pitch = cols + padding;
+  const auto offset = [pitch](int row, int col) { return row * pitch + col; };
+  const int read =
+      detail::walk_ways(offset, element_bytes, rows, cols, along_columns, model, limit, true);
+  if (read > limit) { return read; }
+  const int write =
+      detail::walk_ways(offset, element_bytes, rows, cols, along_rows, model, limit, true);
+  return read > write ? read : write;
 }
 
 /// The fewest elements of padding that make a `rows` x `cols` tile of elements of `element_bytes`
 /// conflict-free for both walks of a transpose; where none of 0 to 128 does, the padding with the fewest
 /// ways.
-constexpr int padding_for(int element_bytes, int rows, int cols, bank_model model = banks_32x4) {
+TILETRANSPOSE_HOST_DEVICE constexpr int padding_for(int element_bytes, int rows, int cols,
+                                                    bank_model model = banks_32x4) {
   int best = 0;
   int best_ways = detail::no_limit;
-  for (int padding = 0; padding <= 128; ++padding) {
-    const int pitch = cols + padding;
-    const auto offset = [pitch](int row, int col) { return row * pitch + col; };
-    const int limit = best_ways - 1;
-    const int read = detail::walk_ways(offset, element_bytes, rows, cols, along_columns, model, limit);
-    if (read >= best_ways) { continue; }
-    const int write = detail::walk_ways(offset, element_bytes, rows, cols, along_rows, model, limit);
-    const int ways = read > write ? read : write;
+  for (int padding = 0; padding <= 128 && best_ways > 1; ++padding) {
+    const int ways = padded_ways(element_bytes, rows, cols, padding, model, best_ways - 1);
     if (ways < best_ways) {
       best = padding;
       best_ways = ways;
     }
-    if (best_ways == 1) { break; }
   }
   return best;
 }
 
-/// `padding_for` a tile of T. One element is folklore: it is right for 4-byte elements, one *word* is
-/// right for smaller ones.
+/// `padding_for` a tile of T. One element is folklore: it is right for 4-byte elements and multiples of
+/// them; 1- and 2-byte elements need one *word*, and other sizes what the model finds.
 /// \code static_assert(tt::default_padding<unsigned char, 128>() == 4); \endcode
 template <class T, int Rows, int Cols = Rows, int BankWidth = 4>
-constexpr int default_padding() {
+TILETRANSPOSE_HOST_DEVICE constexpr int default_padding() {
   static_assert(BankWidth == 4 || BankWidth == 8, "tt: BankWidth must be 4 or 8 bytes");
   return padding_for(static_cast<int>(sizeof(T)), Rows, Cols, banks_of_width(BankWidth));
 }

@@ -15,7 +15,7 @@ namespace detail {
 
 /// The rules that the compiler checks for a tile written by hand; one place for the class and the launch.
 template <class T, int TileDim, int BlockRows, int Padding, int BankWidth>
-constexpr bool check_tile() {
+TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
   static_assert(check_element<T>(), "");
   static_assert(TileDim > 0 && BlockRows > 0 && TileDim % BlockRows == 0,
                 "tt: BlockRows must divide TileDim; 32x32 tiles take 1, 2, 4, 8, 16 or 32");
@@ -28,11 +28,11 @@ constexpr bool check_tile() {
   if constexpr (TileDim > 0 && Padding >= 0) {
     constexpr int bytes = static_cast<int>(sizeof(T));
     constexpr bank_model model = banks_of_width(BankWidth);
-    constexpr bool conflict_free =
-        is_conflict_free(padded_layout<element<bytes, 1>, TileDim, TileDim, Padding>{}, model);
-    static_assert(conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
-                  "tt: with this Padding the threads that read a column of the tile meet in the same "
-                  "banks; leave Padding out, or take tt::default_padding<T, TileDim>()");
+    constexpr bool conflict_free = padded_ways(bytes, TileDim, TileDim, Padding, model, 1) == 1;
+    static_assert(
+        conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
+        "tt: with this Padding the threads that read a column of the tile meet in the same "
+        "banks; leave Padding out, or take tt::default_padding<T, TileDim>()");
   }
   return true;
 }
@@ -56,8 +56,8 @@ constexpr bool check_tile() {
 /// \tparam Padding    unused elements behind each row of the tile; the default comes from the bank model
 /// \tparam BankWidth  bytes a bank serves per cycle: 4, or 8 as compute capability 3.x could
 /// Shared memory: TileDim * (TileDim + Padding) * sizeof(T) bytes, at most 48 KB.
-template <class T, int TileDim, int BlockRows,
-          int Padding = default_padding<T, TileDim>(), int BankWidth = 4>
+template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
+          int BankWidth = 4>
 class block_transpose {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
 

@@ -17,6 +17,14 @@
 #define TILETRANSPOSE_INLINE inline
 #endif
 
+/// Before constexpr templates that call what the caller hands in: it may be a host function, which is right
+/// where the compiler evaluates the call.
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#define TILETRANSPOSE_ANY_CALLEE _Pragma("nv_exec_check_disable")
+#else
+#define TILETRANSPOSE_ANY_CALLEE
+#endif
+
 /// What every function that a kernel is made of is declared with.
 #define TILETRANSPOSE_FUNCTION TILETRANSPOSE_HOST_DEVICE TILETRANSPOSE_INLINE
 

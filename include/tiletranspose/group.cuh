@@ -37,25 +37,30 @@ struct known_size<Group, decltype(static_cast<void>(Group::static_size))> {
 /// per address.
 template <int Rows, int RowCells, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
-  constexpr unsigned known = known_size<Group>::value;
+  constexpr bool knows = known_size<Group>::value > 0;
+  constexpr unsigned known = knows ? known_size<Group>::value : 1;
   constexpr unsigned cells = Rows * RowCells;
   const unsigned rank = group.thread_rank();
-  if constexpr (known > 0 && known % RowCells == 0 && cells % known == 0) {
+  constexpr unsigned most_unrolled = 32;  // rounds; more would not fit the registers
+  if constexpr (knows && known % RowCells == 0 && cells % known == 0 &&
+                cells / known <= most_unrolled) {
     const unsigned row = rank / RowCells;
     const unsigned at = rank % RowCells;
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (unsigned round = 0; round < cells / known; ++round) {
       visit(row + round * (known / RowCells), at);
     }
-  } else if constexpr (known > 0) {
-TILETRANSPOSE_UNROLL
+  } else if constexpr (knows && cells / known <= most_unrolled) {
+    TILETRANSPOSE_UNROLL
     for (unsigned round = 0; round < (cells + known - 1) / known; ++round) {
       const unsigned cell = rank + round * known;
       if (cells % known == 0 || cell < cells) { visit(cell / RowCells, cell % RowCells); }
     }
   } else {
     const unsigned size = group.size();
-    for (unsigned cell = rank; cell < cells; cell += size) { visit(cell / RowCells, cell % RowCells); }
+    for (unsigned cell = rank; cell < cells; cell += size) {
+      visit(cell / RowCells, cell % RowCells);
+    }
   }
 }
 

@@ -39,7 +39,9 @@ struct padded_layout {
 
 namespace detail {
 
-constexpr bool is_power_of_two(int value) { return value > 0 && (value & (value - 1)) == 0; }
+TILETRANSPOSE_HOST_DEVICE constexpr bool is_power_of_two(int value) {
+  return value > 0 && (value & (value - 1)) == 0;
+}
 
 }  // namespace detail
 

@@ -36,7 +36,7 @@ struct remove_const<const T> {
 
 /// What every function of the library asks of an element type.
 template <class T>
-constexpr bool check_element() {
+TILETRANSPOSE_HOST_DEVICE constexpr bool check_element() {
   static_assert(__is_trivially_copyable(T),
                 "tt: the element type must be trivially copyable; the library moves its bytes");
   static_assert(sizeof(T) <= max_element_bytes,

@@ -81,7 +81,8 @@ TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, si
 template <class T, class Layout>
 TILETRANSPOSE_FUNCTION unsigned char* shared_unit(shared_tile<T, Layout> tile, unsigned row,
                                                   unsigned col, unsigned part) {
-  return tile.address(static_cast<int>(row), static_cast<int>(col)) + part * element_units<T>::bytes;
+  return tile.address(static_cast<int>(row), static_cast<int>(col)) +
+         part * element_units<T>::bytes;
 }
 
 }  // namespace detail
@@ -114,8 +115,8 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
 /// Barriers: group.sync() between the last write to the tile and this call, and after this call before
 /// the tile is written again.
 template <class Group, class T, class Layout>
-TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_type row0, size_type col0,
-                                       shared_tile<T, Layout> tile) {
+TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_type row0,
+                                       size_type col0, shared_tile<T, Layout> tile) {
   using units = detail::element_units<T>;
   detail::for_each_unit<Layout::rows, Layout::cols>(
       group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {

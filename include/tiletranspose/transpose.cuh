@@ -37,24 +37,26 @@ namespace detail {
 
 /// A dense matrix, or a batch of them.
 template <class Out, class In>
-transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny, size_type batch = 1,
-                                size_type out_batch = 0, size_type in_batch = 0) {
+transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny,
+                                size_type batch = 1, size_type out_batch = 0,
+                                size_type in_batch = 0) {
   return {in, out, nx, ny, nx, ny, batch, in_batch, out_batch, sizeof(In), sizeof(Out), false};
 }
 
 /// Pitched matrices; shapes that do not match are turned into a request that is refused.
 template <class T, class Element>
 transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
-  static_assert(std::is_same<typename remove_const<Element>::type, T>::value,
-                "tt: input and output must have the same element type; transform_transpose converts");
+  static_assert(
+      std::is_same<typename remove_const<Element>::type, T>::value,
+      "tt: input and output must have the same element type; transform_transpose converts");
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  return {in.data,    fits || empty ? out.data : nullptr,
-          in.cols,    in.rows,
-          in.stride,  out.stride,
-          1,          0,
-          0,          sizeof(T),
-          sizeof(T),  false};
+  return {in.data,   fits || empty ? out.data : nullptr,
+          in.cols,   in.rows,
+          in.stride, out.stride,
+          1,         0,
+          0,         sizeof(T),
+          sizeof(T), false};
 }
 
 }  // namespace detail
@@ -70,9 +72,11 @@ transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
 /// \param stream  where the work is queued
 /// \returns see the top of this file
 template <class T>
-cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
+                      cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny), stream);
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny),
+                                                        stream);
 }
 
 /// Transposes a pitched matrix or a part of one, tuned.
@@ -102,7 +106,8 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 /// Shared memory: at most 48 KB.
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4>
-cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
+                      cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
   return detail::transpose_strips<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::dense_request(out, in, nx, ny), stream);
@@ -141,8 +146,8 @@ cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, s
 ///        nx * ny; memory between the matrices of `out` is left alone
 template <class T>
 cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
-                              size_type in_batch_stride, size_type nx, size_type ny, size_type batch,
-                              cudaStream_t stream = nullptr) {
+                              size_type in_batch_stride, size_type nx, size_type ny,
+                              size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
@@ -158,8 +163,8 @@ template <class T>
 cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                               size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  const detail::transpose_request request{ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0,
-                                          sizeof(T), sizeof(T), true};
+  const detail::transpose_request request{
+      ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0, sizeof(T), sizeof(T), true};
   return detail::transpose_bytes<sizeof(T), alignof(T)>(request, stream);
 }
 

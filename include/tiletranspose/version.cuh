@@ -11,6 +11,6 @@
 #define TILETRANSPOSE_VERSION_PATCH 0
 
 /// 10000 * major + 100 * minor + patch
-#define TILETRANSPOSE_VERSION                                             \
+#define TILETRANSPOSE_VERSION                                                \
   (TILETRANSPOSE_VERSION_MAJOR * 10000 + TILETRANSPOSE_VERSION_MINOR * 100 + \
    TILETRANSPOSE_VERSION_PATCH)

@@ -30,12 +30,13 @@ TILETRANSPOSE_FUNCTION void thread_transpose(const unsigned (&in)[Rows][RowWords
                                              unsigned (&out)[Columns][ColumnWords]) {
   static_assert(ElementBytes == 1 || ElementBytes == 2 || ElementBytes % 4 == 0,
                 "tt: a micro-block is made of elements of 1, 2 or a multiple of 4 bytes");
-  static_assert(Columns * ElementBytes == 4 * RowWords && Rows * ElementBytes == 4 * ColumnWords,
-                "tt: the transpose of a Rows x Columns micro-block has Columns rows of Rows elements");
+  static_assert(
+      Columns * ElementBytes == 4 * RowWords && Rows * ElementBytes == 4 * ColumnWords,
+      "tt: the transpose of a Rows x Columns micro-block has Columns rows of Rows elements");
   if constexpr (ElementBytes == 1) {
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int r = 0; r < Rows; r += 4) {
-TILETRANSPOSE_UNROLL
+      TILETRANSPOSE_UNROLL
       for (int w = 0; w < RowWords; ++w) {
         const unsigned low01 = detail::pick_bytes(in[r][w], in[r + 1][w], 0x5140);
         const unsigned high01 = detail::pick_bytes(in[r][w], in[r + 1][w], 0x7362);
@@ -48,9 +49,9 @@ TILETRANSPOSE_UNROLL
       }
     }
   } else if constexpr (ElementBytes == 2) {
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int r = 0; r < Rows; r += 2) {
-TILETRANSPOSE_UNROLL
+      TILETRANSPOSE_UNROLL
       for (int w = 0; w < RowWords; ++w) {
         out[2 * w][r / 2] = detail::pick_bytes(in[r][w], in[r + 1][w], 0x5410);
         out[2 * w + 1][r / 2] = detail::pick_bytes(in[r][w], in[r + 1][w], 0x7632);
@@ -58,9 +59,9 @@ TILETRANSPOSE_UNROLL
     }
   } else {
     constexpr int words = ElementBytes / 4;
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int r = 0; r < Rows; ++r) {
-TILETRANSPOSE_UNROLL
+      TILETRANSPOSE_UNROLL
       for (int w = 0; w < RowWords; ++w) { out[w / words][r * words + w % words] = in[r][w]; }
     }
   }

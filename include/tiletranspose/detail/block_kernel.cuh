@@ -43,8 +43,8 @@ TILETRANSPOSE_FUNCTION void move_strip(Group group, typename Tile::storage& stor
   const tile_problem& problem = arguments.problem;
   const matrix_view<const T> in{reinterpret_cast<const T*>(problem.in_matrix(at.batch)), problem.ny,
                                 problem.nx, problem.in_stride_bytes / sizeof(T)};
-  const matrix_view<T> out{reinterpret_cast<T*>(problem.out_matrix(at.batch)), problem.nx, problem.ny,
-                           problem.out_stride_bytes / sizeof(T)};
+  const matrix_view<T> out{reinterpret_cast<T*>(problem.out_matrix(at.batch)), problem.nx,
+                           problem.ny, problem.out_stride_bytes / sizeof(T)};
   const size_type row = at.row_tile * Tile::rows;
   const size_type col = at.col_tile * Tile::cols;
   const Tile tile(storage);

@@ -32,12 +32,15 @@ struct divider {
 #if TILETRANSPOSE_ON_DEVICE
     return (__umulhi(n, multiplier) + n) >> shift;
 #else
-    return (static_cast<unsigned>((static_cast<unsigned long long>(n) * multiplier) >> 32) + n) >> shift;
+    return (static_cast<unsigned>((static_cast<unsigned long long>(n) * multiplier) >> 32) + n) >>
+           shift;
 #endif
   }
 
   /// n % divisor, given q == quotient(n).
-  TILETRANSPOSE_FUNCTION unsigned remainder(unsigned n, unsigned q) const { return n - q * divisor; }
+  TILETRANSPOSE_FUNCTION unsigned remainder(unsigned n, unsigned q) const {
+    return n - q * divisor;
+  }
 };
 
 }  // namespace detail

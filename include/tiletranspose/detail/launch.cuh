@@ -19,7 +19,8 @@ namespace detail {
 constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   constexpr int most_threads = 1024;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && \
+    (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
   constexpr int most_threads = 1536;
 #else
   constexpr int most_threads = 2048;
@@ -43,11 +44,20 @@ __global__ void __launch_bounds__(Shape::threads)
                  size_type out_stride_bytes) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const tile_source source{in + blockIdx.y * Shape::tile_rows * in_stride_bytes + blockIdx.x * row_bytes,
-                           in_stride_bytes, 0, Shape::tile_rows, 0, row_bytes};
+  const tile_source source{
+      in + blockIdx.y * Shape::tile_rows * in_stride_bytes + blockIdx.x * row_bytes,
+      in_stride_bytes,
+      0,
+      Shape::tile_rows,
+      0,
+      row_bytes};
   const tile_target target{
       out + blockIdx.x * Shape::tile_cols * out_stride_bytes + blockIdx.y * Shape::piece_bytes,
-      out_stride_bytes, Shape::tile_cols, 0, Shape::piece_bytes, 0};
+      out_stride_bytes,
+      Shape::tile_cols,
+      0,
+      Shape::piece_bytes,
+      0};
   move_tile_between<Shape, true>(static_block<Shape::threads>{}, shared, source, target);
 }
 
@@ -55,8 +65,8 @@ template <int ElementBytes, int Unit>
 __global__ void __launch_bounds__(staged_threads)
     staged_kernel(const __grid_constant__ staged_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared, arguments,
-                               blockIdx.x);
+  move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared,
+                               arguments, blockIdx.x);
 }
 
 template <class T, class Tile, int Threads, int BlocksPerSm>
@@ -66,9 +76,20 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
   move_strip<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
 }
 
+/// Small elements leave room for more blocks; what a function of the caller's needs, nobody knows.
+template <class Shape, class In, class Out>
+constexpr int transform_blocks() {
+  return Shape::splits_element || sizeof(In) + sizeof(Out) > 16 ? 1
+         : sizeof(In) + sizeof(Out) > 8                         ? 3
+                                                                : 4;
+}
+
 template <class Shape, class In, class Out, class Op>
-__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, 4))
-    transform_kernel(const __grid_constant__ tile_arguments arguments, const __grid_constant__ Op op) {
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads,
+                                                  transform_blocks<Shape, In, Out>()))
+    transform_kernel(const __grid_constant__ tile_arguments arguments,
+                     const __grid_constant__ Op op) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
   convert_tile<Shape, In, Out>(static_block<Shape::threads>{}, shared, arguments, op, blockIdx.x);
 }
@@ -133,16 +154,16 @@ inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
   return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
 }
 
-constexpr size_type divide_up(size_type a, size_type b) { return (a + b - 1) / b; }
-
 /// Cuts a problem into tiles of `piece_bytes` of an output row and arguments.tile_cols columns of the input;
 /// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
                         int piece_bytes, int strip_width, size_type& blocks) {
-  const size_type row_tiles = divide_up(
-      arguments.problem.ny * out_element + arguments.sector_mask, static_cast<size_type>(piece_bytes));
+  const size_type row_tiles = divide_up(arguments.problem.ny * out_element + arguments.sector_mask,
+                                        static_cast<size_type>(piece_bytes));
   const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
-  if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) { return false; }
+  if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) {
+    return false;
+  }
   blocks = row_tiles * col_tiles * batch;
   arguments.order = tile_order(row_tiles, col_tiles, static_cast<size_type>(strip_width));
   return true;
@@ -158,16 +179,18 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
   }
   tile_arguments arguments{problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)};
   size_type blocks = 0;
+  const size_type col_tiles = divide_up(problem.nx, cols);
+  const bool narrow = !shape::whole && col_tiles <= narrow_tiles;
   if (!order_tiles(arguments, batch, shape::element_bytes, shape::piece_bytes,
-                   Tuned::policy.strip_width, blocks)) {
+                   narrow ? static_cast<int>(col_tiles) : Tuned::policy.strip_width, blocks)) {
     return split(problem, batch, shape::element_bytes, shape::element_bytes,
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_tiles<Tuned>(part, part_batch, stream);
                  });
   }
   void* pointers[] = {&arguments};
-  return start(reinterpret_cast<const void*>(&tile_kernel<shape, Tuned::policy.blocks_per_sm>), blocks,
-               shape::threads, 0, pointers, stream);
+  return start(reinterpret_cast<const void*>(&tile_kernel<shape, Tuned::policy.blocks_per_sm>),
+               blocks, shape::threads, 0, pointers, stream);
 }
 
 template <int ElementBytes, int Unit>
@@ -243,9 +266,12 @@ inline bool is_vector(const transpose_request& request) {
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
   switch (examine(request)) {
-    case verdict::nothing_to_do: return cudaSuccess;
-    case verdict::refused: return cudaErrorInvalidValue;
-    case verdict::go: break;
+    case verdict::nothing_to_do:
+      return cudaSuccess;
+    case verdict::refused:
+      return cudaErrorInvalidValue;
+    case verdict::go:
+      break;
   }
   if (is_vector(request)) {
     return cudaMemcpyAsync(request.out, request.in,
@@ -258,9 +284,9 @@ cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t strea
   const tile_problem problem = make_problem(request);
   size_type bits = problem.in_stride_bytes | problem.out_stride_bytes | problem.in_batch_bytes |
                    problem.out_batch_bytes;
-  bits |= request.pointer_arrays ? static_cast<size_type>(promised)
-                                 : reinterpret_cast<size_type>(request.in) |
-                                       reinterpret_cast<size_type>(request.out);
+  bits |= request.pointer_arrays
+              ? static_cast<size_type>(promised)
+              : reinterpret_cast<size_type>(request.in) | reinterpret_cast<size_type>(request.out);
   if constexpr (promised < wanted) {
     if (bits % wanted != 0) {
       return launch_tuned<ElementBytes, promised>(problem, request.batch, bits, stream);
@@ -275,7 +301,14 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
   using element_type = element<ElementBytes, Alignment>;
   constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
   constexpr int threads = TileDim * BlockRows;
-  constexpr int blocks_per_sm = 1536 / threads;  // 40 registers: 96 % at the size above, 94 % with 64
+  // 40 registers where 8 loads are in flight: 96 % at 16384 x 16384 floats, 94 % with 64 (H200, 2026-11-21).
+  constexpr int parts = ElementBytes / access_width(ElementBytes, Alignment);
+  constexpr int loads = tiles * TileDim * TileDim / threads * parts;
+  constexpr int blocks_per_sm = larger((loads <= 8    ? 1536
+                                        : loads <= 16 ? 768
+                                                      : threads) /
+                                           threads,
+                                       1);
   using tile = strip_tile<element_type, TileDim, Padding, tiles>;
   tile_arguments arguments{problem, {}, 0, TileDim};
   size_type blocks = 0;
@@ -289,16 +322,19 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
   }
   void* pointers[] = {&arguments};
   return start(
-      reinterpret_cast<const void*>(&strip_kernel<element_type, tile, threads, blocks_per_sm>), blocks,
-      threads, 0, pointers, stream);
+      reinterpret_cast<const void*>(&strip_kernel<element_type, tile, threads, blocks_per_sm>),
+      blocks, threads, 0, pointers, stream);
 }
 
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
 cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stream) {
   switch (examine(request)) {
-    case verdict::nothing_to_do: return cudaSuccess;
-    case verdict::refused: return cudaErrorInvalidValue;
-    case verdict::go: break;
+    case verdict::nothing_to_do:
+      return cudaSuccess;
+    case verdict::refused:
+      return cudaErrorInvalidValue;
+    case verdict::go:
+      break;
   }
   constexpr int wanted = access_width(ElementBytes);
   constexpr int promised = access_width(ElementBytes, Alignment);
@@ -308,8 +344,8 @@ cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stre
                            reinterpret_cast<size_type>(request.in) |
                            reinterpret_cast<size_type>(request.out);
     if (bits % wanted != 0) {
-      return launch_strips<ElementBytes, promised, TileDim, BlockRows, Padding>(problem, request.batch,
-                                                                                stream);
+      return launch_strips<ElementBytes, promised, TileDim, BlockRows, Padding>(
+          problem, request.batch, stream);
     }
   }
   return launch_strips<ElementBytes, wanted, TileDim, BlockRows, Padding>(problem, request.batch,
@@ -336,11 +372,15 @@ cudaError_t launch_transform(const tile_problem& problem, size_type batch, const
 }
 
 template <class In, class Out, class Op>
-cudaError_t transform_elements(const transpose_request& request, const Op& op, cudaStream_t stream) {
+cudaError_t transform_elements(const transpose_request& request, const Op& op,
+                               cudaStream_t stream) {
   switch (examine(request)) {
-    case verdict::nothing_to_do: return cudaSuccess;
-    case verdict::refused: return cudaErrorInvalidValue;
-    case verdict::go: break;
+    case verdict::nothing_to_do:
+      return cudaSuccess;
+    case verdict::refused:
+      return cudaErrorInvalidValue;
+    case verdict::go:
+      break;
   }
   return launch_transform<In, Out>(make_problem(request), request.batch, op, stream);
 }

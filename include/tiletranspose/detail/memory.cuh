@@ -119,7 +119,8 @@ TILETRANSPOSE_FUNCTION Word load_constant(const void* address) {
 
 /// The word boundary at or below an address.
 TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* address) {
-  return reinterpret_cast<const unsigned char*>(reinterpret_cast<size_type>(address) & ~size_type{3});
+  return reinterpret_cast<const unsigned char*>(reinterpret_cast<size_type>(address) &
+                                                ~size_type{3});
 }
 
 /// The low bits of an address, enough to tell its place in a sector.
@@ -146,7 +147,8 @@ TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsign
 #if TILETRANSPOSE_ON_DEVICE
   return __funnelshift_r(low, high, shift);
 #else
-  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >> (shift % 32));
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >>
+                               (shift % 32));
 #endif
 }
 

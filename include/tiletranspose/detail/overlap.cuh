@@ -80,8 +80,8 @@ constexpr bool overlap(memory_region a, memory_region b) {
   const auto modulus = static_cast<address_type>(b_stride);
   const auto offset = static_cast<address_type>(y0 + first_row * a_stride) % modulus;
   if (reach >= modulus || offset <= reach) { return true; }
-  const address_type hit =
-      first_hit(static_cast<address_type>(a_stride), modulus, modulus - offset, modulus - offset + reach);
+  const address_type hit = first_hit(static_cast<address_type>(a_stride), modulus, modulus - offset,
+                                     modulus - offset + reach);
   return hit < static_cast<address_type>(end_row - first_row);
 }
 

@@ -18,14 +18,14 @@ struct transpose_request {
   void* out;
   size_type nx;
   size_type ny;
-  size_type in_stride;   ///< from row to row
+  size_type in_stride;  ///< from row to row
   size_type out_stride;
   size_type batch;
-  size_type in_batch;    ///< from matrix to matrix; 0 where `pointer_arrays`
+  size_type in_batch;  ///< from matrix to matrix; 0 where `pointer_arrays`
   size_type out_batch;
   size_type in_element;  ///< bytes
   size_type out_element;
-  bool pointer_arrays;   ///< in and out are device arrays of pointers
+  bool pointer_arrays;  ///< in and out are device arrays of pointers
 };
 
 enum class verdict { nothing_to_do, refused, go };
@@ -45,8 +45,8 @@ inline bool make_region(const void* first, size_type outer, size_type run, size_
   size_type run_bytes = 0;
   size_type stride_bytes = 0;
   if (!multiplies(run, element, run_bytes)) { return false; }
-  if (outer > 1 && (!multiplies(stride, element, stride_bytes) ||
-                    !multiplies(outer - 1, stride_bytes, span))) {
+  if (outer > 1 &&
+      (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, span))) {
     return false;
   }
   const auto address = reinterpret_cast<size_type>(first);
@@ -70,11 +70,13 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
 inline verdict examine(const transpose_request& request) {
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
   if (request.in == nullptr || request.out == nullptr) { return verdict::refused; }
-  if (request.in_stride < request.nx || request.out_stride < request.ny) { return verdict::refused; }
+  if (request.in_stride < request.nx || request.out_stride < request.ny) {
+    return verdict::refused;
+  }
   memory_region in{};
   memory_region out{};
-  // Behind arrays of pointers only the size of one matrix can be checked; a pointer that both arrays
-  // hold in one place names a matrix that would be read and written.
+  // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
+  // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
   if (request.pointer_arrays &&
       (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||

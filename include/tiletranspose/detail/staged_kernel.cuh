@@ -27,12 +27,12 @@ inline constexpr unsigned unlimited = 1u << 30;
 
 struct staged_arguments {
   tile_problem problem;
-  size_type batch;         ///< matrices in all
-  unsigned box_matrices;   ///< the box, in elements of the input
+  size_type batch;        ///< matrices in all
+  unsigned box_matrices;  ///< the box, in elements of the input
   unsigned box_rows;
   unsigned box_cols;
-  divider boxes;           ///< boxes of one matrix
-  divider col_boxes;       ///< boxes side by side
+  divider boxes;      ///< boxes of one matrix
+  divider col_boxes;  ///< boxes side by side
 
   // Staging: segments that are contiguous in the input.
   bool rows_joined;        ///< the rows of a matrix are one segment
@@ -49,10 +49,10 @@ struct staged_arguments {
   divider cols_wrap;         ///< columns after which it continues with the next matrix
   unsigned row_step;         ///< what a span advances in one round of the block
   unsigned col_step;
-  unsigned matrix_bytes;     ///< shared bytes from matrix to matrix
-  unsigned row_bytes;        ///< shared bytes from row to row
-  unsigned round_bytes;      ///< shared bytes that a round advances, before it wraps
-  unsigned row_wrap_bytes;   ///< and what wrapping the rows or the columns adds, modulo 2^32
+  unsigned matrix_bytes;    ///< shared bytes from matrix to matrix
+  unsigned row_bytes;       ///< shared bytes from row to row
+  unsigned round_bytes;     ///< shared bytes that a round advances, before it wraps
+  unsigned row_wrap_bytes;  ///< and what wrapping the rows or the columns adds, modulo 2^32
   unsigned col_wrap_bytes;
 };
 
@@ -73,9 +73,9 @@ TILETRANSPOSE_FUNCTION void wait_for_copies() {
 
 /// The box of one block, cut to what exists.
 struct staged_box {
-  size_type matrix, row, col;         ///< first of each
-  unsigned matrices, rows, cols;      ///< how many
-  unsigned lead_rows;                 ///< rows staged before `row`, for output rows that start off a sector
+  size_type matrix, row, col;     ///< first of each
+  unsigned matrices, rows, cols;  ///< how many
+  unsigned lead_rows;  ///< rows staged before `row`, for output rows that start off a sector
 };
 
 template <int ElementBytes>
@@ -111,7 +111,8 @@ TILETRANSPOSE_FUNCTION staged_box find_box(const staged_arguments& arguments, un
   box.matrices = part(arguments.batch, box.matrix, arguments.box_matrices);
   box.rows = part(problem.ny, box.row, arguments.box_rows);
   box.cols = part(problem.nx, box.col, arguments.box_cols);
-  box.lead_rows = arguments.cols_joined ? 0 : part(box.row, 0, staged_shape<ElementBytes>::skew_rows);
+  box.lead_rows =
+      arguments.cols_joined ? 0 : part(box.row, 0, staged_shape<ElementBytes>::skew_rows);
   return box;
 }
 
@@ -134,8 +135,8 @@ TILETRANSPOSE_FUNCTION void stage_bytes(unsigned char* shared, unsigned offset,
 /// inside of a word: they are shifted, so that all of them start at one in shared memory.
 template <int Unit>
 TILETRANSPOSE_FUNCTION void stage_shifted(unsigned char* shared, unsigned offset,
-                                          const unsigned char* first, unsigned length, unsigned lane,
-                                          unsigned lanes, unsigned pad_shift) {
+                                          const unsigned char* first, unsigned length,
+                                          unsigned lane, unsigned lanes, unsigned pad_shift) {
   const unsigned off = address_bits(first) % 4;
   if (off == 0) {
     const unsigned whole = length / 4 * 4;
@@ -150,17 +151,23 @@ TILETRANSPOSE_FUNCTION void stage_shifted(unsigned char* shared, unsigned offset
     TILETRANSPOSE_UNROLL_BY(4)
     for (unsigned word = 1 + lane; word <= last; word += lanes) {
       const unsigned char* from = word_below(first) + word * 4;
-      store_shared(shared + padded(offset + word * 4, pad_shift),
-                   funnel_shift(load_constant<unsigned>(from), load_constant<unsigned>(from + 4),
-                                8 * off));
+      store_shared(
+          shared + padded(offset + word * 4, pad_shift),
+          funnel_shift(load_constant<unsigned>(from), load_constant<unsigned>(from + 4), 8 * off));
     }
     stage_bytes<Unit>(shared, offset, first, 0, smaller(4u, length), lane, lanes, pad_shift);
-    stage_bytes<Unit>(shared, offset, first, larger(4u, last * 4 + 4), length, lane, lanes, pad_shift);
+    stage_bytes<Unit>(shared, offset, first, larger(4u, last * 4 + 4), length, lane, lanes,
+                      pad_shift);
   }
 }
 
-/// Copies `segments` segments of words, `stride_bytes` apart. A thread keeps its place in every segment it
-/// takes, which leaves one addition per address.
+/// Words from the start of a 128-byte line to an address: threads that count their first word so much
+/// later, and round the end, make warps access whole lines.
+TILETRANSPOSE_FUNCTION unsigned line_lag(const void* address) {
+  return address_bits(address) % 128 / 4;
+}
+
+/// Copies `segments` segments of words, `stride_bytes` apart.
 TILETRANSPOSE_FUNCTION void stage_words(unsigned char* shared, unsigned offset, unsigned pitch,
                                         const unsigned char* first, size_type stride_bytes,
                                         unsigned segments, unsigned length, unsigned rank,
@@ -168,22 +175,14 @@ TILETRANSPOSE_FUNCTION void stage_words(unsigned char* shared, unsigned offset, 
   const unsigned lanes = 1u << lane_shift;
   const unsigned together = staged_threads >> lane_shift;
   const unsigned group = rank >> lane_shift;
-  if (segments == 1) {
+  const unsigned char* from = first + group * stride_bytes;
+  for (unsigned segment = group; segment < segments; segment += together) {
+    const unsigned to = offset + segment * pitch;
     TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned byte = rank * 4; byte < length; byte += staged_threads * 4) {
-      copy_word_async(shared + padded(offset + byte, pad_shift), first + byte);
+    for (unsigned byte = (rank - line_lag(from)) % lanes * 4; byte < length; byte += lanes * 4) {
+      copy_word_async(shared + padded(to + byte, pad_shift), from + byte);
     }
-    return;
-  }
-  for (unsigned byte = (rank & (lanes - 1)) * 4; byte < length; byte += lanes * 4) {
-    const unsigned char* from = first + group * stride_bytes + byte;
-    unsigned to = offset + group * pitch + byte;
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned segment = group; segment < segments; segment += together) {
-      copy_word_async(shared + padded(to, pad_shift), from);
-      from += together * stride_bytes;
-      to += together * pitch;
-    }
+    from += together * stride_bytes;
   }
 }
 
@@ -195,9 +194,9 @@ TILETRANSPOSE_FUNCTION void stage_box(Group group, unsigned char* shared,
   const unsigned row_elements = arguments.rows_joined ? rows * box.cols : box.cols;
   const unsigned length =
       (arguments.matrices_joined ? box.matrices * row_elements : row_elements) * ElementBytes;
-  const unsigned char* const origin =
-      problem.in_matrix(box.matrix) + (box.row - box.lead_rows) * problem.in_stride_bytes +
-      box.col * ElementBytes;
+  const unsigned char* const origin = problem.in_matrix(box.matrix) +
+                                      (box.row - box.lead_rows) * problem.in_stride_bytes +
+                                      box.col * ElementBytes;
   const unsigned rank = group.thread_rank();
   const unsigned pitch = arguments.segment_pitch;
   const unsigned row_segments = arguments.rows_joined ? 1 : rows;
@@ -232,11 +231,11 @@ TILETRANSPOSE_FUNCTION void stage_box(Group group, unsigned char* shared,
   }
 }
 
-/// Writes the pieces of output rows that a box holds, each from sector to sector. A thread keeps its place
-/// in every piece it takes.
+/// Writes the pieces of output rows that a box holds, each from sector to sector.
 template <int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void gather_pieces(Group group, const unsigned char* shared,
-                                          const staged_arguments& arguments, const staged_box& box) {
+                                          const staged_arguments& arguments,
+                                          const staged_box& box) {
   using part_word = access_word_t<Unit>;
   constexpr int skew_rows = staged_shape<ElementBytes>::skew_rows;
   const tile_problem& problem = arguments.problem;
@@ -254,23 +253,23 @@ TILETRANSPOSE_FUNCTION void gather_pieces(Group group, const unsigned char* shar
                                (box.col + first_col) * problem.out_stride_bytes;
   const size_type col_step = together * problem.out_stride_bytes;
 
-  for (int word = static_cast<int>((group.thread_rank() & (lanes - 1)) * 4);
-       word < length + (last_piece ? sector_bytes : 0); word += static_cast<int>(lanes * 4)) {
-    unsigned char* piece = first;
+  unsigned char* piece = first;
+  for (unsigned col = first_col; col < box.cols; col += together, piece += col_step) {
+    const int skew = static_cast<int>(address_bits(piece) % sector_bytes);
+    const int begin = first_piece ? 0 : -skew;
+    const int end = last_piece ? length : length - skew;
+    const unsigned offset = base + col * ElementBytes;
+    const auto shared_part = [&](unsigned at) {
+      return load_shared<part_word>(
+          shared + padded(offset + at / ElementBytes * row_bytes + at % ElementBytes, pad_shift));
+    };
+    const unsigned lane = (group.thread_rank() - line_lag(piece - skew)) % lanes;
     TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned col = first_col; col < box.cols; col += together, piece += col_step) {
-      const int skew = static_cast<int>(address_bits(piece) % sector_bytes);
-      const int byte = word - skew;
-      const int begin = first_piece ? 0 : -sector_bytes;
-      const int end = last_piece ? length : length - skew;
+    for (int byte = static_cast<int>(lane * 4) - skew; byte < end;
+         byte += static_cast<int>(lanes * 4)) {
       const unsigned from = static_cast<unsigned>(byte + skew_rows * ElementBytes);
-      const auto shared_part = [&](unsigned at) {
-        const unsigned offset =
-            base + col * ElementBytes + at / ElementBytes * row_bytes + at % ElementBytes;
-        return load_shared<part_word>(shared + padded(offset, pad_shift));
-      };
       if constexpr (Unit == 4) {
-        if (byte >= begin && byte < end) { store_global(piece + byte, shared_part(from)); }
+        if (byte >= begin) { store_global(piece + byte, shared_part(from)); }
       } else if (byte >= begin && byte + 4 <= end) {
         unsigned joined = 0;
         TILETRANSPOSE_UNROLL
@@ -336,13 +335,15 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
   const auto read = [&](unsigned offset) {
     return load_shared<part_word>(shared + padded(offset, pad_shift));
   };
+  const bool near = arguments.rows_wrap.divisor >= 4;
+  (void)near;
   for (unsigned span = 0; span < spans; ++span) {
     const unsigned span_offset = span * arguments.matrix_bytes;
     unsigned char* const first =
         problem.out_matrix(box.matrix + span) + box.col * problem.out_stride_bytes;
     const unsigned head = Unit < 4 ? smaller((0 - address_bits(first)) % 4, length) : 0;
     if (rank < round_words) {
-      unsigned byte = head + 4 * rank;
+      unsigned byte = head + 4 * ((rank + round_words - line_lag(first + head)) % round_words);
       span_place at(byte / ElementBytes, ElementBytes, arguments);
       at.offset += span_offset;
       const unsigned first_part = byte % ElementBytes;
@@ -351,6 +352,25 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
         unsigned word = 0;
         if constexpr (Unit == 4) {
           word = read(at.offset + first_part);
+        } else if (near) {
+          // At most one column ends among the units of a word.
+          const unsigned wrap =
+              arguments.row_wrap_bytes +
+              (at.col + 1 >= arguments.cols_wrap.divisor ? arguments.col_wrap_bytes : 0);
+          unsigned offset = at.offset + first_part;
+          unsigned part = first_part;
+          unsigned row = at.row;
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < 4; i += Unit) {
+            word |= static_cast<unsigned>(read(offset)) << (8 * i);
+            part += Unit;
+            offset += Unit;
+            if (part == ElementBytes) {
+              part = 0;
+              offset += arguments.row_bytes - ElementBytes;
+              if (++row == arguments.rows_wrap.divisor) { offset += wrap; }
+            }
+          }
         } else {
           span_place next = at;
           unsigned part = first_part;

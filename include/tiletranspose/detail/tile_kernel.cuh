@@ -32,11 +32,11 @@ namespace detail {
 
 /// What a launch moves; sizes and strides are in bytes where the name says so, else in elements.
 struct tile_problem {
-  const void* in;               ///< ny x nx; or a device array of pointers to matrices
-  void* out;                    ///< nx x ny; likewise
+  const void* in;  ///< ny x nx; or a device array of pointers to matrices
+  void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
   size_type out_stride_bytes;
-  size_type in_batch_bytes;     ///< from one matrix to the next; 0 with pointer arrays
+  size_type in_batch_bytes;  ///< from one matrix to the next; 0 with pointer arrays
   size_type out_batch_bytes;
   size_type nx;
   size_type ny;
@@ -44,10 +44,12 @@ struct tile_problem {
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(size_type batch) const {
     return static_cast<const unsigned char*>(
-        pointer_arrays ? static_cast<const void* const*>(in)[batch] : in) + batch * in_batch_bytes;
+               pointer_arrays ? static_cast<const void* const*>(in)[batch] : in) +
+           batch * in_batch_bytes;
   }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(size_type batch) const {
-    return static_cast<unsigned char*>(pointer_arrays ? static_cast<void* const*>(out)[batch] : out) +
+    return static_cast<unsigned char*>(pointer_arrays ? static_cast<void* const*>(out)[batch]
+                                                      : out) +
            batch * out_batch_bytes;
   }
 };
@@ -132,8 +134,17 @@ struct tile_shape {
   static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
   static constexpr int row_loads =  // micro-blocks per tile row; one more where rows start anywhere
       TileCols * ElementBytes / LoadBytes + (deals_loads ? 1 : 0);
-  static constexpr int skew_rows = round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
-  static constexpr int lead_bytes = skew_rows * ElementBytes;  // shared bytes before the tile's first row
+  /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
+  static constexpr int thread_words =
+      TileRows * row_loads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
+  static constexpr int slab_rows = !splits_element     ? TileRows
+                                   : thread_words > 64 ? TileRows / 4
+                                   : thread_words > 32 ? TileRows / 2
+                                                       : TileRows;
+  static constexpr int skew_rows =
+      round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
+  static constexpr int lead_bytes =
+      skew_rows * ElementBytes;  // shared bytes before the tile's first row
   static constexpr int piece_bytes = TileRows * ElementBytes;
   static_assert(piece_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
@@ -144,14 +155,14 @@ struct tile_shape {
   // micro_cols rows are followed by one chunk of padding.
   static constexpr int used_bytes = lead_bytes + piece_bytes;
   static constexpr int banks_taken = Unit < 4 ? (ElementBytes + 6) / 4 * 4 : ElementBytes;
-  static constexpr int pitch =
-      splits_element ? round_up(used_bytes - banks_taken, 128) + banks_taken
-      : micro_cols > 1
-          ? round_up(used_bytes, 2 * ChunkBytes)
-          : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
+  static constexpr int pitch = splits_element
+                                   ? round_up(used_bytes - banks_taken, 128) + banks_taken
+                               : micro_cols > 1
+                                   ? round_up(used_bytes, 2 * ChunkBytes)
+                                   : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
   static constexpr int group_padding = micro_cols > 1 ? ChunkBytes : 0;
   static constexpr int shared_bytes =
-      round_up(TileCols * pitch + TileCols / micro_cols * group_padding , 16);
+      round_up(TileCols * pitch + TileCols / micro_cols * group_padding, 16);
   static_assert(shared_bytes <= 48 * 1024, "");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
@@ -168,7 +179,7 @@ struct tile_shape {
       return chunk_offset(step % row_loads) + step / row_loads * micro_rows * ElementBytes;
     }
   };
-  /// Words of a store and their width; where a store is joined, consecutive eighths of a warp start at
+  /// Words of a store and their width; where a store is joined, consecutive quarters of a warp start at
   /// different words of it, which keeps them in different banks.
   static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
   static constexpr unsigned store_words = StoreBytes / word_bytes;
@@ -184,13 +195,14 @@ struct tile_shape {
     constexpr long long operator()(unsigned step) const {
       constexpr unsigned stores = piece_bytes / StoreBytes;
       const unsigned row = step / stores;
-      const unsigned skew = joins_stores ? row * skew_step % sector_bytes / word_bytes * word_bytes : 0;
+      const unsigned skew =
+          joins_stores ? row * skew_step % sector_bytes / word_bytes * word_bytes : 0;
       const unsigned from = row_offset(row) + sector_bytes - skew;
       return from / word_bytes * word_bytes + step % stores * StoreBytes +
              word_of_turn(turn, step, from / word_bytes) * word_bytes;
     }
   };
-  /// Pieces that are no multiple of 128 bytes, as only elements of an odd size above 16 have, let an eighth
+  /// Pieces that are no multiple of 128 bytes, as only elements of an odd size above 16 have, let a quarter
   /// of a warp straddle two rows, which may then meet.
   static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
   static constexpr bool drains_without_conflict() {
@@ -213,7 +225,8 @@ TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
 }
 
 template <int Bytes>
-TILETRANSPOSE_FUNCTION void load_words(const void* address, unsigned (&words)[larger(Bytes / 4, 1)]) {
+TILETRANSPOSE_FUNCTION void load_words(const void* address,
+                                       unsigned (&words)[larger(Bytes / 4, 1)]) {
   const auto word = load_constant<access_word_t<Bytes>>(address);
   if constexpr (Bytes == 16) {
     words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
@@ -239,9 +252,9 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[W
 struct tile_source {
   const unsigned char* first;  ///< element (0, 0) of the tile
   size_type stride_bytes;
-  int first_row;               ///< the matrix' first row and its end, counted from the tile's first row
+  int first_row;  ///< the matrix' first row and its end, counted from the tile's first row
   int end_row;
-  int first_byte;              ///< the row's first byte and its end, counted from the tile's first column
+  int first_byte;  ///< the row's first byte and its end, counted from the tile's first column
   int end_byte;
 
   TILETRANSPOSE_FUNCTION const unsigned char* row(int index) const {
@@ -272,20 +285,21 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const unsigned char* address =
       source.row(from_row + static_cast<int>(rank / row_loads * micro_rows)) +
       rank % row_loads * Shape::load_bytes;
-TILETRANSPOSE_UNROLL
+  TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
-    const int row = from_row + static_cast<int>(
-        straight ? rank / row_loads * micro_rows + round * round_rows : step / row_loads * micro_rows);
+    const int row =
+        from_row + static_cast<int>(straight ? rank / row_loads * micro_rows + round * round_rows
+                                             : step / row_loads * micro_rows);
     const int byte = static_cast<int>((straight ? rank : step) % row_loads * Shape::load_bytes);
     if constexpr (!straight) { address = source.row(row) + byte; }
     if (straight && round > 0) { address += round_bytes; }
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
       const bool row_exists =
           (all_busy || step < steps) &&
           (Interior || (row + r >= source.first_row && row + r < source.end_row));
-TILETRANSPOSE_UNROLL
+      TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
         if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
@@ -304,12 +318,13 @@ TILETRANSPOSE_UNROLL
       }
     }
   }
-TILETRANSPOSE_UNROLL
+  TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
     if (!all_busy && step >= steps) { continue; }
-    const int row = from_row + static_cast<int>(
-        straight ? rank / row_loads * micro_rows + round * round_rows : step / row_loads * micro_rows);
+    const int row =
+        from_row + static_cast<int>(straight ? rank / row_loads * micro_rows + round * round_rows
+                                             : step / row_loads * micro_rows);
     unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % row_loads) +
                            Shape::lead_bytes + row * Shape::element_bytes;
     if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1) {
@@ -317,7 +332,7 @@ TILETRANSPOSE_UNROLL
     } else {
       unsigned turned[Shape::micro_cols][Shape::chunk_bytes / 4];
       thread_transpose<Shape::element_bytes>(loaded[round], turned);
-TILETRANSPOSE_UNROLL
+      TILETRANSPOSE_UNROLL
       for (int c = 0; c < Shape::micro_cols; ++c) {
         store_shared(chunk + c * Shape::pitch, join_words<Shape::chunk_bytes>(turned[c]));
       }
@@ -373,7 +388,8 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
         (!Interior && (at < source.first_row || at >= source.end_row))) {
       continue;
     }
-    const int shift = static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
+    const int shift =
+        static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
     // Units that wrap into the next group of columns lie one padding further.
     const int wraps = (units - shift) % units;
     unsigned char* const to = shared + Shape::lead_bytes + at * Shape::element_bytes +
@@ -400,18 +416,19 @@ TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
 /// Fills what `fill_rows` left out, element by element.
 /// Barriers: group.sync() between fill_rows and this call.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared, const tile_source& source,
-                                          int from_row, int rows) {
+TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
+                                          const tile_source& source, int from_row, int rows) {
   constexpr int bytes = Shape::element_bytes;
-  constexpr int left_cols = 4 / bytes;    // words that start less than 4 bytes into the row
-  constexpr int right_cols = 8 / bytes;   // and that start less than 8 bytes before its end
+  constexpr int left_cols = 4 / bytes;   // words that start less than 4 bytes into the row
+  constexpr int right_cols = 8 / bytes;  // and that start less than 8 bytes before its end
   using word = access_word_t<bytes>;
   const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
   for (int step = static_cast<int>(group.thread_rank()); step < rows * (left_cols + right_cols);
        step += Shape::threads) {
     const int row = from_row + step / (left_cols + right_cols);
     const int end = step % (left_cols + right_cols);
-    const int col = end < left_cols ? source.first_byte / bytes + end : end_col - 1 - (end - left_cols);
+    const int col =
+        end < left_cols ? source.first_byte / bytes + end : end_col - 1 - (end - left_cols);
     if (row < source.first_row || row >= source.end_row || col < 0 || col >= end_col) { continue; }
     store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes,
                  load_global<word>(source.row(row) + col * bytes));
@@ -422,8 +439,8 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared, co
 struct tile_target {
   unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
   size_type stride_bytes;
-  int rows;              ///< output rows that exist
-  int first_byte;        ///< the output row's first byte and its end, counted from the piece's start
+  int rows;        ///< output rows that exist
+  int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
   int end_byte;
   unsigned sector_mask;
 };
@@ -431,7 +448,8 @@ struct tile_target {
 /// The bytes of one store, `from` bytes into shared memory, wherever that is aligned.
 template <class Shape>
 TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsigned char* shared,
-                                                                    unsigned from, unsigned thread) {
+                                                                    unsigned from,
+                                                                    unsigned thread) {
   constexpr int word_bytes = Shape::word_bytes;
   using word = access_word_t<word_bytes>;
   if constexpr (!Shape::joins_stores) {
@@ -493,7 +511,9 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
   for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
     const unsigned step = rank + round * Shape::threads;
     const unsigned row = straight ? rank / row_stores + round * round_rows : step / row_stores;
-    if (((steps % Shape::threads != 0 || !Interior) || Shape::deals_loads) && row >= rows) { break; }
+    if (((steps % Shape::threads != 0 || !Interior) || Shape::deals_loads) && row >= rows) {
+      break;
+    }
     if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
     if (straight && round > 0) { out += round_rows * target.stride_bytes; }
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
@@ -522,14 +542,14 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
     // Bytes up to the first store boundary inside the row, and from the last one on. A row that lies
     // between two boundaries has only a head.
     const int length = target.end_byte - target.first_byte;
-    const int head = smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes,
-                             length);
+    const int head =
+        smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes, length);
     const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
     const bool left = step % (2 * most) < most;
     const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
     if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
-      store_global(out + byte, load_shared<word>(shared + Shape::row_offset(row) + Shape::lead_bytes +
-                                                 byte));
+      store_global(out + byte,
+                   load_shared<word>(shared + Shape::row_offset(row) + Shape::lead_bytes + byte));
     }
   }
 }
@@ -582,13 +602,15 @@ template <class Shape>
 TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes, bool skewed) {
   // Loads that start at a boundary reach over both ends of the tile.
   constexpr int reach = Shape::shifts_loads ? 4 : Shape::deals_loads ? 16 : 0;
-  return source.first_row <= (skewed ? -Shape::skew_rows : 0) && source.end_row >= Shape::tile_rows &&
-         source.first_byte <= -reach && source.end_byte >= row_bytes + reach;
+  return source.first_row <= (skewed ? -Shape::skew_rows : 0) &&
+         source.end_row >= Shape::tile_rows && source.first_byte <= -reach &&
+         source.end_byte >= row_bytes + reach;
 }
 
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
-                                              const tile_source& source, const tile_target& target) {
+                                              const tile_source& source,
+                                              const tile_target& target) {
   const bool skewed = target.sector_mask != 0;
   if constexpr (Shape::deals_loads) {
     fill_rows_dealt<Shape, Interior, Shape::tile_rows>(group, shared, source, 0, target.rows);
@@ -597,7 +619,9 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
                                                          target.rows);
     }
   } else {
-    fill_rows<Shape, Interior, Shape::tile_rows>(group, shared, source, 0);
+    for (int row = 0; row < Shape::tile_rows; row += Shape::slab_rows) {
+      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row);
+    }
     if (skewed) {
       fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows);
     }

@@ -21,7 +21,7 @@ struct loaded_element {
   alignas(alignof(In) > unit ? alignof(In) : unit) access_word_t<unit> words[parts];
 
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int part = 0; part < parts; ++part) {
       words[part] = load_constant<access_word_t<unit>>(address + part * unit);
     }
@@ -40,7 +40,7 @@ struct packed_chunk {
     __builtin_memcpy(memory + row * sizeof(Out), &value, sizeof(Out));
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* shared) const {
-TILETRANSPOSE_UNROLL
+    TILETRANSPOSE_UNROLL
     for (int i = 0; i < bytes; i += unit) {
       access_word_t<unit> word;
       __builtin_memcpy(&word, memory + i, unit);
@@ -52,7 +52,8 @@ TILETRANSPOSE_UNROLL
 /// Fills rows [from_row, from_row + Rows) of a tile with op(element).
 template <class Shape, bool Interior, int Rows, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows_converted(Group group, unsigned char* shared,
-                                                const tile_source& source, int from_row, const Op& op) {
+                                                const tile_source& source, int from_row,
+                                                const Op& op) {
   constexpr int micro_rows = Shape::micro_rows;
   constexpr unsigned cols = Shape::tile_cols;
   constexpr unsigned steps = Rows / micro_rows * cols;
@@ -116,12 +117,16 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
   constexpr int skew = Shape::skew_rows;
   if (is_interior<Shape>(source, row_bytes, skewed)) {
     fill_rows_converted<Shape, true, rows, In, Out>(group, shared, source, 0, op);
-    if (skewed) { fill_rows_converted<Shape, true, skew, In, Out>(group, shared, source, -skew, op); }
+    if (skewed) {
+      fill_rows_converted<Shape, true, skew, In, Out>(group, shared, source, -skew, op);
+    }
     group.sync();
     drain_pieces<Shape, true>(group, shared, target);
   } else {
     fill_rows_converted<Shape, false, rows, In, Out>(group, shared, source, 0, op);
-    if (skewed) { fill_rows_converted<Shape, false, skew, In, Out>(group, shared, source, -skew, op); }
+    if (skewed) {
+      fill_rows_converted<Shape, false, skew, In, Out>(group, shared, source, -skew, op);
+    }
     group.sync();
     drain_pieces<Shape, false>(group, shared, target);
   }

@@ -1,0 +1,390 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The bank model against figures worked out by hand and against a second model, written here from
+// the same rules; the paddings and the policy that follow from it.
+
+#include <algorithm>
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <random>
+#include <vector>
+
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/layout.cuh>
+#include <tiletranspose/policy.cuh>
+
+namespace {
+
+template <int N>
+struct bytes {
+  unsigned char value[N];
+};
+
+template <class T, int Rows, int Cols, int Padding>
+constexpr int column_ways(tt::bank_model model = tt::banks_32x4) {
+  return tt::conflict_ways(tt::padded_layout<T, Rows, Cols, Padding>{}, tt::along_columns, model);
+}
+template <class T, int Rows, int Cols, int Padding>
+constexpr int row_ways(tt::bank_model model = tt::banks_32x4) {
+  return tt::conflict_ways(tt::padded_layout<T, Rows, Cols, Padding>{}, tt::along_rows, model);
+}
+
+// ---------------------------------------------------- known figures, as a compiler sees them
+
+static_assert(row_ways<float, 32, 32, 0>() == 1);
+static_assert(column_ways<float, 32, 32, 0>() == 32);
+static_assert(column_ways<float, 32, 32, 1>() == 1);
+static_assert(column_ways<float, 32, 32, 2>() == 2);
+static_assert(column_ways<float, 32, 32, 4>() == 4);
+static_assert(column_ways<float, 16, 16, 0>() == 8);  // two columns a warp
+
+// Below 4 bytes a padding of one element moves the next row by less than a bank.
+static_assert(column_ways<short, 32, 32, 0>() == 16);
+static_assert(column_ways<short, 32, 32, 1>() == 2);
+static_assert(column_ways<short, 64, 64, 1>() == 2);
+static_assert(column_ways<short, 32, 32, 2>() == 1);
+static_assert(column_ways<short, 64, 64, 2>() == 1);
+static_assert(column_ways<char, 128, 128, 0>() == 32);
+static_assert(column_ways<char, 128, 128, 1>() == 4);
+static_assert(column_ways<char, 128, 128, 4>() == 1);
+// Lanes of one word are served together.
+static_assert(row_ways<char, 128, 128, 4>() == 1);
+static_assert(row_ways<short, 64, 64, 2>() == 1);
+
+// 8-byte accesses are served by half-warps, 16-byte accesses by quarter-warps.
+static_assert(column_ways<double, 32, 32, 0>() == 16);
+static_assert(column_ways<double, 32, 32, 1>() == 1);
+static_assert(row_ways<double, 32, 32, 1>() == 1);
+static_assert(column_ways<bytes<16>, 32, 32, 0>() == 8);
+static_assert(column_ways<bytes<16>, 32, 32, 1>() == 1);
+
+// 16 banks, served by half-warps.
+static_assert(column_ways<float, 32, 32, 0>(tt::banks_16x4) == 16);
+static_assert(column_ways<float, 32, 32, 1>(tt::banks_16x4) == 1);
+static_assert(column_ways<float, 16, 16, 0>(tt::banks_16x4) == 16);
+static_assert(column_ways<float, 16, 16, 1>(tt::banks_16x4) == 1);
+
+// 8-byte banks.
+static_assert(column_ways<double, 32, 32, 0>(tt::banks_32x8) == 32);
+static_assert(column_ways<double, 32, 32, 1>(tt::banks_32x8) == 1);
+static_assert(column_ways<float, 32, 32, 0>(tt::banks_32x8) == 16);
+static_assert(column_ways<float, 32, 32, 2>(tt::banks_32x8) == 1);
+static_assert(tt::banks_of_width(4).bank_width == 4 && tt::banks_of_width(8).bank_width == 8);
+
+// A warp takes two rows of a tile of 16 columns, and two columns of one of 16 rows.
+static_assert(column_ways<float, 32, 16, 0>() == 16 && row_ways<float, 32, 16, 0>() == 1);
+static_assert(column_ways<float, 32, 16, 1>() == 1 && row_ways<float, 32, 16, 1>() == 2);
+static_assert(column_ways<float, 16, 32, 1>() == 2 && row_ways<float, 16, 32, 1>() == 1);
+static_assert(column_ways<float, 16, 32, 2>() == 1 && row_ways<float, 16, 32, 2>() == 1);
+
+static_assert(tt::is_conflict_free(tt::padded_layout<float, 32, 32, 1>{}));
+static_assert(!tt::is_conflict_free(tt::padded_layout<float, 32, 32, 0>{}));
+static_assert(!tt::is_conflict_free(tt::padded_layout<float, 32, 16, 1>{}));
+
+static_assert(tt::default_padding<float, 32>() == 1);
+static_assert(tt::default_padding<float, 16, 32>() == 2);
+static_assert(tt::default_padding<short, 32>() == 2);
+static_assert(tt::default_padding<short, 64>() == 2);
+static_assert(tt::default_padding<char, 128>() == 4);
+static_assert(tt::default_padding<double, 32>() == 1);
+static_assert(tt::default_padding<double, 32, 32, 8>() == 1);
+static_assert(tt::default_padding<bytes<16>, 32>() == 1);
+
+// One request, given by its lanes.
+constexpr long long one_word(int) { return 40; }
+constexpr long long bytes_of_one_word(int lane) { return 40 + lane % 4; }
+constexpr long long no_lane(int) { return -1; }
+constexpr long long stride_of_one_line(int lane) { return lane * 128LL; }
+constexpr long long even_lanes(int lane) { return lane % 2 == 0 ? lane * 64LL : -1; }
+constexpr long long last_lane(int lane) { return lane == 31 ? 4 : -1; }
+constexpr long long straddling(int lane) { return lane * 4LL + 2; }
+static_assert(tt::request_ways(one_word, 4) == 1, "broadcast");
+static_assert(tt::request_ways(bytes_of_one_word, 1) == 1, "broadcast of a word's bytes");
+static_assert(tt::request_ways(no_lane, 4) == 0);
+static_assert(tt::request_ways(last_lane, 4) == 1);
+static_assert(tt::request_ways(stride_of_one_line, 4) == 32);
+static_assert(tt::request_ways(stride_of_one_line, 4, tt::banks_32x4, 8) == 8);
+static_assert(tt::request_ways(stride_of_one_line, 8) == 16, "two phases");
+static_assert(tt::request_ways(stride_of_one_line, 16) == 8, "four phases");
+static_assert(tt::request_ways(stride_of_one_line, 4, tt::banks_16x4) == 16);
+static_assert(tt::request_ways(stride_of_one_line, 4, tt::banks_32x8) == 16);
+static_assert(tt::request_ways(even_lanes, 4) == 16, "half of the lanes, all in bank 0");
+static_assert(tt::request_ways(straddling, 4) == 2, "33 words");
+
+constexpr tt::tile_coordinate half_a_column(int lane) {
+  return lane < 16 ? tt::tile_coordinate{lane, 3} : tt::tile_coordinate{-1, 0};
+}
+static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, half_a_column, 4) == 16);
+static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 1>{}, half_a_column, 4) == 1);
+
+static_assert(tt::access_width(1) == 1 && tt::access_width(2) == 2 && tt::access_width(3) == 1);
+static_assert(tt::access_width(12) == 4 && tt::access_width(24) == 8 && tt::access_width(64) == 16);
+static_assert(tt::access_width(16, 4) == 4 && tt::access_width(16, 64) == 16);
+static_assert(tt::access_width(12, 1) == 1 && tt::access_width(8, 2) == 2);
+
+// ---------------------------------------------------- the second model
+
+// The words that each bank has to serve, phase by phase; a negative offset is an inactive lane.
+int reference_ways(const std::vector<long long>& offsets, int access_bytes, tt::bank_model model) {
+  const int bytes_per_cycle = model.banks * model.bank_width;
+  const int phase = std::max(1, std::min(model.request_lanes, bytes_per_cycle / access_bytes));
+  std::size_t worst = 0;
+  for (std::size_t first = 0; first < offsets.size(); first += phase) {
+    std::vector<long long> words;
+    for (std::size_t lane = first; lane < std::min(first + phase, offsets.size()); ++lane) {
+      for (int i = 0; offsets[lane] >= 0 && i < access_bytes; ++i) {
+        words.push_back((offsets[lane] + i) / model.bank_width);
+      }
+    }
+    std::sort(words.begin(), words.end());
+    words.erase(std::unique(words.begin(), words.end()), words.end());
+    std::vector<std::size_t> served(static_cast<std::size_t>(model.banks));
+    for (const long long word : words) {
+      worst = std::max(worst, ++served[static_cast<std::size_t>(word % model.banks)]);
+    }
+  }
+  return static_cast<int>(worst);
+}
+
+// The ways of the worst request of a walk, or any figure above `limit`.
+template <class Layout>
+int reference_walk(Layout layout, int element, int rows, int cols, bool by_columns,
+                   tt::bank_model model, int limit) {
+  int access = 16;
+  while (element % access != 0) { access /= 2; }
+  std::vector<long long> request;
+  int worst = 0;
+  const auto finish = [&] {
+    worst = std::max(worst, reference_ways(request, access, model));
+    request.clear();
+  };
+  for (int outer = 0; outer < (by_columns ? cols : rows); ++outer) {
+    for (int inner = 0; inner < (by_columns ? rows : cols); ++inner) {
+      const int row = by_columns ? inner : outer;
+      const int col = by_columns ? outer : inner;
+      for (int part = 0; part < element; part += access) {
+        request.push_back(static_cast<long long>(layout(row, col)) * element + part);
+        if (static_cast<int>(request.size()) == model.request_lanes) { finish(); }
+        if (worst > limit) { return worst; }
+      }
+    }
+  }
+  finish();
+  return worst;
+}
+
+struct padding_choice {
+  int padding;
+  int ways;
+};
+
+padding_choice reference_padding(int element, int rows, int cols, tt::bank_model model) {
+  padding_choice best{0, 1 << 20};
+  for (int padding = 0; padding <= 128 && best.ways > 1; ++padding) {
+    const auto layout = [&](int row, int col) { return row * (cols + padding) + col; };
+    int ways = 0;
+    for (const bool by_columns : {true, false}) {
+      if (ways < best.ways) {
+        ways = std::max(
+            ways, reference_walk(layout, element, rows, cols, by_columns, model, best.ways - 1));
+      }
+    }
+    if (ways < best.ways) { best = {padding, ways}; }
+  }
+  return best;
+}
+
+struct named_model {
+  const char* name;
+  tt::bank_model model;
+};
+const named_model models[] = {{"32 banks of 4 bytes", tt::banks_32x4},
+                              {"32 banks of 8 bytes", tt::banks_32x8},
+                              {"16 banks of 4 bytes", tt::banks_16x4}};
+
+}  // namespace
+
+TEST_CASE("banks: random requests take as many ways as the reference says", "[banks]") {
+  std::mt19937_64 random(Catch::getSeed());
+  const auto between = [&](int lowest, int highest) {
+    return std::uniform_int_distribution<int>(lowest, highest)(random);
+  };
+  for (int round = 0; round < 20000; ++round) {
+    const named_model& m = models[between(0, 2)];
+    const int access = 1 << between(0, 4);
+    const int lanes = round % 4 == 0 ? between(1, 32) : 32;
+    const int reach = 1 << between(2, 14);  // few words often, so that lanes meet in them
+    const int stride = between(0, 200);
+    const int kind = between(0, 3);
+    const bool aligned = between(0, 3) != 0;
+    std::vector<long long> offsets;
+    for (int lane = 0; lane < lanes; ++lane) {
+      long long offset = kind == 0 ? between(0, reach)
+                                   : lane * static_cast<long long>(stride) + between(0, kind - 1);
+      if (aligned) { offset -= offset % access; }
+      if (between(0, 9) == 0) { offset = -1; }
+      offsets.push_back(offset);
+    }
+    const auto offset_of = [&](int lane) { return offsets[static_cast<std::size_t>(lane)]; };
+    const int expected = reference_ways(offsets, access, m.model);
+    INFO("round " << round << " of --rng-seed " << Catch::getSeed() << ": " << m.name
+                  << ", accesses of " << access << " bytes");
+    REQUIRE(tt::request_ways(offset_of, access, m.model, lanes) == expected);
+  }
+}
+
+TEST_CASE("banks: random lane maps on tiles take as many ways as the reference says", "[banks]") {
+  std::mt19937_64 random(Catch::getSeed());
+  const auto check = [&](auto layout) {
+    constexpr int element = sizeof(typename decltype(layout)::element);
+    std::uniform_int_distribution<int> row(0, layout.rows - 1);
+    std::uniform_int_distribution<int> col(0, layout.cols - 1);
+    for (int round = 0; round < 500; ++round) {
+      std::vector<tt::tile_coordinate> lanes;
+      std::vector<long long> offsets;
+      for (int lane = 0; lane < 32; ++lane) {
+        const tt::tile_coordinate at{round % 2 == 0 || random() % 8 != 0 ? row(random) : -1,
+                                     round % 3 == 0 ? 0 : col(random)};
+        lanes.push_back(at);
+        offsets.push_back(at.row < 0 ? -1 : layout(at.row, at.col) * element);
+      }
+      const auto lane_map = [&](int lane) { return lanes[static_cast<std::size_t>(lane)]; };
+      const named_model& m = models[round % 3];
+      INFO("round " << round << " of --rng-seed " << Catch::getSeed() << ": " << m.name);
+      REQUIRE(tt::conflict_ways(layout, lane_map, element, m.model) ==
+              reference_ways(offsets, element, m.model));
+    }
+  };
+  check(tt::padded_layout<char, 64, 64, 3>{});
+  check(tt::padded_layout<short, 32, 64, 0>{});
+  check(tt::padded_layout<float, 32, 32, 1>{});
+  check(tt::padded_layout<double, 40, 24, 1>{});
+  check(tt::swizzled_layout<float, 32, 32>{});
+  check(tt::swizzled_layout<bytes<16>, 32, 8>{});
+}
+
+TEST_CASE("banks: walks over tiles take as many ways as the reference says", "[banks]") {
+  const auto check = [](auto layout) {
+    constexpr int element = sizeof(typename decltype(layout)::element);
+    for (const named_model& m : models) {
+      INFO(m.name << ", elements of " << element << " bytes, " << layout.rows << " x "
+                  << layout.cols);
+      const auto expected = [&](bool by_columns) {
+        return reference_walk(layout, element, layout.rows, layout.cols, by_columns, m.model,
+                              1 << 20);
+      };
+      const int rows = expected(false);
+      const int columns = expected(true);
+      CHECK(tt::conflict_ways(layout, tt::along_rows, m.model) == rows);
+      CHECK(tt::conflict_ways(layout, tt::along_columns, m.model) == columns);
+      CHECK(tt::is_conflict_free(layout, m.model) == (rows == 1 && columns == 1));
+    }
+  };
+  check(tt::padded_layout<char, 32, 32, 0>{});
+  check(tt::padded_layout<char, 128, 128, 4>{});
+  check(tt::padded_layout<short, 64, 32, 1>{});
+  check(tt::padded_layout<bytes<3>, 32, 32, 1>{});
+  check(tt::padded_layout<float, 7, 5, 0>{});
+  check(tt::padded_layout<float, 32, 33, 0>{});
+  check(tt::padded_layout<double, 32, 32, 1>{});
+  check(tt::padded_layout<bytes<12>, 32, 32, 1>{});
+  check(tt::padded_layout<bytes<24>, 16, 32, 2>{});
+  check(tt::padded_layout<bytes<64>, 16, 16, 1>{});
+  check(tt::swizzled_layout<char, 32, 128>{});
+  check(tt::swizzled_layout<float, 32, 8>{});
+  check(tt::swizzled_layout<bytes<12>, 32, 32>{});
+}
+
+TEST_CASE("banks: walks by wide accesses", "[banks]") {
+  const tt::padded_layout<float, 32, 32, 0> packed;
+  // Eight lanes take a row, one phase: 16 bytes each.
+  CHECK(tt::conflict_ways(packed, tt::tile_walk{false, 16}) == 1);
+  CHECK(tt::conflict_ways(packed, tt::tile_walk{true, 16}) == 8);
+  const tt::padded_layout<float, 32, 32, 4> shifted;
+  CHECK(tt::conflict_ways(shifted, tt::tile_walk{true, 16}) == 1);
+  // Narrower than an element: the halves of a double, side by side.
+  const tt::padded_layout<double, 32, 32, 1> doubles;
+  CHECK(tt::conflict_ways(doubles, tt::tile_walk{false, 4}) == 1);
+  CHECK(tt::conflict_ways(doubles, tt::tile_walk{true, 4}) == 1);
+}
+
+TEST_CASE("padding: the smallest that is conflict-free, for every element size", "[padding]") {
+  struct tile {
+    int rows, cols;
+  };
+  const tile tiles[] = {{32, 32}, {16, 16}, {64, 32}, {32, 16}, {16, 64}, {24, 40}, {8, 8}};
+  for (const named_model& m : models) {
+    for (const tile& t : tiles) {
+      for (int element = 1; element <= 64; ++element) {
+        const padding_choice expected = reference_padding(element, t.rows, t.cols, m.model);
+        INFO(m.name << ", elements of " << element << " bytes, " << t.rows << " x " << t.cols
+                    << ": " << expected.ways << " ways");
+        REQUIRE(tt::padding_for(element, t.rows, t.cols, m.model) == expected.padding);
+      }
+    }
+  }
+}
+
+TEST_CASE("padding: where none is conflict-free, the one of fewest ways", "[padding]") {
+  // A warp takes two rows of 16 words, which must lie 16 banks apart; a column must not.
+  const padding_choice fewest = reference_padding(4, 32, 16, tt::banks_32x4);
+  CHECK(fewest.ways == 2);
+  CHECK(fewest.padding == 1);
+  CHECK(tt::padding_for(4, 32, 16) == fewest.padding);
+  CHECK(!tt::is_conflict_free(tt::padded_layout<float, 32, 16, 1>{}));
+}
+
+TEST_CASE("access_width: the widest power of two that divides both, up to 16", "[policy]") {
+  for (int element = 1; element <= 128; ++element) {
+    for (int alignment = 1; alignment <= 64; ++alignment) {
+      int expected = 1;
+      for (const int width : {2, 4, 8, 16}) {
+        if (element % width == 0 && alignment % width == 0) { expected = width; }
+      }
+      INFO(element << " bytes aligned to " << alignment);
+      REQUIRE(tt::access_width(static_cast<tt::size_type>(element),
+                               static_cast<tt::size_type>(alignment)) == expected);
+    }
+  }
+}
+
+TEST_CASE("policy: every tile can be launched and fits the narrowest shared memory", "[policy]") {
+  for (const int architecture : {75, 80, 86, 89, 90, 100, 120}) {
+    for (int element = 1; element <= tt::max_element_bytes; ++element) {
+      for (int unit = tt::access_width(static_cast<tt::size_type>(element)); unit > 0; unit /= 2) {
+        for (const tt::tile_access access : {tt::tile_access::whole, tt::tile_access::any}) {
+          if (access == tt::tile_access::whole && !tt::has_whole_policy(element, unit)) {
+            continue;
+          }
+          const tt::tile_policy p = tt::tuned_policy(architecture, element, unit, access);
+          INFO("architecture " << architecture << ", elements of " << element
+                               << " bytes in units of " << unit
+                               << (access == tt::tile_access::any ? "" : ", whole") << ": "
+                               << p.tile_rows << " x " << p.tile_cols << ", " << p.threads
+                               << " threads, " << p.load_bytes << " " << p.chunk_bytes << " "
+                               << p.store_bytes << " bytes");
+          REQUIRE(p.tile_rows > 0);
+          REQUIRE(p.tile_cols > 0);
+          REQUIRE(p.tile_rows * p.tile_cols * element <= 48 * 1024);
+          REQUIRE(p.threads > 0);
+          REQUIRE(p.threads <= 512);
+          REQUIRE(p.blocks_per_sm >= 1);
+          REQUIRE(p.threads * p.blocks_per_sm <= 1536);
+          REQUIRE(p.strip_width >= 1);
+          for (const int bytes : {p.load_bytes, p.chunk_bytes, p.store_bytes}) {
+            REQUIRE((bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16));
+          }
+          // Rows of the input tile and of the output tile are made of whole accesses.
+          REQUIRE(p.tile_cols * element % p.load_bytes == 0);
+          REQUIRE(p.tile_rows * element % p.store_bytes == 0);
+          REQUIRE(p.tile_rows * element % tt::sector_bytes == 0);
+          REQUIRE(p == tt::tuned_policy(architecture, element, unit, access));
+          tt::tile_policy other = p;
+          ++other.strip_width;
+          REQUIRE(p != other);
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,109 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The code of README.md, in its order; headers.readme asks that every line of it stands here.
+
+#include <cuda_fp16.h>
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/layout.cuh>
+#include <tiletranspose/transpose.cuh>
+
+#include <cstddef>
+
+cudaError_t first_lines(float* out, const float* in, std::size_t nx, std::size_t ny,
+                        cudaStream_t stream) {
+  // in: ny rows of nx floats; out: nx rows of ny floats; device memory, row-major
+  cudaError_t status = tt::transpose(out, in, nx, ny, stream);    // tuned
+  status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);  // 32 x 32 tile, 32 x 8 threads
+  return status;
+}
+
+struct to_half {
+  __device__ __half operator()(float value) const { return __float2half(value); }
+};
+
+cudaError_t transpose_to_half(__half* out, const float* in, std::size_t nx, std::size_t ny,
+                              cudaStream_t stream) {
+  return tt::transform_transpose(out, in, nx, ny, to_half{}, stream);
+}
+
+// The 100 x 200 elements at row 5, column 7 of a picture whose rows are `pitch` elements apart.
+cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch,
+                           cudaStream_t stream) {
+  const tt::matrix_view<const uchar3> part{picture + 5 * pitch + 7, 100, 200, pitch};
+  return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
+}
+
+// Launch: (in.cols + 31) / 32 blocks of 256 threads. A block walks down 32 columns of the input.
+__global__ void transpose_columns(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+  using block_transpose = tt::block_transpose<float, 32, 8>;
+  __shared__ typename block_transpose::storage storage;
+  const tt::static_block<block_transpose::threads> block;
+  const block_transpose transposer(storage);
+  const std::size_t col = blockIdx.x * std::size_t{32};
+  for (std::size_t row = 0; row < in.rows; row += 32) {
+    transposer.load(block, in, row, col);
+    block.sync();  // owed: the tile is full before it is read
+    transposer.store(block, out, col, row);
+    block.sync();  // owed: the tile is read before it is filled again
+  }
+}
+
+// out(x, y) == in(y, x) + bias[x]. Launch: one block of 256 threads per 32 x 32 tile.
+__global__ void transpose_add_bias(tt::matrix_view<float> out, tt::matrix_view<const float> in,
+                                   const float* bias) {
+  using tile_type = tt::shared_tile<float, tt::swizzled_layout<float, 32, 32>>;
+  static_assert(tt::is_conflict_free(tile_type::layout{}), "");
+  __shared__ typename tile_type::storage storage;
+  const tile_type tile(storage);
+  const tt::static_block<256> block;
+  const std::size_t row = blockIdx.y * std::size_t{32};
+  const std::size_t col = blockIdx.x * std::size_t{32};
+  tt::load_tile(block, tile, in, row, col);
+  block.sync();  // owed: other threads filled what this one reads
+  for (unsigned i = block.thread_rank(); i < 32 * 32; i += block.size()) {
+    const unsigned r = i / 32;
+    const unsigned c = i % 32;
+    if (row + r < in.rows && col + c < in.cols) { tile.set(r, c, tile.get(r, c) + bias[col + c]); }
+  }
+  block.sync();  // owed again, for the same reason
+  tt::store_tile_transposed(block, out, col, row, tile);
+}
+
+using packed = tt::padded_layout<unsigned short, 64, 64, 0>;
+using textbook = tt::padded_layout<unsigned short, 64, 64, 1>;
+using proved = tt::padded_layout<unsigned short, 64, 64, tt::default_padding<unsigned short, 64>()>;
+static_assert(tt::conflict_ways(packed{}, tt::along_columns) == 32, "");
+static_assert(tt::conflict_ways(textbook{}, tt::along_columns) == 2, "");
+static_assert(tt::conflict_ways(proved{}, tt::along_columns) == 1, "");
+static_assert(tt::is_conflict_free(tt::swizzled_layout<float, 32, 32>{}), "");
+
+// The table of paddings: conflict ways with 0, 1 and the default elements of padding.
+template <int Bytes>
+struct element {
+  unsigned char bytes[Bytes];
+};
+template <int Bytes, int TileDim, int Padding>
+constexpr int ways() {
+  return tt::conflict_ways(tt::padded_layout<element<Bytes>, TileDim, TileDim, Padding>{},
+                           tt::along_columns);
+}
+template <int Bytes, int TileDim, int Default>
+constexpr bool table_says(int without, int with_one) {
+  return ways<Bytes, TileDim, 0>() == without && ways<Bytes, TileDim, 1>() == with_one &&
+         ways<Bytes, TileDim, Default>() == 1 &&
+         tt::default_padding<element<Bytes>, TileDim>() == Default;
+}
+static_assert(table_says<1, 32, 4>(8, 2), "");
+static_assert(table_says<1, 64, 4>(16, 2), "");
+static_assert(table_says<2, 32, 2>(16, 2), "");
+static_assert(table_says<2, 64, 2>(32, 2), "");
+static_assert(table_says<3, 32, 4>(3, 2), "");
+static_assert(table_says<4, 32, 1>(32, 1), "");
+static_assert(table_says<6, 32, 4>(6, 2), "");
+static_assert(table_says<8, 32, 1>(16, 1), "");
+static_assert(table_says<12, 32, 1>(11, 1), "");
+static_assert(table_says<16, 32, 1>(8, 1), "");
+// And its exception: no padding helps a tile of 16 x 16 words.
+static_assert(ways<4, 16, 1>() == 2 && tt::default_padding<float, 16>() == 1, "");
