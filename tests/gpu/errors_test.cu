@@ -127,6 +127,7 @@ class any_memory {
   explicit any_memory(std::size_t size) {
     if (has_device()) {
       device_ = std::make_unique<device_allocation>(size);
+      REQUIRE(cudaMemset(device_->data(), 0, size) == cudaSuccess);
     } else {
       host_.resize(size);
     }

@@ -39,7 +39,7 @@ constexpr address_type first_hit(address_type step, address_type modulus, addres
   if (direct * step <= high) { return direct; }
   const address_type wraps =
       first_hit(modulus % step, step, (step - high % step) % step, (step - low % step) % step);
-  if (wraps == never || wraps > (never - low) / modulus) { return never; }
+  if (wraps == never || wraps > (never - low - step) / modulus) { return never; }
   return (low + modulus * wraps + step - 1) / step;
 }
 

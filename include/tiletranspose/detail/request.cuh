@@ -30,9 +30,10 @@ struct transpose_request {
 
 enum class verdict { nothing_to_do, refused, go };
 
-/// Sets `product` and returns true where a * b fits half the address space, as any allocation must.
+/// Sets `product` and returns true where a * b fits an eighth of the address space, as any allocation
+/// must; `overlap` adds up to four of such.
 constexpr bool multiplies(size_type a, size_type b, size_type& product) {
-  constexpr size_type most = ~size_type{0} / 2;
+  constexpr size_type most = ~size_type{0} / 8;
   if (a != 0 && b > most / a) { return false; }
   product = a * b;
   return true;

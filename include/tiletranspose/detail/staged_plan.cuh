@@ -44,7 +44,7 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
   const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
                      problem.nx * problem.ny * element <= box_bytes;
   const bool few_columns = 2 * problem.nx <= tile_cols;
-  const bool few_rows = 2 * problem.ny <= tile_rows;
+  const bool few_rows = element < 4 ? 2 * problem.ny <= tile_rows : problem.ny < tile_rows;
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }
