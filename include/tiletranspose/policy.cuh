@@ -94,7 +94,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 
 /// Matrices of up to this size, whose sides are multiples of a small tile, are moved by tiles of this row
 /// length and 64 threads in a two-dimensional grid, which start sooner. H200, 2026-11-21, float, time per
-/// call inside a graph against cudaMemcpyAsync's: 1.17, 1.13, 1.15, 1.23, 1.11 and 1.08 for 64 to 2048
+/// call inside a graph against cudaMemcpyAsync's: 1.11, 1.10, 1.09, 1.11, 1.02 and 1.06 for 64 to 2048
 /// rows and columns, where the large tile takes 1.81, 1.73, 1.75, 1.58, 1.31 and 1.12.
 inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
 inline constexpr int small_tile_row_bytes = 128;
