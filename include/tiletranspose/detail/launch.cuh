@@ -254,6 +254,11 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
                                 : launch_boxes<ElementBytes, Unit>(problem, batch, kind, stream);
 }
 
+/// What a caller is told where nothing is launched.
+inline cudaError_t status_of(verdict answer) {
+  return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
+}
+
 /// A vector is its own transpose: one copy where both sides are contiguous.
 inline bool is_vector(const transpose_request& request) {
   const size_type elements = request.nx * request.ny;
@@ -265,14 +270,8 @@ inline bool is_vector(const transpose_request& request) {
 /// The tuned transpose of elements of a size and alignment.
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
-  switch (examine(request)) {
-    case verdict::nothing_to_do:
-      return cudaSuccess;
-    case verdict::refused:
-      return cudaErrorInvalidValue;
-    case verdict::go:
-      break;
-  }
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
   if (is_vector(request)) {
     return cudaMemcpyAsync(request.out, request.in,
                            request.nx * request.ny * request.batch * ElementBytes,
@@ -328,14 +327,8 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
 
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
 cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stream) {
-  switch (examine(request)) {
-    case verdict::nothing_to_do:
-      return cudaSuccess;
-    case verdict::refused:
-      return cudaErrorInvalidValue;
-    case verdict::go:
-      break;
-  }
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
   constexpr int wanted = access_width(ElementBytes);
   constexpr int promised = access_width(ElementBytes, Alignment);
   const tile_problem problem = make_problem(request);
@@ -374,14 +367,8 @@ cudaError_t launch_transform(const tile_problem& problem, size_type batch, const
 template <class In, class Out, class Op>
 cudaError_t transform_elements(const transpose_request& request, const Op& op,
                                cudaStream_t stream) {
-  switch (examine(request)) {
-    case verdict::nothing_to_do:
-      return cudaSuccess;
-    case verdict::refused:
-      return cudaErrorInvalidValue;
-    case verdict::go:
-      break;
-  }
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
   return launch_transform<In, Out>(make_problem(request), request.batch, op, stream);
 }
 
