@@ -335,8 +335,7 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
   const auto read = [&](unsigned offset) {
     return load_shared<part_word>(shared + padded(offset, pad_shift));
   };
-  const bool near = arguments.rows_wrap.divisor >= 4;
-  (void)near;
+  [[maybe_unused]] const bool near = arguments.rows_wrap.divisor >= 4;
   for (unsigned span = 0; span < spans; ++span) {
     const unsigned span_offset = span * arguments.matrix_bytes;
     unsigned char* const first =
