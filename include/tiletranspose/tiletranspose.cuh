@@ -7,11 +7,13 @@
 #pragma once
 
 #include <tiletranspose/banks.cuh>
+#include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/config.cuh>
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/policy.cuh>
+#include <tiletranspose/symmetry.cuh>
 #include <tiletranspose/tile.cuh>
 #include <tiletranspose/tile_io.cuh>
 #include <tiletranspose/transpose.cuh>
