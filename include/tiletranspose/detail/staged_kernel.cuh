@@ -36,6 +36,7 @@ struct staged_arguments {
 
   // Staging: segments that are contiguous in the input.
   bool rows_joined;        ///< the rows of a matrix are one segment
+  bool rows_backwards;     ///< one that starts with the last row, as the stride is negative
   bool matrices_joined;    ///< and the matrices of the box too
   unsigned segment_lanes;  ///< log2 of the threads that share a segment
   unsigned segment_pitch;  ///< shared bytes from segment to segment
@@ -43,6 +44,7 @@ struct staged_arguments {
 
   // Gathering: segments that are contiguous in the output.
   bool cols_joined;          ///< the rows of an output matrix are one span
+  bool cols_backwards;       ///< one that starts with the last of them, as the stride is negative
   bool out_matrices_joined;  ///< and the matrices of the box too
   unsigned piece_lanes;      ///< log2 of the threads that share a piece of an output row
   divider rows_wrap;         ///< rows after which a span continues with the next column
@@ -50,7 +52,8 @@ struct staged_arguments {
   unsigned row_step;         ///< what a span advances in one round of the block
   unsigned col_step;
   unsigned matrix_bytes;    ///< shared bytes from matrix to matrix
-  unsigned row_bytes;       ///< shared bytes from row to row
+  unsigned row_bytes;       ///< shared bytes from row to row, modulo 2^32
+  unsigned col_bytes;       ///< and from one column of a span to the next
   unsigned round_bytes;     ///< shared bytes that a round advances, before it wraps
   unsigned row_wrap_bytes;  ///< and what wrapping the rows or the columns adds, modulo 2^32
   unsigned col_wrap_bytes;
@@ -76,6 +79,11 @@ struct staged_box {
   size_type matrix, row, col;     ///< first of each
   unsigned matrices, rows, cols;  ///< how many
   unsigned lead_rows;  ///< rows staged before `row`, for output rows that start off a sector
+
+  /// Shared offset of the first staged row: 0, or the last place where rows lie backwards.
+  TILETRANSPOSE_FUNCTION unsigned first_row_offset(const staged_arguments& arguments) const {
+    return arguments.rows_backwards ? (1 - lead_rows - rows) * arguments.row_bytes : 0;
+  }
 };
 
 template <int ElementBytes>
@@ -194,9 +202,10 @@ TILETRANSPOSE_FUNCTION void stage_box(Group group, unsigned char* shared,
   const unsigned row_elements = arguments.rows_joined ? rows * box.cols : box.cols;
   const unsigned length =
       (arguments.matrices_joined ? box.matrices * row_elements : row_elements) * ElementBytes;
-  const unsigned char* const origin = problem.in_matrix(box.matrix) +
-                                      (box.row - box.lead_rows) * problem.in_stride_bytes +
-                                      box.col * ElementBytes;
+  const size_type lowest_row =
+      arguments.rows_backwards ? box.row + box.rows - 1 : box.row - box.lead_rows;
+  const unsigned char* const origin =
+      problem.in_matrix(box.matrix) + lowest_row * problem.in_stride_bytes + box.col * ElementBytes;
   const unsigned rank = group.thread_rank();
   const unsigned pitch = arguments.segment_pitch;
   const unsigned row_segments = arguments.rows_joined ? 1 : rows;
@@ -248,7 +257,7 @@ TILETRANSPOSE_FUNCTION void gather_pieces(Group group, const unsigned char* shar
   const unsigned together = staged_threads >> arguments.piece_lanes;
   const unsigned first_col = group.thread_rank() >> arguments.piece_lanes;
   // Where the row that is skew_rows above the box would be staged; it need not be.
-  const unsigned base = (box.lead_rows - skew_rows) * row_bytes;
+  const unsigned base = box.first_row_offset(arguments) + (box.lead_rows - skew_rows) * row_bytes;
   unsigned char* const first = problem.out_matrix(box.matrix) + box.row * ElementBytes +
                                (box.col + first_col) * problem.out_stride_bytes;
   const size_type col_step = together * problem.out_stride_bytes;
@@ -294,13 +303,13 @@ TILETRANSPOSE_FUNCTION void gather_pieces(Group group, const unsigned char* shar
 struct span_place {
   unsigned row, col, offset;
 
-  TILETRANSPOSE_FUNCTION span_place(unsigned element, unsigned element_bytes,
-                                    const staged_arguments& arguments) {
+  TILETRANSPOSE_FUNCTION span_place(unsigned element, const staged_arguments& arguments) {
     const unsigned column = arguments.rows_wrap.quotient(element);
     const unsigned matrix = arguments.cols_wrap.quotient(column);
     row = arguments.rows_wrap.remainder(element, column);
     col = arguments.cols_wrap.remainder(column, matrix);
-    offset = matrix * arguments.matrix_bytes + row * arguments.row_bytes + col * element_bytes;
+    offset =
+        matrix * arguments.matrix_bytes + row * arguments.row_bytes + col * arguments.col_bytes;
   }
 
   TILETRANSPOSE_FUNCTION void advance(unsigned rows, unsigned cols, unsigned bytes,
@@ -336,14 +345,18 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
     return load_shared<part_word>(shared + padded(offset, pad_shift));
   };
   [[maybe_unused]] const bool near = arguments.rows_wrap.divisor >= 4;
+  // Columns of a span count from its start, which is the last one where they lie backwards.
+  const size_type lowest_col = arguments.cols_backwards ? box.col + box.cols - 1 : box.col;
+  const unsigned first_offset = box.first_row_offset(arguments) +
+                                (arguments.cols_backwards ? (box.cols - 1) * ElementBytes : 0);
   for (unsigned span = 0; span < spans; ++span) {
-    const unsigned span_offset = span * arguments.matrix_bytes;
+    const unsigned span_offset = first_offset + span * arguments.matrix_bytes;
     unsigned char* const first =
-        problem.out_matrix(box.matrix + span) + box.col * problem.out_stride_bytes;
+        problem.out_matrix(box.matrix + span) + lowest_col * problem.out_stride_bytes;
     const unsigned head = Unit < 4 ? smaller((0 - address_bits(first)) % 4, length) : 0;
     if (rank < round_words) {
       unsigned byte = head + 4 * ((rank + round_words - line_lag(first + head)) % round_words);
-      span_place at(byte / ElementBytes, ElementBytes, arguments);
+      span_place at(byte / ElementBytes, arguments);
       at.offset += span_offset;
       const unsigned first_part = byte % ElementBytes;
       TILETRANSPOSE_UNROLL_BY(4)
@@ -392,7 +405,7 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
       const unsigned tail = (length - head) % 4;
       for (unsigned i = rank * Unit; i < head + tail; i += staged_threads * Unit) {
         const unsigned byte = i < head ? i : length - tail + (i - head);
-        const span_place at(byte / ElementBytes, ElementBytes, arguments);
+        const span_place at(byte / ElementBytes, arguments);
         store_global(first + byte, read(span_offset + at.offset + byte % ElementBytes));
       }
     }

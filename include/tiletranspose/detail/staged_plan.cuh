@@ -35,12 +35,17 @@ inline constexpr size_type joined_row_bytes = 256;
 
 enum class box_kind { none, few_columns, few_rows, small_matrices };
 
+/// True where rows of `row_bytes` follow each other without a gap, forwards or backwards.
+inline bool is_dense(size_type stride_bytes, size_type row_bytes) {
+  return stride_bytes == row_bytes || 0 - stride_bytes == row_bytes;
+}
+
 /// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
 inline box_kind choose_box(const tile_problem& problem, size_type batch, size_type element,
                            size_type tile_rows, size_type tile_cols, bool whole) {
-  const bool in_dense = problem.in_stride_bytes == problem.nx * element;
-  const bool out_dense = problem.out_stride_bytes == problem.ny * element;
+  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
+  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
                      problem.nx * problem.ny * element <= box_bytes;
   const bool few_columns = 2 * problem.nx <= tile_cols;
@@ -108,7 +113,7 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   const size_type ny = problem.ny;
   const size_type row_bytes = nx * element;
   const size_type matrix_bytes = row_bytes * ny;
-  const bool in_dense = problem.in_stride_bytes == row_bytes;
+  const bool in_dense = is_dense(problem.in_stride_bytes, row_bytes);
   const auto multiple = [](size_type wanted, size_type step) {
     return wanted < step ? step : wanted / step * step;
   };
@@ -139,6 +144,8 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   arguments.cols_joined = kind != box_kind::few_columns;
   arguments.rows_joined = kind != box_kind::few_rows && in_dense &&
                           (kind == box_kind::few_columns || row_bytes <= joined_row_bytes);
+  arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
+  arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
   arguments.matrices_joined = kind == box_kind::small_matrices && arguments.rows_joined &&
                               problem.in_batch_bytes == matrix_bytes;
   arguments.out_matrices_joined =
@@ -178,6 +185,8 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
                                                      : matrix_segments * arguments.segment_pitch;
   arguments.row_bytes =
       arguments.rows_joined ? arguments.box_cols * element : arguments.segment_pitch;
+  if (arguments.rows_backwards) { arguments.row_bytes = 0 - arguments.row_bytes; }
+  arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
   const unsigned rows_wrap = arguments.rows_wrap.divisor;
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
   const unsigned round = shape::round_elements;
@@ -185,9 +194,10 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   arguments.row_step = round % rows_wrap;
   arguments.col_step = round / rows_wrap % cols_wrap;
   arguments.round_bytes = matrix_step * arguments.matrix_bytes +
-                          arguments.row_step * arguments.row_bytes + arguments.col_step * element;
-  arguments.row_wrap_bytes = element - rows_wrap * arguments.row_bytes;
-  arguments.col_wrap_bytes = arguments.matrix_bytes - cols_wrap * element;
+                          arguments.row_step * arguments.row_bytes +
+                          arguments.col_step * arguments.col_bytes;
+  arguments.row_wrap_bytes = arguments.col_bytes - rows_wrap * arguments.row_bytes;
+  arguments.col_wrap_bytes = arguments.matrix_bytes - cols_wrap * arguments.col_bytes;
   return plan;
 }
 

@@ -30,7 +30,10 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements.
+/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
+/// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
+/// highest address, and has a negative stride. Nothing divides by a stride or compares it but to ask
+/// whether rows follow each other without a gap, in either direction.
 struct tile_problem {
   const void* in;  ///< ny x nx; or a device array of pointers to matrices
   void* out;       ///< nx x ny; likewise
