@@ -13,6 +13,7 @@
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/policy.cuh>
+#include <tiletranspose/reverse.cuh>
 #include <tiletranspose/symmetry.cuh>
 #include <tiletranspose/tile.cuh>
 #include <tiletranspose/tile_io.cuh>

@@ -30,6 +30,7 @@
 
 #include <type_traits>
 
+#include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -57,6 +58,20 @@ transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
           1,         0,
           0,         sizeof(T),
           sizeof(T), false};
+}
+
+/// Matrices behind device arrays of pointers.
+template <class T>
+transpose_request pointers_request(T* const* outs, const T* const* ins, size_type nx, size_type ny,
+                                   size_type batch) {
+  return {ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0, sizeof(T), sizeof(T), true};
+}
+
+/// A matrix that is input and output.
+template <class T>
+transpose_request inplace_request(matrix_view<T> data) {
+  return {data.data, data.data, data.cols, data.rows, data.stride, data.stride,
+          1,         0,         0,         sizeof(T), sizeof(T),   false};
 }
 
 }  // namespace detail
@@ -163,9 +178,8 @@ template <class T>
 cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                               size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  const detail::transpose_request request{
-      ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0, sizeof(T), sizeof(T), true};
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(request, stream);
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+      detail::pointers_request(outs, ins, nx, ny, batch), stream);
 }
 
 /// Transposes and applies a function to every element, in one pass.
@@ -183,6 +197,28 @@ cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type 
   static_assert(detail::check_element<Out>(), "");
   static_assert(detail::check_element<In>(), "");
   return detail::transform_elements<In, Out>(detail::dense_request(out, in, nx, ny), op, stream);
+}
+
+/// Transposes a square in its own memory, without scratch.
+///
+///     data(x, y) becomes data(y, x)
+///
+/// \param data  as many rows as columns; memory between its rows is left alone
+/// \returns cudaErrorInvalidValue also for a matrix that is no square: it needs scratch
+template <class T>
+cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  const detail::transpose_request request = detail::inplace_request(data);
+  const detail::verdict answer = detail::examine_inplace(request, symmetry::transpose);
+  return answer == detail::verdict::go ? detail::transpose_square<sizeof(T), alignof(T)>(
+                                             detail::make_problem(request), stream)
+                                       : detail::status_of(answer);
+}
+
+/// The same for nx == ny rows one behind the other.
+template <class T>
+cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  return transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

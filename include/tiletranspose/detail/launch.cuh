@@ -259,6 +259,16 @@ inline cudaError_t status_of(verdict answer) {
   return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
 }
 
+/// What all addresses of an element are multiples of: the bits that some pointer or stride has. Behind
+/// pointer arrays only what the type promises is known.
+inline size_type address_bits_of(const tile_problem& problem, size_type promised) {
+  const size_type pointers = problem.pointer_arrays ? promised
+                                                    : reinterpret_cast<size_type>(problem.in) |
+                                                          reinterpret_cast<size_type>(problem.out);
+  return pointers | problem.in_stride_bytes | problem.out_stride_bytes | problem.in_batch_bytes |
+         problem.out_batch_bytes;
+}
+
 /// A vector is its own transpose: one copy where both sides are contiguous.
 inline bool is_vector(const transpose_request& request) {
   const size_type elements = request.nx * request.ny;
@@ -269,6 +279,20 @@ inline bool is_vector(const transpose_request& request) {
 
 /// The tuned transpose of elements of a size and alignment.
 template <int ElementBytes, int Alignment>
+cudaError_t transpose_problem(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+  // The unit that the element's size allows, and the one that its type promises.
+  constexpr int wanted = access_width(ElementBytes);
+  constexpr int promised = access_width(ElementBytes, Alignment);
+  const size_type bits = address_bits_of(problem, promised);
+  if constexpr (promised < wanted) {
+    if (bits % wanted != 0) {
+      return launch_tuned<ElementBytes, promised>(problem, batch, bits, stream);
+    }
+  }
+  return launch_tuned<ElementBytes, wanted>(problem, batch, bits, stream);
+}
+
+template <int ElementBytes, int Alignment>
 cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
@@ -277,21 +301,7 @@ cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t strea
                            request.nx * request.ny * request.batch * ElementBytes,
                            cudaMemcpyDeviceToDevice, stream);
   }
-  // The unit that the element's size allows, and the one that its type promises.
-  constexpr int wanted = access_width(ElementBytes);
-  constexpr int promised = access_width(ElementBytes, Alignment);
-  const tile_problem problem = make_problem(request);
-  size_type bits = problem.in_stride_bytes | problem.out_stride_bytes | problem.in_batch_bytes |
-                   problem.out_batch_bytes;
-  bits |= request.pointer_arrays
-              ? static_cast<size_type>(promised)
-              : reinterpret_cast<size_type>(request.in) | reinterpret_cast<size_type>(request.out);
-  if constexpr (promised < wanted) {
-    if (bits % wanted != 0) {
-      return launch_tuned<ElementBytes, promised>(problem, request.batch, bits, stream);
-    }
-  }
-  return launch_tuned<ElementBytes, wanted>(problem, request.batch, bits, stream);
+  return transpose_problem<ElementBytes, Alignment>(make_problem(request), request.batch, stream);
 }
 
 /// The transpose with the tile that the caller wrote.

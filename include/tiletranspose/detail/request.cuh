@@ -8,11 +8,13 @@
 #pragma once
 
 #include <tiletranspose/detail/overlap.cuh>
+#include <tiletranspose/symmetry.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// `batch` matrices of ny x nx elements to be transposed. Strides in elements.
+/// `batch` matrices of ny x nx elements to be transposed, or laid down again in another way. Strides in
+/// elements.
 struct transpose_request {
   const void* in;
   void* out;
@@ -68,12 +70,13 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
          make_region(first, batch, matrix, batch_stride, element, region);
 }
 
-inline verdict examine(const transpose_request& request) {
+/// `s` says what shape the output has.
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  const size_type out_rows = transposes(s) ? request.nx : request.ny;
+  const size_type out_cols = transposes(s) ? request.ny : request.nx;
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
   if (request.in == nullptr || request.out == nullptr) { return verdict::refused; }
-  if (request.in_stride < request.nx || request.out_stride < request.ny) {
-    return verdict::refused;
-  }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) { return verdict::refused; }
   memory_region in{};
   memory_region out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
@@ -86,12 +89,23 @@ inline verdict examine(const transpose_request& request) {
   }
   if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
                  request.in_element, in) ||
-      !make_side(request.out, request.nx, request.ny, request.out_stride, batch, request.out_batch,
+      !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
                  request.out_element, out)) {
     return verdict::refused;
   }
   if (!request.pointer_arrays && overlap(in, out)) { return verdict::refused; }
   return verdict::go;
+}
+
+/// The same for one matrix that is its own output, which symmetries that transpose ask to be square.
+inline verdict examine_inplace(const transpose_request& request, symmetry s) {
+  if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
+  memory_region data{};
+  const bool fits = request.in != nullptr && request.in_stride >= request.nx &&
+                    (!transposes(s) || request.nx == request.ny) &&
+                    make_side(request.in, request.ny, request.nx, request.in_stride, 1, 0,
+                              request.in_element, data);
+  return fits ? verdict::go : verdict::refused;
 }
 
 }  // namespace detail

@@ -39,21 +39,21 @@ struct tile_problem {
   void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
   size_type out_stride_bytes;
-  size_type in_batch_bytes;  ///< from one matrix to the next; 0 with pointer arrays
+  size_type
+      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
+                       ///< points to the first row
   size_type out_batch_bytes;
   size_type nx;
   size_type ny;
   bool pointer_arrays;
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(size_type batch) const {
-    return static_cast<const unsigned char*>(
-               pointer_arrays ? static_cast<const void* const*>(in)[batch] : in) +
-           batch * in_batch_bytes;
+    return pointer_arrays ? static_cast<const unsigned char* const*>(in)[batch] + in_batch_bytes
+                          : static_cast<const unsigned char*>(in) + batch * in_batch_bytes;
   }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(size_type batch) const {
-    return static_cast<unsigned char*>(pointer_arrays ? static_cast<void* const*>(out)[batch]
-                                                      : out) +
-           batch * out_batch_bytes;
+    return pointer_arrays ? static_cast<unsigned char* const*>(out)[batch] + out_batch_bytes
+                          : static_cast<unsigned char*>(out) + batch * out_batch_bytes;
   }
 };
 
@@ -120,6 +120,7 @@ struct tile_shape {
   static constexpr int chunk_bytes = ChunkBytes;
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
+  static constexpr bool in_place = false;  // input and output are one
 
   static constexpr bool splits_element = Unit < ElementBytes;  // an element is several accesses
   static constexpr int parts = ElementBytes / Unit;
@@ -227,10 +228,16 @@ TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
                       : -static_cast<int>(smaller(begin - end, most));
 }
 
-template <int Bytes>
+/// `Constant` promises that nobody writes the memory while the kernel runs.
+template <int Bytes, bool Constant>
 TILETRANSPOSE_FUNCTION void load_words(const void* address,
                                        unsigned (&words)[larger(Bytes / 4, 1)]) {
-  const auto word = load_constant<access_word_t<Bytes>>(address);
+  access_word_t<Bytes> word;
+  if constexpr (Constant) {
+    word = load_constant<access_word_t<Bytes>>(address);
+  } else {
+    word = load_global<access_word_t<Bytes>>(address);
+  }
   if constexpr (Bytes == 16) {
     words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
   } else if constexpr (Bytes == 8) {
@@ -306,7 +313,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
         if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
-          load_words<Shape::load_bytes>(address, loaded[round][r]);
+          load_words<Shape::load_bytes, !Shape::in_place>(address, loaded[round][r]);
         }
       } else {
         // Two words from the word boundary on, shifted together.

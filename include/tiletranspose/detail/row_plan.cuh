@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a launch of the row kernel does for a symmetry that keeps rows rows: which rows are one longer row,
+/// how they are cut into spans, and in what order their words are read. Host only.
+
+#pragma once
+
+#include <tiletranspose/detail/row_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Rows to be moved; sizes and pitches in bytes where the name says so. `from_last_row` takes the rows from
+/// the last to the first, `reverses` each row likewise.
+struct row_problem {
+  const void* in;
+  void* out;
+  size_type in_pitch;
+  size_type out_pitch;
+  size_type in_batch_bytes;
+  size_type out_batch_bytes;
+  size_type batch;
+  size_type rows;
+  size_type length;  // elements
+  size_type element_bytes;
+  bool pointer_arrays;
+  bool from_last_row;
+  bool reverses;
+
+  size_type row_bytes() const { return length * element_bytes; }
+  bool in_place() const { return in == out; }
+  /// True where the rows of a matrix lie one behind the other on both sides.
+  bool dense() const { return rows == 1 || (in_pitch == row_bytes() && out_pitch == row_bytes()); }
+  /// True where the matrices of a batch do, too.
+  bool dense_batch() const {
+    return batch == 1 || (!pointer_arrays && in_batch_bytes == rows * in_pitch &&
+                          out_batch_bytes == rows * out_pitch);
+  }
+};
+
+struct row_plan {
+  row_arguments arguments;
+  row_order order;
+  size_type matrix_blocks;  ///< blocks of one matrix
+  size_type batch;
+  unsigned shared_bytes;
+};
+
+/// Bytes of a span that has all slots of a block for itself, or half of them: whole lines, less what two
+/// alignments may waste.
+inline constexpr size_type whole_block_bytes = (row_slots - 16) * 16;
+inline constexpr size_type half_block_bytes = (row_slots / 2 - 16) * 16;
+/// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
+inline constexpr size_type most_element_bytes = 2048;
+
+/// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
+/// one row become the rows of one matrix.
+inline row_problem join_rows(row_problem problem) {
+  if (problem.length == 1) { problem.reverses = false; }
+  if (problem.rows == 1) { problem.from_last_row = false; }
+  if (problem.dense() && problem.from_last_row == problem.reverses) {
+    problem.length *= problem.rows;  // one array, copied or reversed
+    problem.rows = 1;
+    problem.from_last_row = false;
+  } else if (problem.dense() && problem.from_last_row &&
+             problem.row_bytes() <= most_element_bytes) {
+    problem.element_bytes *= problem.length;  // an array of rows, reversed
+    problem.length = problem.rows;
+    problem.rows = 1;
+    problem.from_last_row = false;
+    problem.reverses = true;
+  }
+  if (problem.rows == 1) {
+    problem.in_pitch = problem.out_pitch = problem.row_bytes();
+    if (!problem.pointer_arrays) {
+      problem.rows = problem.batch;
+      problem.in_pitch = problem.in_batch_bytes;
+      problem.out_pitch = problem.out_batch_bytes;
+      problem.batch = 1;
+    }
+  } else if (!problem.from_last_row && problem.dense_batch()) {
+    problem.rows *= problem.batch;
+    problem.batch = 1;
+  }
+  if (!problem.reverses) {
+    problem.length *= problem.element_bytes;  // bytes are bytes
+    problem.element_bytes = 1;
+    if (!problem.from_last_row && problem.batch == 1 && problem.dense()) {
+      problem.length *= problem.rows;
+      problem.rows = 1;
+    }
+  }
+  return problem;
+}
+
+/// `alignment` is what every address of an element is a multiple of.
+inline row_order choose_order(const row_problem& problem, size_type alignment) {
+  if (!problem.reverses) { return row_order::forward; }
+  if (problem.element_bytes % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
+  if (problem.element_bytes >= 3) { return row_order::elements; }
+  if (problem.element_bytes == 2) {
+    return alignment % 2 == 0 ? row_order::halves : row_order::any;
+  }
+  return problem.length >= 3 ? row_order::bytes : row_order::any;
+}
+
+/// Cuts joined rows into spans. In place, rows that do not fit a block trade places span by span: with
+/// their own other half, or, where rows are taken from the last to the first, with the row that they trade places with.
+/// Precondition: problem.rows > 1 where problem.from_last_row is set in place.
+inline row_plan plan_rows(const row_problem& problem, size_type alignment) {
+  row_plan plan{};
+  row_arguments& arguments = plan.arguments;
+  plan.batch = problem.batch;
+  plan.order = choose_order(problem, alignment);
+  arguments.in = problem.in;
+  arguments.out = problem.out;
+  arguments.in_batch_bytes = problem.in_batch_bytes;
+  arguments.out_batch_bytes = problem.out_batch_bytes;
+  arguments.in_pitch = problem.in_pitch;
+  arguments.out_pitch = problem.out_pitch;
+  arguments.rows = problem.rows;
+  arguments.length = problem.length;
+  arguments.covered = problem.length;
+  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
+  arguments.pointer_arrays = problem.pointer_arrays;
+  arguments.reverses = problem.reverses;
+
+  const bool whole_rows = problem.row_bytes() <= whole_block_bytes / 2;
+  if (problem.from_last_row) {
+    const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
+    if (problem.pointer_arrays) {
+      arguments.in_batch_bytes += to_last_row;
+    } else {
+      arguments.in = static_cast<const unsigned char*>(problem.in) + to_last_row;
+    }
+    arguments.in_pitch = size_type{0} - problem.in_pitch;
+    if (problem.in_place()) {
+      arguments.swaps = true;
+      arguments.rows = problem.rows / 2;
+    }
+  } else if (problem.in_place() && !whole_rows) {
+    arguments.swaps = true;
+    arguments.covered = problem.length / 2;
+  }
+
+  const size_type most = arguments.swaps ? half_block_bytes : whole_block_bytes;
+  const size_type element = problem.element_bytes;
+  const size_type row_bytes = arguments.covered * element;
+  arguments.joined_rows = 1;
+  arguments.block_spans = 1;
+  arguments.line_mask = 127;
+  size_type row_blocks = 1;
+  unsigned spans = arguments.swaps ? 2 : 1;
+  if (row_bytes <= most / 2) {
+    arguments.span_elements = arguments.covered;
+    if (!arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1) {
+      arguments.joined_rows = static_cast<unsigned>(smaller(most / row_bytes, problem.rows));
+    } else if (arguments.rows > 1) {
+      arguments.line_mask = 15;
+      const auto slots = static_cast<unsigned>((row_bytes + 15) / 16 + 1);
+      arguments.block_spans =
+          static_cast<unsigned>(smaller<size_type>(row_slots / (slots * spans), arguments.rows));
+      spans *= arguments.block_spans;
+    }
+  } else {
+    // About equal spans, of whole lines where elements allow it.
+    const size_type fit = most / element;
+    const size_type spans_of_row = (arguments.covered + fit - 1) / fit;
+    const size_type even = (arguments.covered + spans_of_row - 1) / spans_of_row;
+    size_type line_elements = 128;
+    while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
+    const size_type rounded = (even + line_elements - 1) / line_elements * line_elements;
+    arguments.span_elements = rounded <= fit ? rounded : even;
+    row_blocks = (arguments.covered + arguments.span_elements - 1) / arguments.span_elements;
+  }
+  const unsigned span_slots = row_slots / spans;
+  arguments.span_pitch = (span_slots + 1) * 16;
+  arguments.span_slots = divider(span_slots);
+  arguments.row_blocks = divider(row_blocks);
+  arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
+  arguments.element = divider(element);
+  plan.shared_bytes = spans * arguments.span_pitch + 16;
+
+  const size_type block_rows = size_type{arguments.block_spans} * arguments.joined_rows;
+  plan.matrix_blocks = (arguments.rows + block_rows - 1) / block_rows * row_blocks;
+  return plan;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launch wrappers: every symmetry of a vector and of a rectangle in device memory, out of place and, where
+/// the shape stays, in place.
+///
+///     #include <tiletranspose/reverse.cuh>
+///
+///     tt::reverse(out, in, n, stream);
+///     tt::rotate(out, in, nx, ny, -1, stream);                                // a quarter turn clockwise
+///     tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
+///     tt::flip_ud_inplace(image, nx, ny, stream);
+///
+/// What transpose.cuh says at its top holds for all of them: any trivially copyable element of 1 to 64 bytes,
+/// any shape, stride and alignment; asynchronous, no allocation, no cleared error; cudaErrorInvalidValue before
+/// anything is launched, and `out` as it was, for bad input. Functions that work in place say so in their
+/// name; the others refuse input and output that share a byte.
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error \
+    "tt: reverse.cuh launches kernels from the host; under NVRTC include tiletranspose/block_reverse.cuh"
+#endif
+
+#include <tiletranspose/detail/reorient.cuh>
+#include <tiletranspose/transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Pitched matrices whose shapes suit the symmetry; others are turned into a request that is refused.
+template <class T, class Element>
+transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s) {
+  if (transposes(s)) { return view_request(out, in); }
+  // As if `out` were seen from the side, the way in which a transpose fills it.
+  return view_request(matrix_view<T>{out.data, out.cols, out.rows, out.stride}, in);
+}
+
+/// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them.
+template <class T>
+cudaError_t reorient_dense(transpose_request request, symmetry s, cudaStream_t stream) {
+  static_assert(check_element<T>(), "");
+  if (!transposes(s)) { request.out_stride = request.nx; }
+  return reorient_bytes<sizeof(T), alignof(T)>(request, s, stream);
+}
+
+}  // namespace detail
+
+/// Lays a matrix down again.
+///
+///     out == s(in), as tt::symmetry defines it
+///
+/// \param out  as many rows and columns as `in`, or as many columns and rows where `s` transposes; memory
+///             between its rows is left alone
+/// \param in   strides in elements, at least the number of columns
+/// \returns cudaErrorInvalidValue also where the shapes do not match
+template <class T, class Element>
+cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
+                     cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::reorient_bytes<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
+                                                       stream);
+}
+
+/// Reverses an array.
+///
+///     out[i] == in[n - 1 - i]    for 0 <= i < n
+template <class T>
+cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::dense_request(out, in, n, 1), symmetry::flip_lr, stream);
+}
+
+/// Mirrors each row: left becomes right.
+///
+///     out[y * nx + x] == in[y * nx + (nx - 1 - x)]
+///
+/// \param nx  columns, in elements
+/// \param ny  rows
+template <class T>
+cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
+                    cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_lr,
+                                   stream);
+}
+
+/// Reverses the order of the rows: up becomes down.
+///
+///     out[y * nx + x] == in[(ny - 1 - y) * nx + x]
+template <class T>
+cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
+                    cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_ud,
+                                   stream);
+}
+
+/// Turns a matrix counter-clockwise, as numpy.rot90.
+///
+///     turns == 1:  out[y * ny + x] == in[x * nx + (nx - 1 - y)]            out: nx rows x ny columns
+///     turns == 2:  out[y * nx + x] == in[(ny - 1 - y) * nx + (nx - 1 - x)]
+///     turns == 3:  out[y * ny + x] == in[(ny - 1 - x) * nx + y]            out: nx rows x ny columns
+///
+/// \param in     ny rows x nx columns
+/// \param turns  quarter turns; any integer, negative ones turn clockwise
+template <class T>
+cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long turns,
+                   cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), quarter_turns(turns),
+                                   stream);
+}
+
+/// Mirrors a matrix about its other diagonal, from the lower left to the upper right.
+///
+///     out[y * ny + x] == in[(ny - 1 - x) * nx + (nx - 1 - y)]    out: nx rows x ny columns
+template <class T>
+cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
+                           cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::anti_transpose,
+                                   stream);
+}
+
+/// Lays `batch` matrices down again that lie one behind the other.
+///
+///     matrix b of out == s(matrix b of in)    for 0 <= b < batch, nx * ny elements each
+template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, size_type batch,
+                             symmetry s, cudaStream_t stream = nullptr) {
+  size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
+  detail::multiplies(nx, ny, elements);
+  return detail::reorient_dense<T>(
+      detail::dense_request(out, in, nx, ny, batch, elements, elements), s, stream);
+}
+
+/// The same with gaps between the matrices.
+/// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
+///        nx * ny; memory between the matrices of `out` is left alone
+template <class T>
+cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
+                             size_type in_batch_stride, size_type nx, size_type ny, size_type batch,
+                             symmetry s, cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(
+      detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, stream);
+}
+
+/// The same for matrices that lie anywhere.
+/// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
+///                  overlap, which only the caller can know.
+template <class T>
+cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
+                             size_type batch, symmetry s, cudaStream_t stream = nullptr) {
+  return detail::reorient_dense<T>(detail::pointers_request(outs, ins, nx, ny, batch), s, stream);
+}
+
+/// Lays a matrix down again in its own memory, without scratch.
+///
+///     data becomes s(data)
+///
+/// One pass for flips, half turns and the transpose; two for the quarter turns and the anti-transpose.
+/// \param data  symmetries that transpose take square matrices only; tt::transpose_inplace with scratch
+///              takes the others
+template <class T>
+cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::reorient_bytes_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s,
+                                                               stream);
+}
+
+/// Reverses an array in its own memory.
+///
+///     data[i] becomes data[n - 1 - i]
+template <class T>
+cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr) {
+  return reorient_inplace(matrix_view<T>{data, 1, n, n}, symmetry::flip_lr, stream);
+}
+
+/// Mirrors each row in place: left becomes right.
+template <class T>
+cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_lr, stream);
+}
+
+/// Reverses the order of the rows in place: up becomes down.
+template <class T>
+cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_ud, stream);
+}
+
+/// Turns a matrix by half in place.
+template <class T>
+cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
+}
+
+TILETRANSPOSE_NAMESPACE_END
