@@ -4,19 +4,24 @@
 /// \file
 /// The kernel that moves rows which stay rows: copied, reversed, or traded with others in place.
 ///
-/// A block takes *spans*, pieces of rows. It stages the bytes of each in shared memory as they lie in the
-/// input, by accesses of 16 bytes that start where the input's lines do, and after one barrier writes them
-/// by accesses of 16 bytes that start where the output's lines do. The words of those are assembled from shared
-/// memory in the order that the output wants, wherever they start there: that is where a row is reversed and
-/// where two alignments meet. What does not fill an access of 16 bytes is moved by bytes, and no byte
-/// outside of a span is touched.
+/// A block takes *spans*, pieces of rows, and writes them by accesses of 16 bytes that start where the output's
+/// lines do, wherever the input's lie. There are two ways to what such an access writes:
 ///
-///     span of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte
-///     shared memory          [0 1 2 3 4 5 6 7 8 9]
-///     word 1 of the output           reversed(bytes 2 3 4 5) = 5 4 3 2
+/// *direct*: the 16 bytes lie together in the input, as where rows are copied or their elements are 1, 2, 4, 8
+/// or 16 bytes. Two accesses, a shift and a turn in registers bring them.
+///
+///     span of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
+///     word 1 of the output           turned(2 3 4 5) = 5 4 3 2
 ///     span of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// In place, a block takes a span and the one it trades places with; both are staged before either is
+/// *staged*: they do not, as where elements have another size or rows are short. The span is staged in
+/// shared memory as it lies in the input, and words are assembled from there.
+///
+/// *grouped*: elements of a size that words do not divide are reversed in groups that words do, one group a
+/// thread, in registers and by a pattern that the compiler knows, between two shared buffers.
+///
+/// Accesses that reach over an end of a row are made by words and bytes: no byte outside of a row is touched.
+/// In place, a block takes a span and the one it trades places with; both are read before either is
 /// written, and no other block touches them.
 
 #pragma once
@@ -27,18 +32,29 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// How the words of the output are found in a staged span.
+/// How the output is found in the input.
 enum class row_order {
-  forward,   ///< where they are
-  words,     ///< elements reversed; elements and addresses are multiples of 4 bytes
-  elements,  ///< elements reversed, of 3 bytes or more: a word holds bytes of one or two of them
-  halves,    ///< elements of 2 bytes reversed, at even addresses
-  bytes,     ///< elements of 1 byte reversed, rows of at least 3
-  any        ///< byte by byte
+  forward,   ///< direct: where it is
+  turn_1,    ///< direct: elements of 1 byte reversed
+  turn_2,    ///< direct: of 2 bytes
+  turn_4,    ///< direct: of 4
+  turn_8,    ///< direct: of 8
+  turn_16,   ///< direct: of 16
+  vectors,   ///< direct: of a multiple of 16 bytes, at multiples of 16
+  words,     ///< staged: elements and addresses are multiples of 4 bytes
+  elements,  ///< staged: elements of 3 bytes or more; a word holds bytes of one or two of them
+  halves,    ///< staged: elements of 2 bytes at even addresses
+  bytes,     ///< staged: elements of 1 byte, rows of at least 3
+  any,       ///< staged: byte by byte
+  groups     ///< grouped: elements of a size that the kernel knows
 };
 
+TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
+  return order <= row_order::vectors;
+}
+
 inline constexpr int row_threads = 256;
-/// Accesses of 16 bytes that a thread stages, all under way together, and then writes.
+/// Accesses of 16 bytes that a thread has under way together.
 inline constexpr int row_rounds = 4;
 inline constexpr unsigned row_slots = row_threads * row_rounds;
 
@@ -61,32 +77,55 @@ struct row_arguments {
   unsigned block_spans;  ///< spans of a block, of consecutive rows
   unsigned line_mask;    ///< accesses start at multiples of this + 1 bytes
   unsigned span_pitch;   ///< bytes of shared memory for a span
+  unsigned group_pitch;  ///< and for its groups
+  unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
+  bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
   bool pointer_arrays;
   bool reverses;          ///< each row is taken from its last element to its first
   bool swaps;             ///< input and output are one; a span trades places with its source
+  bool in_place;          ///< input and output are one
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
   divider span_slots;     ///< accesses of 16 bytes that a span may need
   divider row_bytes;      ///< bytes of a joined row
   divider element;        ///< element_bytes
+  divider span_groups;    ///< groups that a span may have
 };
 
-/// A piece of a row, or several whole rows.
+/// A piece of a row, or several whole rows; `before` and `after` are bytes around the source that may be
+/// read, too.
 struct row_span {
   unsigned char* to;
   const unsigned char* from;
-  unsigned bytes;
+  int bytes;
+  int before;
+  int after;
 };
 
-/// The bases of the matrix that a block works on, and its place there.
-struct row_place {
-  const unsigned char* in;
-  unsigned char* out;
-  size_type row;
-  size_type element;
+/// What one block moves: `spans` spans, one row apart; in place, each followed by its reverse.
+struct row_work {
+  row_span first;
+  size_type to_step;  ///< bytes from span to span, modulo 2^64
+  size_type from_step;
+  unsigned spans;
+  bool swaps;
+
+  TILETRANSPOSE_FUNCTION row_span operator[](unsigned index) const {
+    row_span span = first;
+    const unsigned step = swaps ? index / 2 : index;
+    if (step >= spans) { span.bytes = 0; }
+    span.to += step * to_step;
+    span.from += step * from_step;
+    if (swaps && index % 2 == 1) {
+      unsigned char* const to = span.to;
+      span.to += span.from - to;
+      span.from = to;
+    }
+    return span;
+  }
 };
 
-TILETRANSPOSE_FUNCTION row_place place_rows(const row_arguments& arguments, unsigned block) {
+TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsigned block) {
   const unsigned matrix = arguments.matrix_blocks.quotient(block);
   const unsigned in_matrix = arguments.matrix_blocks.remainder(block, matrix);
   const unsigned row_block = arguments.row_blocks.quotient(in_matrix);
@@ -100,34 +139,195 @@ TILETRANSPOSE_FUNCTION row_place place_rows(const row_arguments& arguments, unsi
     in += matrix * arguments.in_batch_bytes;
     out += matrix * arguments.out_batch_bytes;
   }
-  return {in, out, size_type{row_block} * arguments.block_spans * arguments.joined_rows,
-          in_row * arguments.span_elements};
-}
+  const unsigned joined = arguments.joined_rows;
+  const size_type row = size_type{row_block} * arguments.block_spans * joined;
+  const size_type rows_left = arguments.rows - row;
+  out += row * arguments.out_pitch;
+  in += row * arguments.in_pitch;
 
-/// Span `index` of a block; its bytes are 0 where the matrix has no such rows. In place, every second span
-/// is its predecessor the other way round.
-TILETRANSPOSE_FUNCTION row_span find_span(const row_arguments& arguments, const row_place& place,
-                                          unsigned index) {
-  const unsigned step = arguments.swaps ? index / 2 : index;
-  const size_type row = place.row + size_type{step} * arguments.joined_rows;
-  if (step >= arguments.block_spans || row >= arguments.rows) { return {place.out, place.in, 0}; }
-  const size_type left = arguments.covered - place.element;
-  const size_type count = smaller(left, arguments.span_elements);
-  const size_type rows = smaller<size_type>(arguments.rows - row, arguments.joined_rows);
-  const size_type first =
-      arguments.reverses ? arguments.length - place.element - count : place.element;
+  // Elements [begin, end) of each row.
   const size_type element = arguments.element_bytes;
-  unsigned char* const to = place.out + (row * arguments.out_pitch + place.element * element);
-  const unsigned char* const from = place.in + (row * arguments.in_pitch + first * element);
-  const auto bytes = static_cast<unsigned>(rows * count * element);
-  if (arguments.swaps && index % 2 == 1) {
-    return {place.out + (from - place.out), place.in + (to - place.in), bytes};
+  size_type begin = 0;
+  size_type end = arguments.covered;
+  if (arguments.row_blocks.divisor > 1) {
+    size_type lead = arguments.lead;
+    if (arguments.leads) {
+      const unsigned past_line = address_bits(out) % 128;
+      lead = past_line % arguments.element_bytes == 0 ? arguments.element.quotient(past_line) : 0;
+    }
+    if (in_row > 0) { begin = smaller(end, in_row * arguments.span_elements - lead); }
+    if (in_row + 1 < arguments.row_blocks.divisor) {
+      end = smaller(end, (in_row + 1) * arguments.span_elements - lead);
+    }
   }
-  return {to, from, bytes};
+  const size_type source = arguments.reverses ? arguments.length - end : begin;
+  const size_type rows = smaller<size_type>(rows_left, joined);
+  const size_type bytes = rows * (end - begin) * element;
+  const size_type before = source * element;
+  const size_type after = (arguments.length * rows) * element - before - bytes;
+  // In place, what lies around a span belongs to other blocks.
+  constexpr size_type most = 64;
+  return {{out + begin * element, in + before, static_cast<int>(bytes),
+           arguments.in_place ? 0 : static_cast<int>(smaller(before, most)),
+           arguments.in_place ? 0 : static_cast<int>(smaller(after, most))},
+          joined * arguments.out_pitch,
+          joined * arguments.in_pitch,
+          static_cast<unsigned>(
+              smaller<size_type>((rows_left + joined - 1) / joined, arguments.block_spans)),
+          arguments.swaps};
 }
 
-/// Reads a staged span in the order that the output wants.
+/// One access of a thread: which span it belongs to and the how manieth it is there. A block of one span
+/// finds it once.
+struct row_slot {
+  row_span span;
+  unsigned index;
+  unsigned at;
+};
+TILETRANSPOSE_FUNCTION row_slot find_slot(const row_arguments& arguments, const row_work& work,
+                                          unsigned slot) {
+  if (arguments.span_slots.divisor == row_slots) { return {work.first, 0, slot}; }
+  const unsigned index = arguments.span_slots.quotient(slot);
+  return {work[index], index, arguments.span_slots.remainder(slot, index)};
+}
+
+/// Where an access of a span starts, counted from the span's first byte.
+TILETRANSPOSE_FUNCTION int slot_start(const row_arguments& arguments, const void* first,
+                                      unsigned slot) {
+  return static_cast<int>(slot * 16) - static_cast<int>(address_bits(first) & arguments.line_mask);
+}
+
+/// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16; those outside of
+/// what may be read are 0.
+TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
+  const int begin = -span.before;
+  const int end = span.bytes + span.after;
+  if (start >= begin && start + 16 <= end) { return load_global<word16>(span.from + start); }
+  unsigned words[4] = {};
+  if (start > begin - 16 && start < end) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      const int word = start + 4 * w;
+      if (word >= begin && word + 4 <= end) {
+        words[w] = load_global<unsigned>(span.from + word);
+      } else {
+        for (int i = 0; i < 4; ++i) {
+          if (word + i >= begin && word + i < end) {
+            words[w] |= static_cast<unsigned>(load_global<unsigned char>(span.from + word + i))
+                        << 8 * i;
+          }
+        }
+      }
+    }
+  }
+  return {words[0], words[1], words[2], words[3]};
+}
+
+/// What of an access of 16 bytes lies in a span of `bytes`: all, some or nothing.
+enum class slot_part { nothing, some, all };
+TILETRANSPOSE_FUNCTION slot_part part_of_slot(int start, int bytes) {
+  if (start >= 0 && start + 16 <= bytes) { return slot_part::all; }
+  return start > -16 && start < bytes && bytes > 0 ? slot_part::some : slot_part::nothing;
+}
+
+/// Writes what of 16 bytes lies in a span.
+TILETRANSPOSE_FUNCTION void store_slot(const row_span& span, int start, const word16& value) {
+  const slot_part part = part_of_slot(start, span.bytes);
+  if (part == slot_part::all) {
+    store_global(span.to + start, value);
+  } else if (part == slot_part::some) {
+    const unsigned words[4] = {value.x, value.y, value.z, value.w};
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < 4; ++w) {
+      const int word = start + 4 * w;
+      if (word >= 0 && word + 4 <= span.bytes) {
+        store_global(span.to + word, words[w]);
+      } else {
+        for (int i = 0; i < 4; ++i) {
+          if (word + i >= 0 && word + i < span.bytes) {
+            store_global(span.to + word + i, static_cast<unsigned char>(words[w] >> 8 * i));
+          }
+        }
+      }
+    }
+  }
+}
+
+/// The 16 bytes that start `shift` bytes, 0 to 15, into two accesses.
+TILETRANSPOSE_FUNCTION word16 shift_slots(const word16& low, const word16& high, unsigned shift) {
+  const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
+  unsigned even[7];
+  unsigned picked[5];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 7; ++i) { even[i] = (shift & 4) == 0 ? all[i] : all[i + 1]; }
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 5; ++i) { picked[i] = (shift & 8) == 0 ? even[i] : even[i + 2]; }
+  return {
+      funnel_shift(picked[0], picked[1], 8 * shift), funnel_shift(picked[1], picked[2], 8 * shift),
+      funnel_shift(picked[2], picked[3], 8 * shift), funnel_shift(picked[3], picked[4], 8 * shift)};
+}
+
+/// 16 bytes with the order of their elements reversed.
 template <row_order Order>
+TILETRANSPOSE_FUNCTION word16 turn_slot(const word16& value) {
+  if constexpr (Order == row_order::turn_1 || Order == row_order::turn_2) {
+    constexpr unsigned selector = Order == row_order::turn_1 ? 0x0123 : 0x1032;
+    return {pick_bytes(value.w, 0, selector), pick_bytes(value.z, 0, selector),
+            pick_bytes(value.y, 0, selector), pick_bytes(value.x, 0, selector)};
+  } else if constexpr (Order == row_order::turn_4) {
+    return {value.w, value.z, value.y, value.x};
+  } else if constexpr (Order == row_order::turn_8) {
+    return {value.z, value.w, value.x, value.y};
+  } else {
+    return value;
+  }
+}
+
+/// What the access that starts `start` bytes into a span writes.
+template <row_order Order>
+TILETRANSPOSE_FUNCTION word16 load_turned(const row_arguments& arguments, const row_span& span,
+                                          int start) {
+  int source = start;
+  if constexpr (Order == row_order::vectors) {
+    const auto at = static_cast<unsigned>(start);
+    const unsigned element = arguments.element.quotient(at);
+    source = span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
+             static_cast<int>(arguments.element.remainder(at, element));
+  } else if constexpr (Order != row_order::forward) {
+    source = span.bytes - 16 - start;
+  }
+  const unsigned shift = (address_bits(span.from) + static_cast<unsigned>(source)) % 16;
+  const int below = source - static_cast<int>(shift);
+  const word16 low = load_slot(span, below);
+  if (shift == 0) { return turn_slot<Order>(low); }
+  return turn_slot<Order>(shift_slots(low, load_slot(span, below + 16), shift));
+}
+
+/// Moves spans whose accesses find their bytes together. Barriers: one, in place only.
+template <row_order Order, class Group>
+TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& arguments,
+                                        const row_work& work) {
+  const unsigned rank = group.thread_rank();
+  word16 loaded[row_rounds];
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    if (part_of_slot(start, slot.span.bytes) != slot_part::nothing) {
+      loaded[round] = load_turned<Order>(arguments, slot.span, start);
+    }
+  }
+  if (arguments.in_place) { group.sync(); }
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at), loaded[round]);
+  }
+}
+
+/// Reads a staged span in the order that the output wants. `Element` is the size of an element where the
+/// compiler knows it, else 0.
+template <row_order Order, int Element>
 class row_reader {
  public:
   /// \param shared  byte 0 of the span; 16 bytes on either side of the span are readable
@@ -139,22 +339,16 @@ class row_reader {
 
   /// Byte `at` of the output's span.
   TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
-    if constexpr (Order == row_order::forward) {
-      return load_shared<unsigned char>(shared_ + at);
-    } else {
-      const unsigned row = row_start(at);
-      const unsigned element = arguments_.element.quotient(at - row);
-      const unsigned part = arguments_.element.remainder(at - row, element);
-      return load_shared<unsigned char>(
-          shared_ + (row + row_bytes_ - (element + 1) * arguments_.element_bytes + part));
-    }
+    const unsigned row = row_start(at);
+    const unsigned element = element_of(at - row);
+    const unsigned part = at - row - element * element_bytes();
+    return load_shared<unsigned char>(shared_ +
+                                      (row + row_bytes_ - (element + 1) * element_bytes() + part));
   }
 
   /// Bytes at .. at + 3 of the output's span, which all exist.
   TILETRANSPOSE_FUNCTION unsigned word(unsigned at) const {
-    if constexpr (Order == row_order::forward) {
-      return bytes_at(static_cast<int>(at));
-    } else if constexpr (Order == row_order::any) {
+    if constexpr (Order == row_order::any) {
       return byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16 |
              static_cast<unsigned>(byte(at + 3)) << 24;
     } else if constexpr (Order == row_order::bytes || Order == row_order::halves) {
@@ -170,19 +364,18 @@ class row_reader {
       return value;
     } else {
       const unsigned row = row_start(at);
-      const unsigned element_bytes = arguments_.element_bytes;
-      const unsigned element = arguments_.element.quotient(at - row);
-      const unsigned part = arguments_.element.remainder(at - row, element);
-      const unsigned from = row + row_bytes_ - (element + 1) * element_bytes;
+      const unsigned element = element_of(at - row);
+      const unsigned part = at - row - element * element_bytes();
+      const unsigned from = row + row_bytes_ - (element + 1) * element_bytes();
       if constexpr (Order == row_order::words) {
         return load_shared<unsigned>(shared_ + from + part);
       } else {
         unsigned value = bytes_at(static_cast<int>(from + part));
-        const unsigned left = element_bytes - part;
+        const unsigned left = element_bytes() - part;
         if (left < 4) {
           const unsigned next = from == row ? row + 2 * row_bytes_ : from;
           value = (value & ((1u << 8 * left) - 1)) |
-                  bytes_at(static_cast<int>(next - element_bytes)) << 8 * left;
+                  bytes_at(static_cast<int>(next - element_bytes())) << 8 * left;
         }
         return value;
       }
@@ -194,6 +387,17 @@ class row_reader {
   const unsigned char* shared_;
   unsigned row_bytes_;  // of a row, or the part of one that is staged
 
+  TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
+    return Element > 0 ? Element : arguments_.element_bytes;
+  }
+  /// The element of a row that a byte belongs to.
+  TILETRANSPOSE_FUNCTION unsigned element_of(unsigned at) const {
+    if constexpr (Element > 0) {
+      return at / Element;
+    } else {
+      return arguments_.element.quotient(at);
+    }
+  }
   /// Where the row of a byte starts in the span.
   TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
     return arguments_.joined_rows > 1 ? arguments_.row_bytes.quotient(at) * row_bytes_ : 0;
@@ -212,32 +416,6 @@ class row_reader {
   }
 };
 
-/// Where an access of a span starts, counted from the span's first byte.
-TILETRANSPOSE_FUNCTION int slot_start(const row_arguments& arguments, const void* first,
-                                      unsigned slot) {
-  return static_cast<int>(slot * 16) - static_cast<int>(address_bits(first) & arguments.line_mask);
-}
-
-/// What of an access of 16 bytes lies in a span of `bytes`: all, some or nothing.
-enum class slot_part { nothing, some, all };
-TILETRANSPOSE_FUNCTION slot_part part_of_slot(int start, unsigned bytes) {
-  if (start >= 0 && start + 16 <= static_cast<int>(bytes)) { return slot_part::all; }
-  return start > -16 && start < static_cast<int>(bytes) ? slot_part::some : slot_part::nothing;
-}
-
-/// The bytes of a span that an access of 16 touches; the others are 0.
-TILETRANSPOSE_FUNCTION word16 load_part(const unsigned char* from, int start, unsigned bytes) {
-  unsigned words[4] = {};
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; ++i) {
-    const int at = start + i;
-    if (at >= 0 && at < static_cast<int>(bytes)) {
-      words[i / 4] |= static_cast<unsigned>(load_global<unsigned char>(from + at)) << i % 4 * 8;
-    }
-  }
-  return {words[0], words[1], words[2], words[3]};
-}
-
 /// Four words of which words[i] is number (i + turn) % 4, in order.
 TILETRANSPOSE_FUNCTION word16 turn_back(const unsigned (&words)[4], unsigned turn) {
   unsigned half[4];
@@ -249,42 +427,23 @@ TILETRANSPOSE_FUNCTION word16 turn_back(const unsigned (&words)[4], unsigned tur
   return {result[0], result[1], result[2], result[3]};
 }
 
-/// One access of a thread: which span it belongs to and where it starts there. A block of one span finds
-/// it once.
-struct row_slot {
-  row_span span;
-  unsigned index;
-  unsigned at;
-};
-TILETRANSPOSE_FUNCTION row_slot find_slot(const row_arguments& arguments, const row_place& place,
-                                          const row_span& only, unsigned slot) {
-  if (arguments.span_slots.divisor == row_slots) { return {only, 0, slot}; }
-  const unsigned index = arguments.span_slots.quotient(slot);
-  return {find_span(arguments, place, index), index, arguments.span_slots.remainder(slot, index)};
-}
-
 /// Stages the spans of a block. The caller owes group.sync() before they are read.
 template <class Group>
 TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
-                                        const row_arguments& arguments, const row_place& place) {
+                                        const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
-  const row_span only = find_span(arguments, place, 0);
   word16 staged[row_rounds];
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
-    const row_slot slot = find_slot(arguments, place, only, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.from, slot.at);
-    const slot_part part = part_of_slot(start, slot.span.bytes);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     staged[round] = {0, 0, 0, 0};
-    if (part == slot_part::all) {
-      staged[round] = load_global<word16>(slot.span.from + start);
-    } else if (part == slot_part::some) {
-      staged[round] = load_part(slot.span.from, start, slot.span.bytes);
+    if (slot.span.bytes != 0) {
+      staged[round] = load_slot(slot.span, slot_start(arguments, slot.span.from, slot.at));
     }
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
-    const row_slot slot = find_slot(arguments, place, only, rank + round * row_threads);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     if (slot.span.bytes != 0) {
       unsigned char* const to = shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
       store_shared(to, staged[round]);
@@ -298,20 +457,19 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
 }
 
 /// Writes the staged spans.
-template <row_order Order, class Group>
+template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared,
-                                        const row_arguments& arguments, const row_place& place) {
+                                        const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
-  const row_span only = find_span(arguments, place, 0);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
-    const row_slot slot = find_slot(arguments, place, only, rank + round * row_threads);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const row_span& span = slot.span;
     const int start = slot_start(arguments, span.to, slot.at);
-    const row_reader<Order> reader(arguments,
-                                   shared + slot.index * arguments.span_pitch + 16 +
-                                       (address_bits(span.from) & arguments.line_mask),
-                                   span.bytes);
+    const row_reader<Order, Element> reader(arguments,
+                                            shared + slot.index * arguments.span_pitch + 16 +
+                                                (address_bits(span.from) & arguments.line_mask),
+                                            static_cast<unsigned>(span.bytes));
     const slot_part part = part_of_slot(start, span.bytes);
     if (part == slot_part::all) {
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
@@ -324,27 +482,166 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
       }
       store_global(span.to + start, turn_back(words, turn));
     } else if (part == slot_part::some) {
-      TILETRANSPOSE_UNROLL
+      unsigned words[4] = {};
       for (int i = 0; i < 16; ++i) {
         const int at = start + i;
-        if (at >= 0 && at < static_cast<int>(span.bytes)) {
-          store_global(span.to + at, reader.byte(static_cast<unsigned>(at)));
+        if (at >= 0 && at < span.bytes) {
+          words[i / 4] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at)))
+                          << i % 4 * 8;
         }
       }
+      store_slot(span, start, {words[0], words[1], words[2], words[3]});
     }
   }
 }
 
-/// The kernel's body.
-/// Shared memory: 16 bytes and `span_pitch` bytes per span, aligned to 16. Barriers: one, inside.
+/// The fewest elements that are whole words, and their words: an odd number, so that threads which take a group
+/// each meet in no bank.
+template <int Element>
+struct element_group {
+  static constexpr int elements = Element % 2 == 1 ? 4 : Element % 4 == 2 ? 2 : 1;
+  static constexpr int bytes = elements * Element;
+  static constexpr int words = bytes / 4;
+  static_assert(words % 2 == 1, "a shipped group must not conflict");
+
+  /// The byte of the group that becomes byte `at` of the reversed group.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
+    return (elements - 1 - at / Element) * Element + at % Element;
+  }
+};
+
+/// Where the bytes of word `Word` of a reversed group come from: up to four words of the group.
+template <int Element, int Word>
+struct group_word {
+  TILETRANSPOSE_HOST_DEVICE static constexpr int source_word(int i) {
+    return element_group<Element>::source(4 * Word + i) / 4;
+  }
+  /// True where byte i is the first that comes from its word.
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool is_new(int i) {
+    for (int k = 0; k < i; ++k) {
+      if (source_word(k) == source_word(i)) { return false; }
+    }
+    return true;
+  }
+  /// Picks the bytes that come from the word of byte `i` into what was picked before.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned selector(int i) {
+    unsigned result = 0;
+    for (int k = 0; k < 4; ++k) {
+      const int byte = element_group<Element>::source(4 * Word + k) % 4;
+      result |= static_cast<unsigned>(source_word(k) == source_word(i) ? 4 + byte : k) << 4 * k;
+    }
+    return result;
+  }
+};
+
+template <int Element, int Word, int Byte>
+TILETRANSPOSE_FUNCTION void pick_group_byte(
+    unsigned& word, const unsigned (&group)[element_group<Element>::words]) {
+  using source = group_word<Element, Word>;
+  constexpr bool is_new = source::is_new(Byte);
+  constexpr int from = source::source_word(Byte);
+  constexpr unsigned selector = source::selector(Byte);
+  if constexpr (is_new) { word = pick_bytes(word, group[from], selector); }
+}
+
+/// Writes words Word and up of the reversed group.
+template <int Element, int Word = 0>
+TILETRANSPOSE_FUNCTION void store_reversed(unsigned char* shared,
+                                           const unsigned (&group)[element_group<Element>::words]) {
+  if constexpr (Word < element_group<Element>::words) {
+    unsigned word = 0;
+    pick_group_byte<Element, Word, 0>(word, group);
+    pick_group_byte<Element, Word, 1>(word, group);
+    pick_group_byte<Element, Word, 2>(word, group);
+    pick_group_byte<Element, Word, 3>(word, group);
+    store_shared(shared + 4 * Word, word);
+    store_reversed<Element, Word + 1>(shared, group);
+  }
+}
+
+/// Reverses staged spans in groups of elements. Groups are counted from the span's first element; where the
+/// last of them is not full, the reversed span starts as many bytes later.
+template <int Element, class Group>
+TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
+                                           const unsigned char* shared,
+                                           const row_arguments& arguments, const row_work& work) {
+  using whole = element_group<Element>;
+  const unsigned spans = work.spans * (work.swaps ? 2 : 1);
+  for (unsigned at = group.thread_rank(); at < spans * arguments.span_groups.divisor;
+       at += row_threads) {
+    const unsigned index = arguments.span_groups.quotient(at);
+    const unsigned in_span = arguments.span_groups.remainder(at, index);
+    const row_span span = work[index];
+    const unsigned groups = (static_cast<unsigned>(span.bytes) + whole::bytes - 1) / whole::bytes;
+    if (in_span >= groups) { continue; }
+    const unsigned char* const from = shared + index * arguments.span_pitch + 16 +
+                                      (address_bits(span.from) & arguments.line_mask) +
+                                      in_span * whole::bytes;
+    const unsigned past = address_bits(from) % 4;
+    const int left = span.bytes + static_cast<int>(past - in_span * whole::bytes);
+    unsigned words[whole::words];
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
+      words[w] = 4 * w < left ? load_shared<unsigned>(from - past + 4 * w) : 0;
+    }
+    if (past != 0) {
+      const unsigned next =
+          4 * whole::words < left ? load_shared<unsigned>(from - past + 4 * whole::words) : 0;
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < whole::words; ++w) {
+        words[w] = funnel_shift(words[w], w + 1 < whole::words ? words[w + 1] : next, 8 * past);
+      }
+    }
+    store_reversed<Element>(
+        reversed + index * arguments.group_pitch + (groups - 1 - in_span) * whole::bytes, words);
+  }
+}
+
+/// Writes the reversed spans.
+template <int Element, class Group>
+TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* reversed,
+                                           const row_arguments& arguments, const row_work& work) {
+  using whole = element_group<Element>;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const row_slot slot = find_slot(arguments, work, group.thread_rank() + round * row_threads);
+    const row_span& span = slot.span;
+    const int start = slot_start(arguments, span.to, slot.at);
+    if (part_of_slot(start, span.bytes) == slot_part::nothing) { continue; }
+    const unsigned spare = static_cast<unsigned>(span.bytes) % whole::bytes;
+    const int from = start + static_cast<int>(spare == 0 ? 0 : whole::bytes - spare);
+    const unsigned shift = static_cast<unsigned>(from) % 16;
+    const unsigned char* const below =
+        reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
+    const auto low = load_shared<word16>(below);
+    store_slot(span, start,
+               shift == 0 ? low : shift_slots(low, load_shared<word16>(below + 16), shift));
+  }
+}
+
+/// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
+/// Shared memory, aligned to 16: none where is_direct(Order), else 16 bytes and `span_pitch` bytes per span,
+/// and for groups 32 bytes and `group_pitch` bytes per span. Barriers: at most two, inside.
 /// Precondition: the group has row_threads threads.
-template <row_order Order, class Group>
+template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
-  const row_place place = place_rows(arguments, block);
-  stage_spans(group, shared, arguments, place);
-  group.sync();
-  write_spans<Order>(group, shared, arguments, place);
+  const row_work work = find_work(arguments, block);
+  if constexpr (is_direct(Order)) {
+    move_direct<Order>(group, arguments, work);
+  } else if constexpr (Order == row_order::groups) {
+    const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
+    unsigned char* const reversed = shared + spans * arguments.span_pitch + 32;
+    stage_spans(group, shared, arguments, work);
+    group.sync();
+    reverse_groups<Element>(group, reversed, shared, arguments, work);
+    group.sync();
+    write_reversed<Element>(group, reversed, arguments, work);
+  } else {
+    stage_spans(group, shared, arguments, work);
+    group.sync();
+    write_spans<Order, Element>(group, shared, arguments, work);
+  }
 }
 
 }  // namespace detail

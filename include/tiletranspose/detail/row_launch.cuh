@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The row kernel as CUDA sees it. It knows no element type: sizes are arguments, so that all calls of a program
-/// share at most six kernels.
+/// The row kernel as CUDA sees it. Most of it knows no element size: all calls of a program share a dozen
+/// kernels, and elements whose size is no power of two have one of their own.
 
 #pragma once
 
@@ -13,41 +13,62 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr int row_blocks_per_sm = 5;
+/// Large groups need the registers.
+constexpr int row_blocks(int element) { return element > 16 && element % 4 != 0 ? 3 : 5; }
 
-template <row_order Order>
-__global__ void __launch_bounds__(row_threads, resident_blocks(row_threads, row_blocks_per_sm))
+template <row_order Order, int Element = 0>
+__global__ void __launch_bounds__(row_threads, resident_blocks(row_threads, row_blocks(Element)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_rows<Order>(static_block<row_threads>{}, tiletranspose_dynamic_shared, arguments,
-                   blockIdx.x);
+  move_rows<Order, Element>(static_block<row_threads>{}, tiletranspose_dynamic_shared, arguments,
+                            blockIdx.x);
 }
 
-/// The kernel for an order that elements of this size can need.
+/// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
+/// from that of their own elements on.
 template <int ElementBytes>
-const void* find_row_kernel(row_order order) {
-  const auto address = [](auto* kernel) { return reinterpret_cast<const void*>(kernel); };
+const void* find_row_kernel(row_order order, size_type element) {
+  const void* found = nullptr;
+  const auto offer = [&](row_order offered, auto* kernel) {
+    if (order == offered) { found = reinterpret_cast<const void*>(kernel); }
+  };
+  offer(row_order::forward, &row_kernel<row_order::forward>);
+  offer(row_order::vectors, &row_kernel<row_order::vectors>);
+  offer(row_order::words, &row_kernel<row_order::words>);
+  offer(row_order::elements, &row_kernel<row_order::elements>);
+  if constexpr (16 % ElementBytes == 0) {
+    offer(row_order::turn_16, &row_kernel<row_order::turn_16>);
+  }
+  if constexpr (8 % ElementBytes == 0) { offer(row_order::turn_8, &row_kernel<row_order::turn_8>); }
+  if constexpr (4 % ElementBytes == 0) { offer(row_order::turn_4, &row_kernel<row_order::turn_4>); }
+  if constexpr (2 % ElementBytes == 0) {
+    offer(row_order::turn_2, &row_kernel<row_order::turn_2>);
+    offer(row_order::halves, &row_kernel<row_order::halves>);
+    offer(row_order::any, &row_kernel<row_order::any>);
+  }
+  if constexpr (ElementBytes % 4 == 0 && 16 % ElementBytes != 0) {
+    if (element == ElementBytes) {
+      offer(row_order::words, &row_kernel<row_order::words, ElementBytes>);
+    }
+  }
+  if constexpr (ElementBytes % 4 != 0 && ElementBytes >= 3) {
+    offer(row_order::groups, &row_kernel<row_order::groups, ElementBytes>);
+  }
   if constexpr (ElementBytes == 1) {
-    if (order == row_order::bytes) { return address(&row_kernel<row_order::bytes>); }
+    offer(row_order::turn_1, &row_kernel<row_order::turn_1>);
+    offer(row_order::bytes, &row_kernel<row_order::bytes>);
   }
-  // Rows that count as elements may have any size from that of their own elements on.
-  if constexpr (ElementBytes <= 2) {
-    if (order == row_order::halves) { return address(&row_kernel<row_order::halves>); }
-    if (order == row_order::any) { return address(&row_kernel<row_order::any>); }
-  }
-  if (order == row_order::words) { return address(&row_kernel<row_order::words>); }
-  if (order == row_order::elements) { return address(&row_kernel<row_order::elements>); }
-  return address(&row_kernel<row_order::forward>);
+  return found;
 }
 
 template <int ElementBytes>
 cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
                                cudaStream_t stream) {
-  row_plan plan = plan_rows(problem, alignment);
+  row_plan plan = plan_rows(problem, alignment, ElementBytes);
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const void* const kernel = find_row_kernel<ElementBytes>(plan.order);
+  const void* const kernel = find_row_kernel<ElementBytes>(plan.order, problem.element_bytes);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
     row_arguments part = arguments;

@@ -53,7 +53,9 @@ struct row_plan {
 inline constexpr size_type whole_block_bytes = (row_slots - 16) * 16;
 inline constexpr size_type half_block_bytes = (row_slots / 2 - 16) * 16;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
-inline constexpr size_type most_element_bytes = 2048;
+inline constexpr size_type most_element_bytes = 512;
+/// Rows up to this size are joined where they could be moved directly.
+inline constexpr size_type most_joined_bytes = 512;
 
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
 /// one row become the rows of one matrix.
@@ -95,25 +97,55 @@ inline row_problem join_rows(row_problem problem) {
   return problem;
 }
 
-/// `alignment` is what every address of an element is a multiple of.
-inline row_order choose_order(const row_problem& problem, size_type alignment) {
+/// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
+/// `known` is the size of an element that kernels are made for.
+inline row_order choose_order(const row_problem& problem, size_type alignment, size_type known,
+                              bool joined) {
   if (!problem.reverses) { return row_order::forward; }
-  if (problem.element_bytes % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
-  if (problem.element_bytes >= 3) { return row_order::elements; }
-  if (problem.element_bytes == 2) {
-    return alignment % 2 == 0 ? row_order::halves : row_order::any;
+  const size_type element = problem.element_bytes;
+  if (!joined && alignment % element == 0) {
+    switch (element) {
+      case 1:
+        return row_order::turn_1;
+      case 2:
+        return row_order::turn_2;
+      case 4:
+        return row_order::turn_4;
+      case 8:
+        return row_order::turn_8;
+      case 16:
+        return row_order::turn_16;
+      default:
+        break;
+    }
   }
+  if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
+  if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
+  if (!joined && element == known && element >= 3 && element % 4 != 0) { return row_order::groups; }
+  if (element >= 3) { return row_order::elements; }
+  if (element == 2) { return alignment % 2 == 0 ? row_order::halves : row_order::any; }
   return problem.length >= 3 ? row_order::bytes : row_order::any;
+}
+
+/// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
+/// else at a multiple of 16.
+inline unsigned find_lead(const void* out, size_type element, size_type most) {
+  const auto address = reinterpret_cast<size_type>(out);
+  for (const size_type step : {size_type{128}, size_type{16}}) {
+    for (unsigned lead = 0; lead < 128 && lead <= most; ++lead) {
+      if ((address - lead * element) % step == 0) { return lead; }
+    }
+  }
+  return 0;
 }
 
 /// Cuts joined rows into spans. In place, rows that do not fit a block trade places span by span: with
 /// their own other half, or, where rows are taken from the last to the first, with the row that they trade places with.
 /// Precondition: problem.rows > 1 where problem.from_last_row is set in place.
-inline row_plan plan_rows(const row_problem& problem, size_type alignment) {
+inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_type known) {
   row_plan plan{};
   row_arguments& arguments = plan.arguments;
   plan.batch = problem.batch;
-  plan.order = choose_order(problem, alignment);
   arguments.in = problem.in;
   arguments.out = problem.out;
   arguments.in_batch_bytes = problem.in_batch_bytes;
@@ -126,6 +158,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment) {
   arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
   arguments.pointer_arrays = problem.pointer_arrays;
   arguments.reverses = problem.reverses;
+  arguments.in_place = problem.in_place();
 
   const bool whole_rows = problem.row_bytes() <= whole_block_bytes / 2;
   if (problem.from_last_row) {
@@ -155,8 +188,14 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment) {
   unsigned spans = arguments.swaps ? 2 : 1;
   if (row_bytes <= most / 2) {
     arguments.span_elements = arguments.covered;
-    if (!arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1) {
-      arguments.joined_rows = static_cast<unsigned>(smaller(most / row_bytes, problem.rows));
+    const bool direct = is_direct(choose_order(problem, alignment, known, false));
+    if (!arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
+        row_bytes <= (direct ? most_joined_bytes : most)) {
+      size_type line_rows = 128;  // so many rows are whole lines
+      while (line_rows > 1 && line_rows / 2 * row_bytes % 128 == 0) { line_rows /= 2; }
+      const size_type fit = most / row_bytes;
+      arguments.joined_rows = static_cast<unsigned>(
+          smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
       const auto slots = static_cast<unsigned>((row_bytes + 15) / 16 + 1);
@@ -165,23 +204,38 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment) {
       spans *= arguments.block_spans;
     }
   } else {
-    // About equal spans, of whole lines where elements allow it.
+    // About equal spans, of whole lines where elements allow it, that start on lines of the output. Rows that
+    // are no whole lines apart have a lead each.
     const size_type fit = most / element;
-    const size_type spans_of_row = (arguments.covered + fit - 1) / fit;
-    const size_type even = (arguments.covered + spans_of_row - 1) / spans_of_row;
+    arguments.leads = (element & (element - 1)) == 0 && element <= 128;
+    const bool alike = !problem.pointer_arrays &&
+                       (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
+                       (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
+    if (!arguments.leads && alike) { arguments.lead = find_lead(problem.out, element, fit / 4); }
+    const size_type total = arguments.covered + (arguments.leads ? 127 / element : arguments.lead);
+    const size_type even = (total + (total + fit - 1) / fit - 1) / ((total + fit - 1) / fit);
     size_type line_elements = 128;
     while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
     const size_type rounded = (even + line_elements - 1) / line_elements * line_elements;
     arguments.span_elements = rounded <= fit ? rounded : even;
-    row_blocks = (arguments.covered + arguments.span_elements - 1) / arguments.span_elements;
+    row_blocks = (total + arguments.span_elements - 1) / arguments.span_elements;
   }
+  plan.order = choose_order(problem, alignment, known, arguments.joined_rows > 1);
   const unsigned span_slots = row_slots / spans;
   arguments.span_pitch = (span_slots + 1) * 16;
   arguments.span_slots = divider(span_slots);
   arguments.row_blocks = divider(row_blocks);
   arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);
-  plan.shared_bytes = spans * arguments.span_pitch + 16;
+  plan.shared_bytes = is_direct(plan.order) ? 0 : spans * arguments.span_pitch + 16;
+  if (plan.order == row_order::groups) {
+    const size_type group_bytes = element * (element % 2 == 1 ? 4 : 2);
+    const size_type span_bytes = arguments.span_elements * element;
+    const size_type groups = (span_bytes + group_bytes - 1) / group_bytes;
+    arguments.span_groups = divider(groups);
+    arguments.group_pitch = static_cast<unsigned>((groups * group_bytes + 31) / 16 * 16);
+    plan.shared_bytes += 16 + spans * arguments.group_pitch + 16;
+  }
 
   const size_type block_rows = size_type{arguments.block_spans} * arguments.joined_rows;
   plan.matrix_blocks = (arguments.rows + block_rows - 1) / block_rows * row_blocks;
