@@ -32,6 +32,7 @@
 
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
+#include <tiletranspose/detail/rectangle.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -219,6 +220,38 @@ cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr
 template <class T>
 cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
   return transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);
+}
+
+/// Transposes a matrix of any shape in its own memory, in the manner of CUB: asked without scratch memory, it
+/// says how much it needs at least; what is more makes it faster.
+///
+///     data[x * ny + y] becomes data[y * nx + x]
+///
+///     std::size_t bytes = 0;
+///     tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);    // bytes: the least
+///     cudaMalloc(&temp, bytes);
+///     tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
+///
+/// Passes over the matrix, each of which reads and writes all of it:
+///
+///     nx * ny elements of scratch            2: out of place and back
+///     less, nx and ny without a common divisor   2: rows, columns
+///     less, other shapes                     3: columns, rows, columns
+///
+/// The least is 32 bytes (or one element, where that is more) for each row or column, whichever are more. Steps
+/// from there to 24 MB widen and join the accesses to columns; more than that is of use only where it holds the
+/// matrix. Squares, rows and columns need no scratch, and a single pass or none.
+///
+/// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null
+/// \param temp_bytes  the bytes of `temp`; set to the least where `temp` is null
+/// \param data        ny rows x nx columns before, nx rows x ny columns after
+/// \returns cudaErrorInvalidValue, with the data as they were, also where temp_bytes is less than the least
+template <class T>
+cudaError_t transpose_inplace(void* temp, size_type& temp_bytes, T* data, size_type nx,
+                              size_type ny, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_element<T>(), "");
+  return detail::transpose_with_scratch<sizeof(T), alignof(T)>(
+      temp, temp_bytes, detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

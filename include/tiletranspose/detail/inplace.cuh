@@ -12,35 +12,34 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr int swap_threads = 256;
-
 template <class Shape>
-__global__ void __launch_bounds__(swap_threads)
+__global__ void __launch_bounds__(Shape::threads)
     swap_kernel(const __grid_constant__ swap_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
-  swap_tiles<Shape>(static_block<swap_threads>{}, shared, arguments, blockIdx.x);
+  swap_tiles<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
 }
 
-template <class T, class Tile>
-__global__ void __launch_bounds__(swap_threads)
+template <class T, class Tile, int Threads>
+__global__ void __launch_bounds__(Threads)
     swap_views_kernel(const __grid_constant__ swap_arguments arguments) {
   __shared__ typename Tile::storage storage[2];
-  swap_views<T, Tile>(static_block<swap_threads>{}, storage, arguments, blockIdx.x);
+  swap_views<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
 }
 
 inline cudaError_t launch_swaps(const void* kernel, const square_problem& square, int tile_side,
-                                cudaStream_t stream) {
+                                int threads, cudaStream_t stream) {
   swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side))};
   void* pointers[] = {&arguments};
-  return start(kernel, arguments.order.blocks(), swap_threads, 0, pointers, stream);
+  return start(kernel, arguments.order.blocks(), threads, 0, pointers, stream);
 }
 
 template <int ElementBytes, int Alignment>
 cudaError_t launch_swapped_views(const square_problem& square, cudaStream_t stream) {
   using tile = swap_tile<ElementBytes, Alignment>;
-  return launch_swaps(reinterpret_cast<const void*>(
-                          &swap_views_kernel<typename tile::element_type, typename tile::type>),
-                      square, tile::side, stream);
+  return launch_swaps(
+      reinterpret_cast<const void*>(
+          &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>),
+      square, tile::side, tile::threads, stream);
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
@@ -56,7 +55,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
       return launch_swaps(reinterpret_cast<const void*>(&swap_kernel<shape>), square,
-                          shape::tile_rows, stream);
+                          shape::tile_rows, shape::threads, stream);
     }
   }
   if constexpr (promised < wanted) {

@@ -8,14 +8,15 @@
 /// lines do, wherever the input's lie. There are two ways to what such an access writes:
 ///
 /// *direct*: the 16 bytes lie together in the input, as where rows are copied or their elements are 1, 2, 4, 8
-/// or 16 bytes. Two accesses, a shift and a turn in registers bring them.
+/// or 16 bytes. Where they are an access of the input, too, a turn in registers is all; else the span is
+/// staged in shared memory as it lies in the input, and two accesses to that are shifted together.
 ///
 ///     span of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
 ///     word 1 of the output           turned(2 3 4 5) = 5 4 3 2
 ///     span of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *staged*: they do not, as where elements have another size or rows are short. The span is staged in
-/// shared memory as it lies in the input, and words are assembled from there.
+/// *staged*: they do not, as where elements have another size or rows are short. Words are assembled from the
+/// staged span.
 ///
 /// *grouped*: elements of a size that words do not divide are reversed in groups that words do, one group a
 /// thread, in registers and by a pattern that the compiler knows, between two shared buffers.
@@ -83,6 +84,7 @@ struct row_arguments {
   bool pointer_arrays;
   bool reverses;          ///< each row is taken from its last element to its first
   bool swaps;             ///< input and output are one; a span trades places with its source
+  bool shifted;           ///< accesses of the output are no accesses of the input
   bool in_place;          ///< input and output are one
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
@@ -283,27 +285,23 @@ TILETRANSPOSE_FUNCTION word16 turn_slot(const word16& value) {
   }
 }
 
-/// What the access that starts `start` bytes into a span writes.
+/// Where the source of the access that starts `start` bytes into a span starts, counted from the span's source.
 template <row_order Order>
-TILETRANSPOSE_FUNCTION word16 load_turned(const row_arguments& arguments, const row_span& span,
-                                          int start) {
-  int source = start;
-  if constexpr (Order == row_order::vectors) {
+TILETRANSPOSE_FUNCTION int source_start(const row_arguments& arguments, const row_span& span,
+                                        int start) {
+  if constexpr (Order == row_order::forward) {
+    return start;
+  } else if constexpr (Order == row_order::vectors) {
     const auto at = static_cast<unsigned>(start);
     const unsigned element = arguments.element.quotient(at);
-    source = span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
-             static_cast<int>(arguments.element.remainder(at, element));
-  } else if constexpr (Order != row_order::forward) {
-    source = span.bytes - 16 - start;
+    return span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
+           static_cast<int>(arguments.element.remainder(at, element));
+  } else {
+    return span.bytes - 16 - start;
   }
-  const unsigned shift = (address_bits(span.from) + static_cast<unsigned>(source)) % 16;
-  const int below = source - static_cast<int>(shift);
-  const word16 low = load_slot(span, below);
-  if (shift == 0) { return turn_slot<Order>(low); }
-  return turn_slot<Order>(shift_slots(low, load_slot(span, below + 16), shift));
 }
 
-/// Moves spans whose accesses find their bytes together. Barriers: one, in place only.
+/// Moves spans whose accesses are accesses of the input. Barriers: one, in place only.
 template <row_order Order, class Group>
 TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& arguments,
                                         const row_work& work) {
@@ -314,14 +312,15 @@ TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& argume
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int start = slot_start(arguments, slot.span.to, slot.at);
     if (part_of_slot(start, slot.span.bytes) != slot_part::nothing) {
-      loaded[round] = load_turned<Order>(arguments, slot.span, start);
+      loaded[round] = load_slot(slot.span, source_start<Order>(arguments, slot.span, start));
     }
   }
   if (arguments.in_place) { group.sync(); }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at), loaded[round]);
+    store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at),
+               turn_slot<Order>(loaded[round]));
   }
 }
 
@@ -456,6 +455,26 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
   }
 }
 
+/// Writes the staged spans by accesses that find their bytes together, in two accesses of the input.
+template <row_order Order, class Group>
+TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shared,
+                                          const row_arguments& arguments, const row_work& work) {
+  const unsigned rank = group.thread_rank();
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    if (part_of_slot(start, slot.span.bytes) == slot_part::nothing) { continue; }
+    const unsigned char* const from = shared + slot.index * arguments.span_pitch + 16 +
+                                      (address_bits(slot.span.from) & arguments.line_mask) +
+                                      source_start<Order>(arguments, slot.span, start);
+    const unsigned shift = address_bits(from) % 16;
+    const auto low = load_shared<word16>(from - shift);
+    const auto high = load_shared<word16>(from - shift + 16);
+    store_slot(slot.span, start, turn_slot<Order>(shift_slots(low, high, shift)));
+  }
+}
+
 /// Writes the staged spans.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared,
@@ -559,41 +578,64 @@ TILETRANSPOSE_FUNCTION void store_reversed(unsigned char* shared,
   }
 }
 
-/// Reverses staged spans in groups of elements. Groups are counted from the span's first element; where the
-/// last of them is not full, the reversed span starts as many bytes later.
+/// Reverses group `at` of a staged span. Groups are counted from the span's first element; where the last of
+/// them is not full, the reversed span starts as many bytes later.
+template <int Element>
+TILETRANSPOSE_FUNCTION void reverse_group(unsigned char* reversed, const unsigned char* staged,
+                                          int bytes, unsigned at) {
+  using whole = element_group<Element>;
+  const unsigned groups = (static_cast<unsigned>(bytes) + whole::bytes - 1) / whole::bytes;
+  const unsigned char* const from = staged + at * whole::bytes;
+  const unsigned past = address_bits(from) % 4;
+  const int left = bytes + static_cast<int>(past - at * whole::bytes);
+  unsigned words[whole::words];
+  TILETRANSPOSE_UNROLL
+  for (int w = 0; w < whole::words; ++w) {
+    words[w] = 4 * w < left ? load_shared<unsigned>(from - past + 4 * w) : 0;
+  }
+  if (past != 0) {
+    const unsigned next =
+        4 * whole::words < left ? load_shared<unsigned>(from - past + 4 * whole::words) : 0;
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
+      words[w] = funnel_shift(words[w], w + 1 < whole::words ? words[w + 1] : next, 8 * past);
+    }
+  }
+  store_reversed<Element>(reversed + (groups - 1 - at) * whole::bytes, words);
+}
+
+/// Reverses the staged spans.
 template <int Element, class Group>
 TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
                                            const unsigned char* shared,
                                            const row_arguments& arguments, const row_work& work) {
   using whole = element_group<Element>;
+  const auto staged = [&](const row_span& span, unsigned index) {
+    return shared + index * arguments.span_pitch + 16 +
+           (address_bits(span.from) & arguments.line_mask);
+  };
+  if (arguments.block_spans == 1) {  // one span, or two that trade places, of many groups
+    for (unsigned index = 0; index < (work.swaps ? 2 : 1); ++index) {
+      const row_span span = work[index];
+      const unsigned char* const from = staged(span, index);
+      const unsigned groups = (static_cast<unsigned>(span.bytes) + whole::bytes - 1) / whole::bytes;
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned at = group.thread_rank(); at < groups; at += row_threads) {
+        reverse_group<Element>(reversed + index * arguments.group_pitch, from, span.bytes, at);
+      }
+    }
+    return;
+  }
   const unsigned spans = work.spans * (work.swaps ? 2 : 1);
   for (unsigned at = group.thread_rank(); at < spans * arguments.span_groups.divisor;
        at += row_threads) {
     const unsigned index = arguments.span_groups.quotient(at);
     const unsigned in_span = arguments.span_groups.remainder(at, index);
     const row_span span = work[index];
-    const unsigned groups = (static_cast<unsigned>(span.bytes) + whole::bytes - 1) / whole::bytes;
-    if (in_span >= groups) { continue; }
-    const unsigned char* const from = shared + index * arguments.span_pitch + 16 +
-                                      (address_bits(span.from) & arguments.line_mask) +
-                                      in_span * whole::bytes;
-    const unsigned past = address_bits(from) % 4;
-    const int left = span.bytes + static_cast<int>(past - in_span * whole::bytes);
-    unsigned words[whole::words];
-    TILETRANSPOSE_UNROLL
-    for (int w = 0; w < whole::words; ++w) {
-      words[w] = 4 * w < left ? load_shared<unsigned>(from - past + 4 * w) : 0;
+    if (in_span * whole::bytes < static_cast<unsigned>(span.bytes)) {
+      reverse_group<Element>(reversed + index * arguments.group_pitch, staged(span, index),
+                             span.bytes, in_span);
     }
-    if (past != 0) {
-      const unsigned next =
-          4 * whole::words < left ? load_shared<unsigned>(from - past + 4 * whole::words) : 0;
-      TILETRANSPOSE_UNROLL
-      for (int w = 0; w < whole::words; ++w) {
-        words[w] = funnel_shift(words[w], w + 1 < whole::words ? words[w + 1] : next, 8 * past);
-      }
-    }
-    store_reversed<Element>(
-        reversed + index * arguments.group_pitch + (groups - 1 - in_span) * whole::bytes, words);
   }
 }
 
@@ -620,7 +662,7 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
 }
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
-/// Shared memory, aligned to 16: none where is_direct(Order), else 16 bytes and `span_pitch` bytes per span,
+/// Shared memory, aligned to 16: none where nothing is shifted, else 16 bytes and `span_pitch` bytes per span,
 /// and for groups 32 bytes and `group_pitch` bytes per span. Barriers: at most two, inside.
 /// Precondition: the group has row_threads threads.
 template <row_order Order, int Element, class Group>
@@ -628,7 +670,13 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
   const row_work work = find_work(arguments, block);
   if constexpr (is_direct(Order)) {
-    move_direct<Order>(group, arguments, work);
+    if (!arguments.shifted) {
+      move_direct<Order>(group, arguments, work);
+    } else {
+      stage_spans(group, shared, arguments, work);
+      group.sync();
+      write_shifted<Order>(group, shared, arguments, work);
+    }
   } else if constexpr (Order == row_order::groups) {
     const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
     unsigned char* const reversed = shared + spans * arguments.span_pitch + 32;

@@ -24,15 +24,9 @@ __global__ void __launch_bounds__(row_threads, resident_blocks(row_threads, row_
                             blockIdx.x);
 }
 
-/// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
-/// from that of their own elements on.
-template <int ElementBytes>
-const void* find_row_kernel(row_order order, size_type element) {
-  const void* found = nullptr;
-  const auto offer = [&](row_order offered, auto* kernel) {
-    if (order == offered) { found = reinterpret_cast<const void*>(kernel); }
-  };
-  offer(row_order::forward, &row_kernel<row_order::forward>);
+/// Offers the kernels that reverse elements of this size.
+template <int ElementBytes, class Offer>
+void offer_reversing(const Offer& offer, size_type element) {
   offer(row_order::vectors, &row_kernel<row_order::vectors>);
   offer(row_order::words, &row_kernel<row_order::words>);
   offer(row_order::elements, &row_kernel<row_order::elements>);
@@ -58,6 +52,18 @@ const void* find_row_kernel(row_order order, size_type element) {
     offer(row_order::turn_1, &row_kernel<row_order::turn_1>);
     offer(row_order::bytes, &row_kernel<row_order::bytes>);
   }
+}
+
+/// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
+/// from that of their own elements on. An element size of 0 stands for rows that are only copied.
+template <int ElementBytes>
+const void* find_row_kernel(row_order order, size_type element) {
+  const void* found = nullptr;
+  const auto offer = [&](row_order offered, auto* kernel) {
+    if (order == offered) { found = reinterpret_cast<const void*>(kernel); }
+  };
+  offer(row_order::forward, &row_kernel<row_order::forward>);
+  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes>(offer, element); }
   return found;
 }
 
@@ -106,6 +112,14 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
     if (status != cudaSuccess) { return status; }
   }
   return launch_joined_rows<ElementBytes>(problem, alignment, stream);
+}
+
+/// Copies rows of `row_bytes` bytes.
+inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
+                             size_type row_bytes, size_type rows, cudaStream_t stream) {
+  const row_problem problem{in,   out,       in_pitch, out_pitch, 0,     0,    1,
+                            rows, row_bytes, 1,        false,     false, false};
+  return launch_rows<0, 1>(problem, stream);
 }
 
 }  // namespace detail

@@ -53,9 +53,9 @@ struct row_plan {
 inline constexpr size_type whole_block_bytes = (row_slots - 16) * 16;
 inline constexpr size_type half_block_bytes = (row_slots / 2 - 16) * 16;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
-inline constexpr size_type most_element_bytes = 512;
+inline constexpr size_type most_element_bytes = 256;
 /// Rows up to this size are joined where they could be moved directly.
-inline constexpr size_type most_joined_bytes = 512;
+inline constexpr size_type most_joined_bytes = 256;
 
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
 /// one row become the rows of one matrix.
@@ -227,7 +227,17 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.row_blocks = divider(row_blocks);
   arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);
-  plan.shared_bytes = is_direct(plan.order) ? 0 : spans * arguments.span_pitch + 16;
+  // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
+  // first bytes lie alike on both sides.
+  const auto in_bits = reinterpret_cast<size_type>(problem.in);
+  const auto out_bits = reinterpret_cast<size_type>(problem.out);
+  size_type between =
+      problem.reverses ? in_bits + out_bits + problem.row_bytes() : in_bits - out_bits;
+  if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
+  if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
+  arguments.shifted =
+      !is_direct(plan.order) || problem.pointer_arrays || between % max_access_bytes != 0;
+  plan.shared_bytes = arguments.shifted ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::groups) {
     const size_type group_bytes = element * (element % 2 == 1 ? 4 : 2);
     const size_type span_bytes = arguments.span_elements * element;

@@ -61,16 +61,16 @@ struct constant {
   static constexpr bool value = Value;
 };
 
-/// A square tile_shape whose input is its output.
+/// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread.
 template <int ElementBytes>
-struct swap_shape : tile_shape<ElementBytes, ElementBytes,
-                               (ElementBytes <= 1   ? 128
-                                : ElementBytes <= 4 ? 64
-                                                    : 32),
-                               (ElementBytes <= 1   ? 128
-                                : ElementBytes <= 4 ? 64
-                                                    : 32),
-                               256, 16, 16, 16, true> {
+struct swap_policy {
+  static constexpr int side = ElementBytes <= 1 ? 128 : ElementBytes <= 4 ? 64 : 32;
+  static constexpr int threads = ElementBytes <= 2 ? 128 : 256;
+  static constexpr int load_bytes = ElementBytes <= 2 ? 8 : 16;
+};
+template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
+struct swap_shape : tile_shape<ElementBytes, ElementBytes, Policy::side, Policy::side,
+                               Policy::threads, Policy::load_bytes, 16, 16, true> {
   static constexpr bool in_place = true;
 };
 
@@ -133,7 +133,8 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
 template <int ElementBytes, int Alignment>
 struct swap_tile {
   using element_type = element<ElementBytes, Alignment>;
-  static constexpr int side = ElementBytes <= 2 ? 64 : ElementBytes <= 16 ? 32 : 16;
+  static constexpr int side = ElementBytes <= 4 ? 64 : ElementBytes <= 16 ? 32 : 16;
+  static constexpr int threads = 256;
   using type =
       shared_tile<element_type,
                   padded_layout<element_type, side, side, default_padding<element_type, side>()>>;
