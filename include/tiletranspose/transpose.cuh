@@ -238,9 +238,8 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///     less, nx and ny without a common divisor   2: rows, columns
 ///     less, other shapes                     3: columns, rows, columns
 ///
-/// The least is 32 bytes (or one element, where that is more) for each row or column, whichever are more. Steps
-/// from there to 24 MB widen and join the accesses to columns; more than that is of use only where it holds the
-/// matrix. Squares, rows and columns need no scratch, and a single pass or none.
+/// The least is 128 bytes (or one element, where that is more) for each row or column, whichever are more. From
+/// there to 24 MB every byte saves launches; more than that is of use only where it holds the matrix. Squares, rows and columns need no scratch, and a single pass or none.
 ///
 /// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null
 /// \param temp_bytes  the bytes of `temp`; set to the least where `temp` is null

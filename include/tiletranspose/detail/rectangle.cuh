@@ -13,8 +13,7 @@
 /// | less, other sides | 3: columns, rows, columns |
 ///
 /// Scratch for bands of columns is written and read again at once. Up to 24 MB of it the L2 cache holds; with less,
-/// more and smaller launches do the work, and bands narrower than a line of 128 bytes waste part of each
-/// access.
+/// more and smaller launches do the work.
 
 #pragma once
 
@@ -58,18 +57,17 @@ struct rectangle_problem {
   bool undo;  ///< the matrix has as many rows as the grid has columns
 };
 
-/// Bytes of a band's rows: a sector at least, a line where the scratch allows it.
-inline constexpr size_type narrow_band_bytes = 32;
-inline constexpr size_type wide_band_bytes = 128;
+/// Bytes of a band's rows: a line.
+inline constexpr size_type band_bytes = 128;
 /// Scratch that stays in the L2 cache beside what passes through it.
 inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 
-/// The smallest scratch for a matrix: a narrow band of its longer side, which the longest row fits, too; or all
+/// The smallest scratch for a matrix: one band, which the longest row fits, too; or all
 /// of it, where that is less or where a side is too long for 32-bit arithmetic.
 inline size_type least_scratch(size_type nx, size_type ny, size_type element) {
   const size_type longer = larger(nx, ny);
   const size_type shorter = smaller(nx, ny);
-  const size_type band_cols = larger<size_type>(narrow_band_bytes / element, 1);
+  const size_type band_cols = larger<size_type>(band_bytes / element, 1);
   const bool whole = shorter <= band_cols || longer >= size_type{1} << 31;
   return (whole ? shorter : band_cols) * longer * element;
 }
@@ -78,7 +76,7 @@ inline size_type least_scratch(size_type nx, size_type ny, size_type element) {
 template <column_step Step, bool Undo, int ElementBytes, int Unit>
 cudaError_t launch_bands(const rectangle_problem& problem, cudaStream_t stream) {
   constexpr size_type element = ElementBytes;
-  constexpr size_type wide = larger<size_type>(wide_band_bytes / element, 1);
+  constexpr size_type wide = larger<size_type>(band_bytes / element, 1);
   const size_type held = problem.scratch_bytes / (problem.rows * element);  // columns, at least 1
   const size_type cached = cached_scratch_bytes / (problem.rows * element);
   band_arguments arguments{};
@@ -89,7 +87,7 @@ cudaError_t launch_bands(const rectangle_problem& problem, cudaStream_t stream) 
   const size_type bands =
       smaller(held, larger(cached, size_type{arguments.band_cols})) / arguments.band_cols;
   arguments.tile_rows = static_cast<unsigned>(smaller<size_type>(
-      problem.rows, larger<size_type>(64, 16 * 1024 / (arguments.band_cols * element))));
+      problem.rows, larger<size_type>(64, 24 * 1024 / (arguments.band_cols * element))));
   arguments.tile_rows = smaller(arguments.tile_rows, most_diagonals);
   const size_type row_tiles = divide_up(problem.rows, arguments.tile_rows);
   arguments.row_tiles = divider(row_tiles);

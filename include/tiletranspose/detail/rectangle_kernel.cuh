@@ -202,10 +202,9 @@ TILETRANSPOSE_FUNCTION void move_band(Group group, unsigned char* shared,
   unsigned char* const target = arguments.data + size_type{col} * ElementBytes;
   const unsigned rank = group.thread_rank();
   const auto wrapped = [&](unsigned row) {  // row counts from `first` - reach
-    unsigned long long at = static_cast<unsigned long long>(first) + row +
-                            static_cast<unsigned long long>(grid.rows) * (reach / grid.rows + 1) -
-                            reach;
-    return static_cast<unsigned>(at % grid.rows);
+    unsigned at = first + row + grid.rows - reach % grid.rows;
+    while (at >= grid.rows) { at -= grid.rows; }
+    return at;
   };
   const auto for_each_unit = [&](unsigned row_count, auto visit) {
     // A warp takes whole rows, one after the other: rows are 128 bytes where they can be.

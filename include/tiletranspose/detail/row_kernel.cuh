@@ -82,10 +82,11 @@ struct row_arguments {
   unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
   bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
   bool pointer_arrays;
-  bool reverses;          ///< each row is taken from its last element to its first
-  bool swaps;             ///< input and output are one; a span trades places with its source
-  bool shifted;           ///< accesses of the output are no accesses of the input
-  bool in_place;          ///< input and output are one
+  bool reverses;  ///< each row is taken from its last element to its first
+  bool swaps;     ///< input and output are one; a span trades places with its source
+  bool shifted;   ///< accesses of the output are no accesses of the input
+  bool in_place;  ///< input and output are one
+  bool dense;     ///< the rows of the input follow each other without a gap, in either direction
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
   divider span_slots;     ///< accesses of 16 bytes that a span may need
@@ -165,17 +166,26 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   const size_type source = arguments.reverses ? arguments.length - end : begin;
   const size_type rows = smaller<size_type>(rows_left, joined);
   const size_type bytes = rows * (end - begin) * element;
-  const size_type before = source * element;
-  const size_type after = (arguments.length * rows) * element - before - bytes;
-  // In place, what lies around a span belongs to other blocks.
-  constexpr size_type most = 64;
-  return {{out + begin * element, in + before, static_cast<int>(bytes),
+  // What lies around the sources in their rows, or in the matrix where rows follow each other, may be read.
+  // In place it belongs to other blocks.
+  const size_type spans =
+      smaller<size_type>((rows_left + joined - 1) / joined, arguments.block_spans);
+  size_type before = source * element;
+  size_type after = arguments.length * rows * element - before - bytes;
+  if (arguments.dense) {
+    const size_type row_bytes = arguments.length * element;
+    const size_type rows_behind = rows_left - smaller<size_type>(rows_left, spans * joined);
+    const bool backwards = static_cast<long long>(arguments.in_pitch) < 0;
+    before += (backwards ? rows_behind : row) * row_bytes;
+    after += (backwards ? row : rows_behind) * row_bytes;
+  }
+  constexpr size_type most = 256;
+  return {{out + begin * element, in + source * element, static_cast<int>(bytes),
            arguments.in_place ? 0 : static_cast<int>(smaller(before, most)),
            arguments.in_place ? 0 : static_cast<int>(smaller(after, most))},
           joined * arguments.out_pitch,
           joined * arguments.in_pitch,
-          static_cast<unsigned>(
-              smaller<size_type>((rows_left + joined - 1) / joined, arguments.block_spans)),
+          static_cast<unsigned>(spans),
           arguments.swaps};
 }
 
@@ -199,22 +209,25 @@ TILETRANSPOSE_FUNCTION int slot_start(const row_arguments& arguments, const void
   return static_cast<int>(slot * 16) - static_cast<int>(address_bits(first) & arguments.line_mask);
 }
 
-/// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16; those outside of
-/// what may be read are 0.
-TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
-  const int begin = -span.before;
-  const int end = span.bytes + span.after;
-  if (start >= begin && start + 16 <= end) { return load_global<word16>(span.from + start); }
+/// True where the 16 bytes that start `start` bytes into the source of a span may all be read.
+TILETRANSPOSE_FUNCTION bool is_readable(const row_span& span, int start) {
+  return start >= -span.before && start + 16 <= span.bytes + span.after;
+}
+
+/// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16; those outside of the
+/// span are 0. For accesses that are not readable as a whole.
+TILETRANSPOSE_FUNCTION word16 load_part(const row_span& span, int start) {
   unsigned words[4] = {};
-  if (start > begin - 16 && start < end) {
+  if (start > -16 && start < span.bytes) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
       const int word = start + 4 * w;
-      if (word >= begin && word + 4 <= end) {
+      if (word >= 0 && word + 4 <= span.bytes) {
         words[w] = load_global<unsigned>(span.from + word);
       } else {
+        TILETRANSPOSE_UNROLL
         for (int i = 0; i < 4; ++i) {
-          if (word + i >= begin && word + i < end) {
+          if (word + i >= 0 && word + i < span.bytes) {
             words[w] |= static_cast<unsigned>(load_global<unsigned char>(span.from + word + i))
                         << 8 * i;
           }
@@ -223,6 +236,31 @@ TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
     }
   }
   return {words[0], words[1], words[2], words[3]};
+}
+
+/// Loads what every access of a thread needs: first all that are whole, so that they are under way together.
+/// `start(slot)` is where an access starts in the source of its span.
+template <class Start>
+TILETRANSPOSE_FUNCTION void load_slots(word16 (&loaded)[row_rounds], const row_arguments& arguments,
+                                       const row_work& work, unsigned rank, Start start) {
+  bool missing = false;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int from = start(slot);
+    loaded[round] = {0, 0, 0, 0};
+    const bool whole = slot.span.bytes != 0 && is_readable(slot.span, from);
+    if (whole) { loaded[round] = load_global<word16>(slot.span.from + from); }
+    missing = missing || (!whole && from > -16 && from < slot.span.bytes);
+  }
+  if (missing) {
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < row_rounds; ++round) {
+      const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+      const int from = start(slot);
+      if (!is_readable(slot.span, from)) { loaded[round] = load_part(slot.span, from); }
+    }
+  }
 }
 
 /// What of an access of 16 bytes lies in a span of `bytes`: all, some or nothing.
@@ -307,14 +345,9 @@ TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& argume
                                         const row_work& work) {
   const unsigned rank = group.thread_rank();
   word16 loaded[row_rounds];
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    if (part_of_slot(start, slot.span.bytes) != slot_part::nothing) {
-      loaded[round] = load_slot(slot.span, source_start<Order>(arguments, slot.span, start));
-    }
-  }
+  load_slots(loaded, arguments, work, rank, [&](const row_slot& slot) {
+    return source_start<Order>(arguments, slot.span, slot_start(arguments, slot.span.to, slot.at));
+  });
   if (arguments.in_place) { group.sync(); }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
@@ -432,14 +465,8 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
                                         const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
   word16 staged[row_rounds];
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    staged[round] = {0, 0, 0, 0};
-    if (slot.span.bytes != 0) {
-      staged[round] = load_slot(slot.span, slot_start(arguments, slot.span.from, slot.at));
-    }
-  }
+  load_slots(staged, arguments, work, rank,
+             [&](const row_slot& slot) { return slot_start(arguments, slot.span.from, slot.at); });
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
@@ -502,11 +529,18 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
       store_global(span.to + start, turn_back(words, turn));
     } else if (part == slot_part::some) {
       unsigned words[4] = {};
-      for (int i = 0; i < 16; ++i) {
-        const int at = start + i;
-        if (at >= 0 && at < span.bytes) {
-          words[i / 4] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at)))
-                          << i % 4 * 8;
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < 4; ++w) {
+        const int word = start + 4 * w;
+        if (word >= 0 && word + 4 <= span.bytes) {
+          words[w] = reader.word(static_cast<unsigned>(word));
+        } else {
+          for (int i = 0; i < 4; ++i) {
+            const int at = word + i;
+            if (at >= 0 && at < span.bytes) {
+              words[w] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at))) << 8 * i;
+            }
+          }
         }
       }
       store_slot(span, start, {words[0], words[1], words[2], words[3]});

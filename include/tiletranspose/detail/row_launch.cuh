@@ -14,7 +14,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Large groups need the registers.
-constexpr int row_blocks(int element) { return element > 16 && element % 4 != 0 ? 3 : 5; }
+constexpr int row_blocks(int element) { return element > 16 && element % 4 != 0 ? 3 : 6; }
 
 template <row_order Order, int Element = 0>
 __global__ void __launch_bounds__(row_threads, resident_blocks(row_threads, row_blocks(Element)))

@@ -48,10 +48,8 @@ struct row_plan {
   unsigned shared_bytes;
 };
 
-/// Bytes of a span that has all slots of a block for itself, or half of them: whole lines, less what two
-/// alignments may waste.
-inline constexpr size_type whole_block_bytes = (row_slots - 16) * 16;
-inline constexpr size_type half_block_bytes = (row_slots / 2 - 16) * 16;
+/// Bytes of a block's accesses that the alignments of a span's ends may waste: two lines.
+inline constexpr size_type spare_bytes = 256;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
 /// Rows up to this size are joined where they could be moved directly.
@@ -159,8 +157,18 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.pointer_arrays = problem.pointer_arrays;
   arguments.reverses = problem.reverses;
   arguments.in_place = problem.in_place();
+  arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
 
-  const bool whole_rows = problem.row_bytes() <= whole_block_bytes / 2;
+  // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
+  // first bytes lie alike on both sides.
+  const auto in_bits = reinterpret_cast<size_type>(problem.in);
+  const auto out_bits = reinterpret_cast<size_type>(problem.out);
+  size_type between =
+      problem.reverses ? in_bits + out_bits + problem.row_bytes() : in_bits - out_bits;
+  if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
+  if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
+  arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
+  const bool whole_rows = problem.row_bytes() <= (row_slots * 16 - spare_bytes) / 2;
   if (problem.from_last_row) {
     const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
     if (problem.pointer_arrays) {
@@ -178,7 +186,13 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     arguments.covered = problem.length / 2;
   }
 
-  const size_type most = arguments.swaps ? half_block_bytes : whole_block_bytes;
+  // Where every span starts on a line of the output, none needs accesses for what an alignment wastes.
+  size_type line_bits = reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
+  if (problem.rows > 1) { line_bits |= problem.out_pitch; }
+  if (problem.batch > 1) { line_bits |= problem.out_batch_bytes; }
+  const bool on_lines = !problem.pointer_arrays && line_bits % 128 == 0;
+  const size_type spare = on_lines && !arguments.shifted ? 0 : spare_bytes;
+  const size_type most = row_slots * 16 / (arguments.swaps ? 2 : 1) - spare;
   const size_type element = problem.element_bytes;
   const size_type row_bytes = arguments.covered * element;
   arguments.joined_rows = 1;
@@ -212,7 +226,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                        (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
                        (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
     if (!arguments.leads && alike) { arguments.lead = find_lead(problem.out, element, fit / 4); }
-    const size_type total = arguments.covered + (arguments.leads ? 127 / element : arguments.lead);
+    const size_type total = arguments.covered + (on_lines          ? 0
+                                                 : arguments.leads ? 127 / element
+                                                                   : arguments.lead);
     const size_type even = (total + (total + fit - 1) / fit - 1) / ((total + fit - 1) / fit);
     size_type line_elements = 128;
     while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
@@ -227,17 +243,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.row_blocks = divider(row_blocks);
   arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);
-  // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
-  // first bytes lie alike on both sides.
-  const auto in_bits = reinterpret_cast<size_type>(problem.in);
-  const auto out_bits = reinterpret_cast<size_type>(problem.out);
-  size_type between =
-      problem.reverses ? in_bits + out_bits + problem.row_bytes() : in_bits - out_bits;
-  if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
-  if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  arguments.shifted =
-      !is_direct(plan.order) || problem.pointer_arrays || between % max_access_bytes != 0;
-  plan.shared_bytes = arguments.shifted ? spans * arguments.span_pitch + 16 : 0;
+  plan.shared_bytes =
+      arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::groups) {
     const size_type group_bytes = element * (element % 2 == 1 ? 4 : 2);
     const size_type span_bytes = arguments.span_elements * element;
