@@ -53,29 +53,38 @@ struct element_units {
   using word = access_word_t<bytes>;
 };
 
-/// Calls visit(unit in global memory, row, unit in the row) for the units of a Rows x Cols tile that exist
-/// in the matrix. Tiles that lie wholly inside take a loop without a question in it.
-template <int Rows, int Cols, class Group, class T, class Visit>
-TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
-                                          size_type col0, Visit visit) {
-  using units = element_units<T>;
-  constexpr unsigned row_units = Cols * units::parts;
+/// Calls visit(chunk in global memory, row, chunk in the row) for the chunks of `Bytes` bytes of a Rows x Cols
+/// tile that lie wholly inside of the matrix. Tiles that do so take a loop without a question in it.
+/// Precondition: Bytes divides a row of the tile; the address and the stride of the matrix are multiples of
+/// what one access of Bytes needs.
+template <int Rows, int Cols, int Bytes, class Group, class T, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_chunk(Group group, matrix_view<T> matrix, size_type row0,
+                                           size_type col0, Visit visit) {
+  constexpr unsigned row_chunks = Cols * sizeof(T) / Bytes;
   const unsigned rows = part_inside(matrix.rows, row0, Rows);
   const unsigned cols = part_inside(matrix.cols, col0, Cols);
-  // Counted in bytes: a unit may start inside of an element.
+  // Counted in bytes: a chunk may start inside of an element.
   auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
   const size_type stride_bytes = matrix.stride * sizeof(T);
   const auto address = [=](unsigned row, unsigned at) {
-    return origin + at * units::bytes + row * stride_bytes;
+    return origin + at * Bytes + row * stride_bytes;
   };
   if (rows == Rows && cols == Cols) {
-    for_each_cell<Rows, row_units>(
+    for_each_cell<Rows, row_chunks>(
         group, [&](unsigned row, unsigned at) { visit(address(row, at), row, at); });
   } else {
-    for_each_cell<Rows, row_units>(group, [&](unsigned row, unsigned at) {
-      if (row < rows && at < cols * units::parts) { visit(address(row, at), row, at); }
+    const unsigned chunks = cols * static_cast<unsigned>(sizeof(T)) / Bytes;
+    for_each_cell<Rows, row_chunks>(group, [&](unsigned row, unsigned at) {
+      if (row < rows && at < chunks) { visit(address(row, at), row, at); }
     });
   }
+}
+
+/// The same, unit by unit.
+template <int Rows, int Cols, class Group, class T, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
+                                          size_type col0, Visit visit) {
+  for_each_chunk<Rows, Cols, element_units<T>::bytes>(group, matrix, row0, col0, visit);
 }
 
 /// The place of a unit in a tile, given the row and column of its element.
