@@ -57,26 +57,28 @@ TILETRANSPOSE_FUNCTION bool rows_aligned(matrix_view<T> matrix, size_type row0, 
   return (start | stride) % Bytes == 0;
 }
 
-/// Copies what chunks of `Bytes` bytes leave over: the last units of the rows, where the matrix ends inside of
-/// a chunk.
-template <int Bytes, class Group, class T, class Layout, class Element>
-TILETRANSPOSE_FUNCTION void copy_rest_async(Group group, shared_tile<T, Layout> tile,
-                                            matrix_view<Element> in, size_type row0,
-                                            size_type col0) {
+/// Calls visit(unit in global memory, unit in the tile) for what chunks of `Bytes` bytes leave over: the last
+/// units of the rows, where the matrix ends inside of a chunk.
+template <int Bytes, class Group, class T, class Layout, class Element, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_unit_left(Group group, shared_tile<T, Layout> tile,
+                                               matrix_view<Element> matrix, size_type row0,
+                                               size_type col0, Visit visit) {
   using units = element_units<T>;
   constexpr unsigned chunk_units = Bytes / units::bytes;
   if constexpr (chunk_units > 1) {
-    const unsigned cols = part_inside(in.cols, col0, Layout::cols);
+    const unsigned cols = part_inside(matrix.cols, col0, Layout::cols);
     if (cols == Layout::cols) { return; }
-    const unsigned rows = part_inside(in.rows, row0, Layout::rows);
-    const unsigned first = cols * units::parts / chunk_units * chunk_units;
-    const auto* const origin = as_bytes(in.data + row0 * in.stride + col0);
+    const unsigned rows = part_inside(matrix.rows, row0, Layout::rows);
+    const unsigned end = cols * units::parts;
+    const unsigned first = end / chunk_units * chunk_units;
+    auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
+    const size_type stride_bytes = matrix.stride * sizeof(T);
     for_each_cell<Layout::rows, static_cast<int>(chunk_units) - 1>(
-        group, [&](unsigned row, unsigned at) {
-          if (row < rows && first + at < cols * units::parts) {
-            copy_async<units::bytes>(
-                shared_chunk<units::bytes>(tile, row, first + at),
-                origin + (first + at) * units::bytes + row * in.stride * sizeof(T));
+        group, [&](unsigned row, unsigned left) {
+          const unsigned at = first + left;
+          if (row < rows && at < end) {
+            visit(origin + at * units::bytes + row * stride_bytes,
+                  shared_unit(tile, row, at / units::parts, at % units::parts));
           }
         });
   }
@@ -91,7 +93,9 @@ TILETRANSPOSE_FUNCTION void copy_tile_async(Group group, shared_tile<T, Layout> 
       group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {
         copy_async<Bytes>(shared_chunk<Bytes>(tile, row, at), global);
       });
-  copy_rest_async<Bytes>(group, tile, in, row0, col0);
+  for_each_unit_left<Bytes>(group, tile, in, row0, col0, [](const void* global, void* shared) {
+    copy_async<element_units<T>::bytes>(shared, global);
+  });
 }
 
 }  // namespace detail
