@@ -324,10 +324,12 @@ struct carved_smem<A, B, C, D, E, F, G, H> { A a; B b; C c; D d; E e; F f; G g; 
 /// Lengths that are too large do not wrap round: above 2 GB (2^31 - 1 bytes) `bytes()` is the largest size_t,
 /// with which every launch fails with cudaErrorInvalidValue and `allow_dynamic_smem` does too. A negative
 /// int becomes such a length.
-/// Barriers: none.
+/// Barriers: none. Parts: 1 to 8.
 template <class... Parts>
 class smem_layout {
   static_assert(sizeof...(Parts) > 0, "tt: a smem_layout needs at least one part");
+  static_assert(sizeof...(Parts) <= 8,
+                "tt: a smem_layout has at most 8 parts; make one of them a struct");
   static_assert(
       (__is_trivially_copyable(Parts) && ...),
       "tt: the parts of a smem_layout must be trivially copyable; it is a kernel's argument");

@@ -16,7 +16,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/async_copy.cuh>
+#include <tiletranspose/detail/copy_async.cuh>
 #include <tiletranspose/tile_io.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -7,7 +7,7 @@
 ///
 ///     using tile_type = tt::shared_tile<float, tt::padded_layout<float, 64, 64, 0>>;
 ///     using pipeline_type = tt::tile_pipeline<2>;
-///     // smem: tt::smem_tiles<tile_type, 2>(), tt::smem_array<pipeline_type::storage, 1>()
+///     // smem: tt::smem_tiles<tile_type, 2>().aligned<128>(), tt::smem_array<pipeline_type::storage, 1>()
 ///     auto [tiles, storage] = smem.carve(tt::dynamic_smem());
 ///     pipeline_type pipeline(block, *storage);
 ///     block.sync();                                                  // owed once
@@ -38,7 +38,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 enum class copy_engine {
   threads,  ///< loads and stores of the threads, on any architecture; a stage is full when it is committed
   cp_async,  ///< copies of the threads that run in the background: 8.0 and newer
-  bulk       ///< the bulk copy engine, one copy a row of the tile: 9.0 and newer
+  bulk  ///< the bulk tensor engine, one copy a tile, of a described bulk_view; what does not suit it
+        ///< travels as by cp_async: 9.0 and newer
 };
 
 namespace detail {
@@ -85,10 +86,10 @@ class tile_pipeline {
   template <class Group>
   TILETRANSPOSE_FUNCTION tile_pipeline(Group group, storage& memory) : memory_(&memory) {
     if constexpr (by_bulk) {
-      arrives_ = group.thread_rank() < detail::bulk_threads(group.size());
-      if (group.thread_rank() == 0) {
+      starts_copies_ = group.thread_rank() == 0;
+      if (starts_copies_) {
         for (int stage = 0; stage < Stages; ++stage) {
-          detail::init_barrier(&memory.stage[stage], detail::bulk_threads(group.size()));
+          detail::init_barrier(&memory.stage[stage], 1);
         }
       }
     }
@@ -100,27 +101,41 @@ class tile_pipeline {
   template <class Group, class T, class Layout, class Element>
   TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile,
                                    matrix_view<Element> in, size_type row0, size_type col0) {
-    if constexpr (by_bulk) {
-      expected_ += detail::load_tile_bulk(group, tile, in, row0, col0, &memory_->stage[filling_]);
-    } else if constexpr (Engine == copy_engine::cp_async) {
-      load_tile_async(group, tile, in, row0, col0);
-    } else {
+    if constexpr (Engine == copy_engine::threads) {
       load_tile(group, tile, in, row0, col0);
+    } else {
+      load_tile_async(group, tile, in, row0, col0);
     }
   }
 
-  /// tile(i, j) == in(row0 + i, col0 + j) inside of the matrix; elsewhere tile(i, j) == fill.
-  template <class Group, class T, class Layout, class Element>
+  /// The same; the bulk engine copies tiles that lie wholly inside of the matrix as one box if in.described, the
+  /// tile starts at a multiple of 128 bytes of shared memory and col0 * sizeof(T) is a multiple of 16. All other
+  /// tiles, and all other engines, take in.matrix.
+  template <class Group, class T, class Layout, class Tile, class Element>
   TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile,
-                                   matrix_view<Element> in, size_type row0, size_type col0,
+                                   const bulk_view<Tile, Element>& in, size_type row0,
+                                   size_type col0) {
+    static_assert(detail::same_type<Tile, shared_tile<T, Layout>>,
+                  "tt: a bulk_view moves tiles of the type that it names");
+    if constexpr (by_bulk) {
+      expected_ += detail::load_tile_box(group, tile, in, row0, col0, &memory_->stage[filling_]);
+    } else {
+      load(group, tile, in.matrix, row0, col0);
+    }
+  }
+
+  /// Either of them; outside of the matrix tile(i, j) == fill.
+  template <class Group, class T, class Layout, class Source>
+  TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile, const Source& in,
+                                   size_type row0, size_type col0,
                                    const typename shared_tile<T, Layout>::element& fill) {
     load(group, tile, in, row0, col0);
-    detail::fill_outside(group, tile, in, row0, col0, fill);
+    detail::fill_outside(group, tile, detail::matrix_of(in), row0, col0, fill);
   }
 
   TILETRANSPOSE_FUNCTION void commit() {
     if constexpr (by_bulk) {
-      if (arrives_) { detail::arrive_expecting(&memory_->stage[filling_], expected_); }
+      if (starts_copies_) { detail::arrive_expecting(&memory_->stage[filling_], expected_); }
       expected_ = 0;
     }
     if constexpr (Engine != copy_engine::threads) { detail::commit_copies(); }
@@ -160,7 +175,7 @@ class tile_pipeline {
   unsigned parity_ = 0;     // of the phase that reading_ waits for
   unsigned expected_ =
       0;  // bytes that the engine copies for this thread into the stage being filled
-  bool arrives_ = false;  // whether this thread is one of those that the barriers count
+  bool starts_copies_ = false;  // whether this is the thread that the barriers count
 };
 
 TILETRANSPOSE_NAMESPACE_END

@@ -38,7 +38,14 @@ struct lone_thread {
 
 // ---------------------------------------------------- one tile, loaded every way
 
-enum class loader { plain, async, pipeline_threads, pipeline_cp_async, pipeline_bulk };
+enum class loader {
+  plain,
+  async,
+  pipeline_threads,
+  pipeline_cp_async,
+  pipeline_bulk,
+  pipeline_box
+};
 
 template <loader Way>
 inline constexpr tt::copy_engine engine_of =
@@ -52,8 +59,9 @@ constexpr int untouched = 0xa5;
 template <loader Way, bool Filled, class T, class Layout, class Group, class Storage>
 __host__ __device__ void load_one(Group group, Storage& storage,
                                   typename tt::tile_pipeline<2, engine_of<Way>>::storage& arrivals,
-                                  tt::matrix_view<const T> in, std::size_t row0, std::size_t col0,
-                                  const T& fill) {
+                                  const tt::bulk_view<tt::shared_tile<T, Layout>>& view,
+                                  std::size_t row0, std::size_t col0, const T& fill) {
+  const auto in = view.matrix;
   const tt::shared_tile<T, Layout> tile(storage);
   auto* const memory = reinterpret_cast<unsigned char*>(&storage);
   for (unsigned i = group.thread_rank(); i < sizeof storage; i += group.size()) {
@@ -80,10 +88,18 @@ __host__ __device__ void load_one(Group group, Storage& storage,
   } else {
     tt::tile_pipeline<2, engine_of<Way>> pipeline(group, arrivals);
     group.sync();
-    if constexpr (Filled) {
-      pipeline.load(group, tile, in, row0, col0, fill);
+    if constexpr (Way == loader::pipeline_box) {
+      if constexpr (Filled) {
+        pipeline.load(group, tile, view, row0, col0, fill);
+      } else {
+        pipeline.load(group, tile, view, row0, col0);
+      }
     } else {
-      pipeline.load(group, tile, in, row0, col0);
+      if constexpr (Filled) {
+        pipeline.load(group, tile, in, row0, col0, fill);
+      } else {
+        pipeline.load(group, tile, in, row0, col0);
+      }
     }
     pipeline.commit();
     pipeline.wait();
@@ -92,9 +108,10 @@ __host__ __device__ void load_one(Group group, Storage& storage,
 }
 
 template <class Group, loader Way, bool Filled, class T, class Layout>
-__global__ void dump_tile(std::byte* out, tt::matrix_view<const T> in, std::size_t row0,
-                          std::size_t col0, T fill) {
-  __shared__ typename tt::shared_tile<T, Layout>::storage storage;
+__global__ void dump_tile(std::byte* out,
+                          const __grid_constant__ tt::bulk_view<tt::shared_tile<T, Layout>> in,
+                          std::size_t row0, std::size_t col0, T fill) {
+  __shared__ __align__(128) typename tt::shared_tile<T, Layout>::storage storage;
   __shared__ typename tt::tile_pipeline<2, engine_of<Way>>::storage arrivals;
   const auto group = Group::make();
   load_one<Way, Filled, T, Layout>(group, storage, arrivals, in, row0, col0, fill);
@@ -102,6 +119,16 @@ __global__ void dump_tile(std::byte* out, tt::matrix_view<const T> in, std::size
   for (unsigned i = group.thread_rank(); i < sizeof storage; i += group.size()) {
     out[i] = static_cast<std::byte>(memory[i]);
   }
+}
+
+// Whether the device has an engine that copies boxes.
+bool has_boxes() {
+  int device = 0;
+  int major = 0;
+  check_cuda(cudaGetDevice(&device), "cudaGetDevice");
+  check_cuda(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+             "cudaDeviceGetAttribute");
+  return major >= 9;
 }
 
 struct tile_place {
@@ -152,15 +179,21 @@ void check_place(const tile_place& p, random_source& random) {
     base += p.misalignment;
     std::memcpy(base, source.data(), source.size());
     const tt::matrix_view<const T> in{reinterpret_cast<const T*>(base), p.s.ny, p.s.nx, p.stride};
-    load_one<Way, Filled, T, Layout>(Group{}, storage, arrivals, in, p.row0, p.col0, fill);
+    tt::bulk_view<tt::shared_tile<T, Layout>> view{in, {}, false};
+    load_one<Way, Filled, T, Layout>(Group{}, storage, arrivals, view, p.row0, p.col0, fill);
     REQUIRE(std::memcmp(&storage, expected.data(), sizeof storage) == 0);
   } else {
     const input_buffer in{source, p.misalignment};
     output_buffer out{expected.size(), 0, random};
     out.expect(0, expected.size(), {expected.data(), 1, expected.size(), expected.size(), 1});
     out.poison();
-    dump_tile<Group, Way, Filled, T, Layout><<<1, Group::shape()>>>(
-        out.data(), {in.as<T>(), p.s.ny, p.s.nx, p.stride}, p.row0, p.col0, fill);
+    tt::bulk_view<tt::shared_tile<T, Layout>> view;
+    const tt::matrix_view<const T> in_view{in.as<T>(), p.s.ny, p.s.nx, p.stride};
+    REQUIRE(tt::make_bulk_view(&view, in_view) == cudaSuccess);
+    const bool even = p.misalignment % 16 == 0 && p.stride * sizeof(T) % 16 == 0;
+    if (has_boxes()) REQUIRE(view.described == (even && tt::detail::has_box<Layout>::value));
+    dump_tile<Group, Way, Filled, T, Layout>
+        <<<1, Group::shape()>>>(out.data(), view, p.row0, p.col0, fill);
     REQUIRE(cudaGetLastError() == cudaSuccess);
     REQUIRE(out.difference() == "");
     REQUIRE(in.unchanged());
@@ -197,7 +230,9 @@ template <class Group, class T, class Layout>
 void check_loaders(random_source& random) {
   check_places<Group, T, Layout, loader::plain>(random);
   check_places<Group, T, Layout, loader::async>(random);
-  check_places<Group, T, Layout, loader::pipeline_bulk>(random);
+  if constexpr (tt::detail::has_box<Layout>::value) {
+    check_places<Group, T, Layout, loader::pipeline_box>(random);
+  }
 }
 
 template <class T, int Rows, int Cols, int Padding>
@@ -231,6 +266,7 @@ void check_all_loaders() {
   check_loaders<Known<128>, float, padded<float, 32, 32, 1>>(random);
   check_loaders<Any, float, padded<float, 16, 32, 4>>(random);
   check_loaders<Any, float, swizzled<float, 32, 32, 16>>(random);
+  check_loaders<Any, float, padded<float, 8, 16, 0>>(random);
   check_loaders<Any, float, column_layout<float, 12, 20>>(random);
   check_loaders<Known<128>, double, padded<double, 16, 16, 2>>(random);
   check_loaders<Any, float_triple, padded<float_triple, 8, 16, 0>>(random);
@@ -240,6 +276,8 @@ void check_all_loaders() {
   check_loaders<Any, bytes<64>, padded<bytes<64>, 5, 4, 0>>(random);
   check_places<Any, float, padded<float, 16, 32, 4>, loader::pipeline_threads>(random);
   check_places<Any, float, padded<float, 16, 32, 4>, loader::pipeline_cp_async>(random);
+  check_places<Any, float, padded<float, 16, 32, 0>, loader::pipeline_bulk>(random);
+  check_places<Any, float, padded<float, 16, 32, 4>, loader::pipeline_box>(random);
 }
 
 template <int>
@@ -249,8 +287,10 @@ using lone_threads = lone_thread;
 
 // Copies strips of tiles, one a block, through `Stages` stages, and turns every stage's tile upside down in
 // place so that threads write to what the engine fills next.
-template <class Group, int Stages, tt::copy_engine Engine, class T, class Layout>
-__global__ void copy_strips(tt::matrix_view<T> out, tt::matrix_view<const T> in, T fill) {
+template <class Group, int Stages, tt::copy_engine Engine, bool Boxes, class T, class Layout>
+__global__ void copy_strips(tt::matrix_view<T> out,
+                            const __grid_constant__ tt::bulk_view<tt::shared_tile<T, Layout>> in,
+                            T fill) {
   using tile_type = tt::shared_tile<T, Layout>;
   using pipeline_type = tt::tile_pipeline<Stages, Engine>;
   constexpr tt::smem_layout smem{tt::smem_tiles<tile_type, Stages>().template aligned<128>(),
@@ -264,14 +304,18 @@ __global__ void copy_strips(tt::matrix_view<T> out, tt::matrix_view<const T> in,
   const std::size_t col = blockIdx.x * std::size_t{Layout::cols};
   std::size_t to_load = 0;
   const auto load_next = [&] {
-    if (to_load < in.rows) {
-      pipeline.load(group, tiles[pipeline.acquire()], in, to_load, col, fill);
+    if (to_load < in.matrix.rows) {
+      if (Boxes) {
+        pipeline.load(group, tiles[pipeline.acquire()], in, to_load, col, fill);
+      } else {
+        pipeline.load(group, tiles[pipeline.acquire()], in.matrix, to_load, col, fill);
+      }
       pipeline.commit();
       to_load += Layout::rows;
     }
   };
   for (int stage = 0; stage + 1 < Stages; ++stage) load_next();
-  for (std::size_t row = 0; row < in.rows; row += Layout::rows) {
+  for (std::size_t row = 0; row < in.matrix.rows; row += Layout::rows) {
     if constexpr (Stages == 1) {
       group.sync();
       load_next();
@@ -294,7 +338,7 @@ __global__ void copy_strips(tt::matrix_view<T> out, tt::matrix_view<const T> in,
 }
 
 // out has whole tiles: fill shows in it.
-template <class Group, int Stages, tt::copy_engine Engine, class T, class Layout>
+template <class Group, int Stages, tt::copy_engine Engine, bool Boxes, class T, class Layout>
 void check_pipeline(random_source& random) {
   constexpr std::size_t rows = Layout::rows;
   constexpr std::size_t cols = Layout::cols;
@@ -328,10 +372,12 @@ void check_pipeline(random_source& random) {
     output_buffer out{expected.size(), 0, random};
     out.expect(0, all_cols, {expected.data(), all_rows, all_cols, all_cols, sizeof(T)});
     out.poison();
-    copy_strips<Group, Stages, Engine, T, Layout>
+    tt::bulk_view<tt::shared_tile<T, Layout>> view;
+    const tt::matrix_view<const T> in_view{in.as<T>(), p.s.ny, p.s.nx, p.stride};
+    REQUIRE(tt::make_bulk_view(&view, in_view) == cudaSuccess);
+    copy_strips<Group, Stages, Engine, Boxes, T, Layout>
         <<<static_cast<unsigned>(strips), Group::shape()>>>(
-            {out.as<T>(), all_rows, all_cols, all_cols}, {in.as<T>(), p.s.ny, p.s.nx, p.stride},
-            fill);
+            {out.as<T>(), all_rows, all_cols, all_cols}, view, fill);
     REQUIRE(cudaGetLastError() == cudaSuccess);
     REQUIRE(out.difference() == "");
     REQUIRE(in.unchanged());
@@ -340,18 +386,21 @@ void check_pipeline(random_source& random) {
 
 template <class Group, int Stages, class T, class Layout>
 void check_engines(random_source& random) {
-  check_pipeline<Group, Stages, tt::copy_engine::threads, T, Layout>(random);
-  check_pipeline<Group, Stages, tt::copy_engine::cp_async, T, Layout>(random);
-  check_pipeline<Group, Stages, tt::copy_engine::bulk, T, Layout>(random);
+  check_pipeline<Group, Stages, tt::copy_engine::threads, false, T, Layout>(random);
+  check_pipeline<Group, Stages, tt::copy_engine::cp_async, false, T, Layout>(random);
+  check_pipeline<Group, Stages, tt::copy_engine::bulk, false, T, Layout>(random);
+  check_pipeline<Group, Stages, tt::copy_engine::bulk, true, T, Layout>(random);
 }
 
 // ---------------------------------------------------- stores
 
 // One tile for all rows of a strip, written by threads, read by the engine.
 template <class Group, class T, class Layout>
-__global__ void copy_by_bulk(tt::matrix_view<T> out, tt::matrix_view<const T> in) {
+__global__ void copy_by_bulk(
+    const __grid_constant__ tt::bulk_view<tt::shared_tile<T, Layout>, T> out,
+    tt::matrix_view<const T> in) {
   using tile_type = tt::shared_tile<T, Layout>;
-  __shared__ typename tile_type::storage storage;
+  __shared__ __align__(128) typename tile_type::storage storage;
   const tile_type tile(storage);
   const auto group = Group::make();
   const std::size_t col = blockIdx.x * std::size_t{Layout::cols};
@@ -380,10 +429,12 @@ void check_bulk_store(random_source& random) {
     const input_buffer in{random.fill(p.s.ny * p.s.nx * sizeof(T))};
     output_buffer out{((p.s.ny - 1) * p.stride + p.s.nx) * sizeof(T), p.misalignment, random};
     out.expect(0, p.stride, in.matrix(p.s.ny, p.s.nx, p.s.nx, sizeof(T)));
-    out.poison();
     const auto strips = static_cast<unsigned>((p.s.nx + cols - 1) / cols);
-    copy_by_bulk<Group, T, Layout><<<strips, Group::shape()>>>(
-        {out.as<T>(), p.s.ny, p.s.nx, p.stride}, {in.as<T>(), p.s.ny, p.s.nx, p.s.nx});
+    const tt::matrix_view<const T> in_view{in.as<T>(), p.s.ny, p.s.nx, p.s.nx};
+    tt::bulk_view<tt::shared_tile<T, Layout>, T> view;
+    REQUIRE(tt::make_bulk_view(&view, {out.as<T>(), p.s.ny, p.s.nx, p.stride}) == cudaSuccess);
+    out.poison();
+    copy_by_bulk<Group, T, Layout><<<strips, Group::shape()>>>(view, in_view);
     REQUIRE(cudaGetLastError() == cudaSuccess);
     REQUIRE(out.difference() == "");
     REQUIRE(in.unchanged());
@@ -414,21 +465,54 @@ TEST_CASE("tile io: pipelines of every engine", "[tile_io][quick]") {
   check_engines<static_group<128>, 1, float, padded<float, 8, 32, 4>>(random);
   check_engines<static_group<128>, 2, float, padded<float, 8, 32, 0>>(random);
   check_engines<cooperative_group<16, 6>, 3, float, padded<float, 8, 32, 1>>(random);
-  check_engines<static_group<64>, 4, half_t, padded<half_t, 16, 48, 8>>(random);
+  check_engines<static_group<64>, 4, half_t, padded<half_t, 16, 48, 0>>(random);
   check_engines<static_group<256>, 2, double, swizzled<double, 16, 16, 16>>(random);
   check_engines<cooperative_group<16, 6>, 2, bytes<3>, padded<bytes<3>, 6, 32, 0>>(random);
-  check_engines<static_group<32>, 8, aligned_quad, padded<aligned_quad, 4, 8, 1>>(random);
-  check_engines<cooperative_group<7>, 2, float, padded<float, 4, 16, 4>>(random);
+  check_engines<static_group<32>, 8, aligned_quad, padded<aligned_quad, 4, 8, 0>>(random);
+  check_engines<cooperative_group<7>, 2, float, padded<float, 4, 16, 0>>(random);
+  check_engines<static_group<64>, 3, float_triple, padded<float_triple, 6, 20, 0>>(random);
 }
 
 TEST_CASE("tile io: stores by the bulk engine", "[tile_io][quick]") {
   require_device();
   random_source random;
-  check_bulk_store<static_group<128>, float, padded<float, 16, 32, 4>>(random);
+  check_bulk_store<static_group<128>, float, padded<float, 16, 32, 0>>(random);
+  check_bulk_store<cooperative_group<7>, float_triple, padded<float_triple, 9, 4, 0>>(random);
+  check_bulk_store<static_group<64>, double, padded<double, 16, 10, 0>>(random);
   check_bulk_store<cooperative_group<16, 6>, float, padded<float, 16, 32, 1>>(random);
   check_bulk_store<static_group<256>, byte_t, padded<byte_t, 40, 64, 0>>(random);
   check_bulk_store<cooperative_group<7>, half_t, padded<half_t, 9, 24, 8>>(random);
   check_bulk_store<cooperative_group<16, 6>, bytes<3>, padded<bytes<3>, 6, 32, 0>>(random);
   check_bulk_store<static_group<64>, double, swizzled<double, 16, 16, 16>>(random);
   check_bulk_store<static_group<64>, aligned_32, padded<aligned_32, 8, 8, 1>>(random);
+}
+
+TEST_CASE("tile io: what cannot be described", "[tile_io][quick]") {
+  require_device();
+  using tile_type = tt::shared_tile<float, padded<float, 16, 32, 0>>;
+  const device_allocation memory{64 * 64 * sizeof(float)};
+  auto* const data = reinterpret_cast<float*>(memory.data());
+  tt::bulk_view<tile_type, float> view;
+  using matrix = tt::matrix_view<float>;
+  const auto described = [&](matrix m) {
+    REQUIRE(tt::make_bulk_view(&view, m) == cudaSuccess);
+    CHECK(view.matrix.data == m.data);
+    CHECK(view.matrix.stride == m.stride);
+    return view.described;
+  };
+  CHECK(described({data, 64, 64, 64}) == has_boxes());
+  CHECK(described({data, 64, 61, 64}) == has_boxes());
+  CHECK(described({data, 1, 1, 4}) == has_boxes());
+  CHECK_FALSE(described({data + 1, 63, 63, 64}));
+  CHECK_FALSE(described({data, 64, 63, 63}));
+  CHECK_FALSE(described({data, 0, 64, 64}));
+  CHECK_FALSE(described({nullptr, 64, 0, 64}));
+  CHECK_FALSE(described({data, std::size_t{1} << 31, 4, 4}));
+  CHECK_FALSE(described({data, 1, std::size_t{1} << 31, std::size_t{1} << 31}));
+  CHECK_FALSE(described({data, 2, 4, std::size_t{1} << 38}));
+  CHECK(tt::make_bulk_view(&view, matrix{nullptr, 64, 64, 64}) == cudaErrorInvalidValue);
+  CHECK(tt::make_bulk_view(&view, matrix{data, 64, 64, 63}) == cudaErrorInvalidValue);
+  CHECK(tt::make_bulk_view(static_cast<decltype(&view)>(nullptr), matrix{data, 64, 64, 64}) ==
+        cudaErrorInvalidValue);
+  CHECK(cudaPeekAtLastError() == cudaSuccess);
 }

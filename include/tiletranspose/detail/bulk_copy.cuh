@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The bulk copy engine of compute capability 9.0 and newer, through cuda::ptx: copies of whole spans between
+/// The bulk tensor engine of compute capability 9.0 and newer, through cuda::ptx: copies of boxes between
 /// global and shared memory, which one thread starts and an mbarrier in shared memory counts.
 
 #pragma once
@@ -11,7 +11,7 @@
 #include <cuda/ptx>
 #endif
 
-#include <tiletranspose/detail/async_copy.cuh>
+#include <tiletranspose/detail/copy_async.cuh>
 
 /// Whether this pass compiles for the bulk copy engine. cuda::ptx got all that is needed here with CUDA's core
 /// libraries 2.5; before them the engine is left alone, and on the CPU, whose copies are accesses of threads.
@@ -25,9 +25,6 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr bool has_bulk_copies = TILETRANSPOSE_HAS_BULK_COPIES;
-
-/// Bytes that every span's addresses and size are multiples of.
-inline constexpr int bulk_unit = 16;
 
 /// An mbarrier: opaque, 8 bytes, in shared memory.
 struct alignas(8) bulk_barrier {
@@ -52,21 +49,6 @@ TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads
   (void)threads;
 }
 
-/// Starts a copy of a span, whose bytes the barrier will count.
-/// Precondition: this thread arrives at the barrier later on, expecting them.
-TILETRANSPOSE_FUNCTION void bulk_load(void* shared, const void* global, unsigned bytes,
-                                      bulk_barrier* barrier) {
-#if TILETRANSPOSE_HAS_BULK_COPIES
-  // The form for clusters: a block is a cluster of its own, and PTX before 8.6 has no other.
-  ::cuda::ptx::cp_async_bulk(::cuda::ptx::space_cluster, ::cuda::ptx::space_global, shared, global,
-                             bytes, ptx_barrier(barrier));
-#endif
-  (void)shared;
-  (void)global;
-  (void)bytes;
-  (void)barrier;
-}
-
 /// Counts this thread as arrived and `bytes` more bytes as expected in the phase.
 TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned bytes) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
@@ -87,15 +69,43 @@ TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parit
   (void)parity;
 }
 
-/// Starts a copy of a span out of shared memory, which may not be written before wait_for_bulk_reads.
-TILETRANSPOSE_FUNCTION void bulk_store(void* global, const void* shared, unsigned bytes) {
+/// What the engine must know of a matrix to copy boxes of it, encoded by the driver (CUtensorMap).
+struct alignas(64) box_descriptor {
+  unsigned long long words[16];
+};
+
+/// Starts a copy of the box at column x, row y, in the units of the descriptor, whose bytes the barrier will count.
+/// Preconditions: `shared` is a multiple of 128 bytes, the box starts at a multiple of 16 bytes of global memory;
+/// the descriptor is a __grid_constant__ argument of the kernel; this thread arrives at the barrier later on,
+/// expecting the bytes.
+TILETRANSPOSE_FUNCTION void bulk_load_box(void* shared, const box_descriptor& box, int x, int y,
+                                          bulk_barrier* barrier) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  ::cuda::ptx::cp_async_bulk(::cuda::ptx::space_global, ::cuda::ptx::space_shared, global, shared,
-                             bytes);
+  const ::cuda::std::int32_t corner[] = {x, y};
+  // The form for clusters: a block is a cluster of its own, and PTX before 8.6 has no other.
+  ::cuda::ptx::cp_async_bulk_tensor(::cuda::ptx::space_cluster, ::cuda::ptx::space_global, shared,
+                                    &box, corner, ptx_barrier(barrier));
 #endif
-  (void)global;
   (void)shared;
-  (void)bytes;
+  (void)box;
+  (void)x;
+  (void)y;
+  (void)barrier;
+}
+
+/// Starts a copy of the box at column x, row y out of shared memory, which may not be written before
+/// wait_for_bulk_reads. Preconditions as above, without a barrier.
+TILETRANSPOSE_FUNCTION void bulk_store_box(const box_descriptor& box, int x, int y,
+                                           const void* shared) {
+#if TILETRANSPOSE_HAS_BULK_COPIES
+  const ::cuda::std::int32_t corner[] = {x, y};
+  ::cuda::ptx::cp_async_bulk_tensor(::cuda::ptx::space_global, ::cuda::ptx::space_shared, &box,
+                                    corner, shared);
+#endif
+  (void)shared;
+  (void)box;
+  (void)x;
+  (void)y;
 }
 
 TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
@@ -104,7 +114,7 @@ TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
 #endif
 }
 
-/// Waits until the engine has read what this thread's committed bulk_store copy.
+/// Waits until the engine has read what this thread's committed bulk_store_box copy.
 TILETRANSPOSE_FUNCTION void wait_for_bulk_reads() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   ::cuda::ptx::cp_async_bulk_wait_group_read(::cuda::ptx::n32_t<0>{});
