@@ -3,7 +3,8 @@
 
 /// \file
 /// Tiles between global and shared memory. Consecutive threads touch consecutive bytes of global memory
-/// in every function here, so accesses are coalesced; whatever lies outside of the matrix is skipped.
+/// in every function here, so accesses are coalesced; whatever lies outside of the matrix is skipped, or
+/// filled with a value of the caller's. `tile_io_async.cuh` has the forms that copy in the background.
 ///
 ///     __global__ void transpose_tiles(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
 ///       using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
@@ -52,29 +53,38 @@ struct element_units {
   using word = access_word_t<bytes>;
 };
 
-/// Calls visit(unit in global memory, row, unit in the row) for the units of a Rows x Cols tile that exist
-/// in the matrix. Tiles that lie wholly inside take a loop without a question in it.
-template <int Rows, int Cols, class Group, class T, class Visit>
-TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
-                                          size_type col0, Visit visit) {
-  using units = element_units<T>;
-  constexpr unsigned row_units = Cols * units::parts;
+/// Calls visit(chunk in global memory, row, chunk in the row) for the chunks of `Bytes` bytes of a Rows x Cols
+/// tile that lie wholly inside of the matrix. Tiles that do so take a loop without a question in it.
+/// Precondition: Bytes divides a row of the tile; the address and the stride of the matrix are multiples of
+/// what one access of Bytes needs.
+template <int Rows, int Cols, int Bytes, class Group, class T, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_chunk(Group group, matrix_view<T> matrix, size_type row0,
+                                           size_type col0, Visit visit) {
+  constexpr unsigned row_chunks = Cols * sizeof(T) / Bytes;
   const unsigned rows = part_inside(matrix.rows, row0, Rows);
   const unsigned cols = part_inside(matrix.cols, col0, Cols);
-  // Counted in bytes: a unit may start inside of an element.
+  // Counted in bytes: a chunk may start inside of an element.
   auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
   const size_type stride_bytes = matrix.stride * sizeof(T);
   const auto address = [=](unsigned row, unsigned at) {
-    return origin + at * units::bytes + row * stride_bytes;
+    return origin + at * Bytes + row * stride_bytes;
   };
   if (rows == Rows && cols == Cols) {
-    for_each_cell<Rows, row_units>(
+    for_each_cell<Rows, row_chunks>(
         group, [&](unsigned row, unsigned at) { visit(address(row, at), row, at); });
   } else {
-    for_each_cell<Rows, row_units>(group, [&](unsigned row, unsigned at) {
-      if (row < rows && at < cols * units::parts) { visit(address(row, at), row, at); }
+    const unsigned chunks = cols * static_cast<unsigned>(sizeof(T)) / Bytes;
+    for_each_cell<Rows, row_chunks>(group, [&](unsigned row, unsigned at) {
+      if (row < rows && at < chunks) { visit(address(row, at), row, at); }
     });
   }
+}
+
+/// The same, unit by unit.
+template <int Rows, int Cols, class Group, class T, class Visit>
+TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
+                                          size_type col0, Visit visit) {
+  for_each_chunk<Rows, Cols, element_units<T>::bytes>(group, matrix, row0, col0, visit);
 }
 
 /// The place of a unit in a tile, given the row and column of its element.
@@ -83,6 +93,22 @@ TILETRANSPOSE_FUNCTION unsigned char* shared_unit(shared_tile<T, Layout> tile, u
                                                   unsigned col, unsigned part) {
   return tile.address(static_cast<int>(row), static_cast<int>(col)) +
          part * element_units<T>::bytes;
+}
+
+/// Sets the elements of a tile that lie outside of the matrix, and touches no other: no barrier is needed
+/// between this and the loads.
+template <class Group, class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION void fill_outside(Group group, shared_tile<T, Layout> tile,
+                                         matrix_view<Element> in, size_type row0, size_type col0,
+                                         const T& fill) {
+  const unsigned rows = part_inside(in.rows, row0, Layout::rows);
+  const unsigned cols = part_inside(in.cols, col0, Layout::cols);
+  if (rows == Layout::rows && cols == Layout::cols) { return; }
+  for_each_cell<Layout::rows, Layout::cols>(group, [&](unsigned row, unsigned col) {
+    if (row >= rows || col >= cols) {
+      tile.set(static_cast<int>(row), static_cast<int>(col), fill);
+    }
+  });
 }
 
 }  // namespace detail
@@ -106,6 +132,22 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
         detail::store_shared(detail::shared_unit(tile, row, at / units::parts, at % units::parts),
                              detail::load_global<typename units::word>(global));
       });
+}
+
+/// Fills a tile from a matrix, and with a value where the matrix ends.
+///
+///     tile(i, j) == in(row0 + i, col0 + j)    for every i, j inside of the matrix
+///     tile(i, j) == fill                      for every other i, j of the tile
+///
+/// \param fill  what a neutral element is to the work that follows: 0 for sums, the smallest value for maxima
+/// Otherwise as the form above; tiles that lie wholly inside cost the same.
+/// Barriers: group.sync() after this call and before the tile is read.
+template <class Group, class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
+                                      matrix_view<Element> in, size_type row0, size_type col0,
+                                      const typename shared_tile<T, Layout>::element& fill) {
+  load_tile(group, tile, in, row0, col0);
+  detail::fill_outside(group, tile, in, row0, col0, fill);
 }
 
 /// Writes a tile to a matrix.

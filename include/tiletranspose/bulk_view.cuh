@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// A matrix as the bulk tensor engine (compute capability 9.0 and newer) wants it: a view and a descriptor that
+/// the host makes. One thread then moves a whole tile with one instruction.
+///
+///     using tile_type = tt::shared_tile<float, tt::padded_layout<float, 64, 64, 0>>;
+///
+///     __global__ void kernel(const __grid_constant__ tt::bulk_view<tile_type> in);
+///
+///     tt::bulk_view<tile_type> in;
+///     cudaError_t status = tt::make_bulk_view(&in, tt::matrix_view<const float>{data, rows, cols, stride});
+///     kernel<<<grid, block>>>(in);
+
+#pragma once
+
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <cuda.h>  // types of the driver's descriptor; its library is not needed
+#endif
+
+#include <tiletranspose/detail/bulk_copy.cuh>
+#include <tiletranspose/tile.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The engine counts in units of 1, 2, 4 or 8 bytes.
+template <class T>
+inline constexpr int box_unit = access_width(sizeof(T), 8);
+
+/// True where a tile is a box that the engine can copy: packed rows of multiples of 16 bytes, at most 256 units
+/// long, at most 256 of them.
+template <class Layout>
+struct has_box {
+  static constexpr bool value = false;
+};
+template <class T, int Rows, int Cols>
+struct has_box<padded_layout<T, Rows, Cols, 0>> {
+  static constexpr bool value =
+      Cols * sizeof(T) % 16 == 0 && Cols * sizeof(T) / box_unit<T> <= 256 && Rows <= 256;
+};
+
+template <class A, class B>
+inline constexpr bool same_type = false;
+template <class A>
+inline constexpr bool same_type<A, A> = true;
+
+/// Where the engine wants a box to start in shared memory, in bytes.
+inline constexpr int box_alignment = 128;
+
+}  // namespace detail
+
+/// A matrix whose tiles of one kind the bulk tensor engine can move. An argument of a kernel, declared
+/// `const __grid_constant__`, because the engine reads the descriptor where the launch has put it.
+/// \tparam Tile     the shared_tile that travels
+/// \tparam Element  what the view's data points to; without const for stores
+template <class Tile, class Element = const typename Tile::element>
+struct bulk_view {
+  matrix_view<Element> matrix;
+  detail::box_descriptor descriptor;
+  /// False where the engine cannot read the matrix: the calls that take this view then use its threads.
+  bool described;
+};
+
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+
+/// Describes a matrix to the bulk tensor engine.
+///
+/// The engine takes matrices whose data and row pitch are multiples of 16 bytes, and tiles that are packed
+/// (`padded_layout` without padding) with rows of multiples of 16 bytes, at most 256 rows and 256 units of a
+/// row; a unit has 8 bytes, or as many as the widest power of two that divides the element. For everything else, and
+/// for a driver that has no such engine, view->described is false, and whoever takes the view does without.
+/// Calls nothing that waits, and no CUDA call that needs the matrix to exist.
+/// \return cudaErrorInvalidValue for null pointers and a stride smaller than a row
+template <class Tile, class Element>
+cudaError_t make_bulk_view(bulk_view<Tile, Element>* view, matrix_view<Element> matrix) {
+  using T = typename Tile::element;
+  if (view == nullptr || (matrix.data == nullptr && matrix.rows > 0 && matrix.cols > 0) ||
+      (matrix.rows > 1 && matrix.stride < matrix.cols)) {
+    return cudaErrorInvalidValue;
+  }
+  *view = bulk_view<Tile, Element>{matrix, {}, false};
+  if constexpr (detail::has_box<typename Tile::layout>::value) {
+    using encode_type = decltype(&cuTensorMapEncodeTiled);
+    static const encode_type encode = [] {
+      void* function = nullptr;
+      cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+      const cudaError_t status = cudaGetDriverEntryPointByVersion(
+          "cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
+#else
+      const cudaError_t status =
+          cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+#endif
+      const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
+      return usable ? reinterpret_cast<encode_type>(function) : nullptr;
+    }();
+    constexpr int unit = detail::box_unit<T>;
+    constexpr CUtensorMapDataType type = unit == 8   ? CU_TENSOR_MAP_DATA_TYPE_UINT64
+                                         : unit == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                         : unit == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                     : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+    constexpr size_type most = 0x7fffffff;  // coordinates are ints
+    const size_type units = sizeof(T) / unit;
+    const bool representable =
+        matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / units &&
+        matrix.stride < (size_type{1} << 40) / sizeof(T) && matrix.stride * sizeof(T) % 16 == 0 &&
+        reinterpret_cast<size_type>(matrix.data) % 16 == 0;
+    if (encode != nullptr && representable) {
+      static_assert(sizeof(CUtensorMap) == sizeof(detail::box_descriptor), "");
+      CUtensorMap map;
+      const cuuint64_t extents[] = {matrix.cols * units, matrix.rows};
+      const cuuint64_t pitch[] = {matrix.stride * sizeof(T)};
+      const cuuint32_t box[] = {static_cast<cuuint32_t>(Tile::cols * units),
+                                static_cast<cuuint32_t>(Tile::rows)};
+      const cuuint32_t steps[] = {1, 1};
+      auto* const data = const_cast<T*>(matrix.data);
+      const CUresult result =
+          encode(&map, type, 2, data, extents, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                 CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+      if (result == CUDA_SUCCESS) {
+        __builtin_memcpy(&view->descriptor, &map, sizeof map);
+        view->described = true;
+      }
+    }
+  }
+  return cudaSuccess;
+}
+
+#endif
+
+TILETRANSPOSE_NAMESPACE_END
