@@ -13,11 +13,17 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Large groups need the registers.
-constexpr int row_blocks(int element) { return element > 16 && element % 4 != 0 ? 3 : 6; }
+/// Direct moves live of blocks; words in any order and large groups need the registers.
+constexpr int row_blocks(row_order order, int element) {
+  return is_direct(order)             ? 6
+         : order == row_order::groups ? (element > 16 ? 3 : 6)
+         : order == row_order::any    ? 3
+                                      : 4;
+}
 
 template <row_order Order, int Element = 0>
-__global__ void __launch_bounds__(row_threads, resident_blocks(row_threads, row_blocks(Element)))
+__global__ void __launch_bounds__(row_threads,
+                                  resident_blocks(row_threads, row_blocks(Order, Element)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_rows<Order, Element>(static_block<row_threads>{}, tiletranspose_dynamic_shared, arguments,
