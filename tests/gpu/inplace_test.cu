@@ -149,8 +149,8 @@ TEST_CASE("in place: many short rows", "[inplace]") {
 TEST_CASE("in place: rows about a block's span", "[inplace]") {
   require_device();
   random_source random;
-  const std::size_t bytes[] = {1024, 2048,  3968,  4096,  7936, 8064,
-                               8192, 16128, 16384, 32256, 50000};
+  const std::size_t bytes[] = {256,  512,  1024,  2048,  3968,  4096, 7936,
+                               8064, 8192, 16128, 16384, 32256, 50000};
   for (const symmetry_calls& c : plain_calls()) {
     DYNAMIC_SECTION(c.type.name) {
       for (const std::size_t around : bytes) {
@@ -160,6 +160,23 @@ TEST_CASE("in place: rows about a block's span", "[inplace]") {
                           some_misalignment(c.type, random));
             check_inplace(c, s, {nx, random.between(1, 9)}, random.between(1, 20), random);
           }
+        }
+      }
+    }
+  }
+}
+
+// From the last to the first, short rows are moved as elements of their own length.
+TEST_CASE("in place: rows of every length up to 600 bytes", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : plain_calls()) {
+    if (c.type.size > 4) continue;
+    DYNAMIC_SECTION(c.type.name) {
+      for (std::size_t nx = 1; nx * c.type.size <= 600; ++nx) {
+        for (const symmetry s : {symmetry::flip_lr, symmetry::flip_ud}) {
+          check_inplace(c, s, {nx, 60000 / (nx * c.type.size) + 2}, 0, random);
+          check_inplace(c, s, {nx, 97}, 0, random, some_misalignment(c.type, random));
         }
       }
     }
