@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <initializer_list>
 
 #include <tiletranspose/symmetry.cuh>
 
@@ -85,26 +86,29 @@ std::vector<symmetry_calls> calls_of_32_to_64_bytes();
 std::vector<symmetry_calls> aligned_calls_of_2_to_8_bytes();
 std::vector<symmetry_calls> aligned_calls_of_10_to_64_bytes();
 // The sizes between, without alignment: every kernel is written for any, so these are tried once.
-std::vector<symmetry_calls> calls_of_other_sizes_to_36_bytes();
-std::vector<symmetry_calls> calls_of_other_sizes_to_62_bytes();
+std::vector<symmetry_calls> calls_of_other_sizes_11_to_26();
+std::vector<symmetry_calls> calls_of_other_sizes_27_to_39();
+std::vector<symmetry_calls> calls_of_other_sizes_40_to_51();
+std::vector<symmetry_calls> calls_of_other_sizes_52_to_62();
+
+inline std::vector<symmetry_calls> joined(
+    std::initializer_list<std::vector<symmetry_calls>> parts) {
+  std::vector<symmetry_calls> result;
+  for (const auto& part : parts) result.insert(result.end(), part.begin(), part.end());
+  return result;
+}
 
 inline const std::vector<symmetry_calls>& every_call() {
-  static const std::vector<symmetry_calls> calls = [] {
-    std::vector<symmetry_calls> result;
-    for (const auto& part : {calls_of_1_to_7_bytes(), calls_of_8_to_15_bytes(),
-                             calls_of_16_to_31_bytes(), calls_of_32_to_64_bytes(),
-                             aligned_calls_of_2_to_8_bytes(), aligned_calls_of_10_to_64_bytes()}) {
-      result.insert(result.end(), part.begin(), part.end());
-    }
-    return result;
-  }();
+  static const std::vector<symmetry_calls> calls =
+      joined({calls_of_1_to_7_bytes(), calls_of_8_to_15_bytes(), calls_of_16_to_31_bytes(),
+              calls_of_32_to_64_bytes(), aligned_calls_of_2_to_8_bytes(),
+              aligned_calls_of_10_to_64_bytes()});
   return calls;
 }
 
 inline std::vector<symmetry_calls> calls_of_other_sizes() {
-  std::vector<symmetry_calls> result = calls_of_other_sizes_to_36_bytes();
-  for (const symmetry_calls& c : calls_of_other_sizes_to_62_bytes()) result.push_back(c);
-  return result;
+  return joined({calls_of_other_sizes_11_to_26(), calls_of_other_sizes_27_to_39(),
+                 calls_of_other_sizes_40_to_51(), calls_of_other_sizes_52_to_62()});
 }
 
 // Those of `lowest` to `highest` bytes.
