@@ -272,6 +272,52 @@ void add_squares(const std::string& type, const std::vector<place>& places) {
          });
 }
 
+// ---- rectangles in place ------------------------------------------------------------------------
+
+struct device_deleter {
+  void operator()(void* memory) const { cudaFree(memory); }
+};
+
+// Scratch that a caller might have; the least and all of it are known when a shape is.
+struct amount {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr amount least{"least", 0};
+constexpr amount megabytes_32{"32-MB", std::size_t{32} << 20};
+constexpr amount full{"full", std::numeric_limits<std::size_t>::max()};
+
+template <class T>
+void add_rectangles(const std::string& type, const std::vector<place>& places) {
+  const goal row{"transpose-scratch", "rectangular transpose in place", 25};
+  for (const place& p : places) {
+    std::size_t least_bytes = 0;
+    must(tt::transpose_inplace(nullptr, least_bytes, static_cast<T*>(nullptr), p.nx, p.ny),
+         "asking for the least scratch");
+    for (const amount& offered : {least, megabytes_32, full}) {
+      const std::size_t bytes =
+          std::min(std::max(offered.bytes, least_bytes), p.elements() * sizeof(T));
+      if (offered.bytes == megabytes_32.bytes && bytes != offered.bytes) { continue; }
+      if (!fits(p, sizeof(T))) {
+        ++outcome().left_out;
+        continue;
+      }
+      const std::string name =
+          std::string{row.family} + "/" + type + "/" + label(p) + "-" + offered.name;
+      register_case(name, [=](benchmark::State& state) {
+        void* memory = nullptr;
+        must(cudaMalloc(&memory, bytes), "cudaMalloc of the scratch");
+        const std::unique_ptr<void, device_deleter> scratch{memory};
+        const call<T> ours = [=](T* out, const T*, const place& at, cudaStream_t stream) {
+          std::size_t size = bytes;
+          return tt::transpose_inplace(memory, size, out, at.nx, at.ny, stream);
+        };
+        run_case<T>(state, row, name, p, {symmetry::transpose, true}, ours, {});
+      });
+    }
+  }
+}
+
 void register_cases() {
   using byte = unsigned char;
   using two_bytes = unsigned short;
@@ -302,6 +348,9 @@ void register_cases() {
   add_squares<float>("4-byte", {{16384, 16384}, {16381, 16381}, {16384, 16384, 1, 1}});
   add_squares<double>("8-byte", {{16384, 16384}, {11587, 11587}});
   add_squares<byte>("1-byte", {{16384, 16384}, {32768, 32768}, {32749, 32749}});
+
+  add_rectangles<float>("4-byte", {{16381, 16411}, {1000, 268435}, {16384, 8192}, {3, 89478485}});
+  add_rectangles<double>("8-byte", {{16381, 16411}, {1000, 268435}, {16384, 8192}, {3, 44739242}});
 }
 
 }  // namespace

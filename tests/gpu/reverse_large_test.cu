@@ -15,12 +15,36 @@ namespace {
 using tt::symmetry;
 
 // A different word for every position, as good as random.
-template <class Word>
-__device__ Word hash(std::uint64_t position) {
+__device__ std::uint64_t hash(std::uint64_t position) {
   position += 0x9e3779b97f4a7c15u;
   position = (position ^ (position >> 30)) * 0xbf58476d1ce4e5b9u;
   position = (position ^ (position >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<Word>(position ^ (position >> 31));
+  return position ^ (position >> 31);
+}
+
+// Element `position` of every input, its bytes flipped by `flip`.
+template <class T>
+__device__ T element_at(std::size_t position, unsigned char flip = 0) {
+  constexpr std::size_t words = (sizeof(T) + 7) / 8;
+  unsigned char bytes[sizeof(T)];
+  std::uint64_t word = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) {
+    if (i % 8 == 0) word = hash(position * words + i / 8);
+    bytes[i] = static_cast<unsigned char>(word >> (i % 8 * 8)) ^ flip;
+  }
+  T value;
+  memcpy(&value, bytes, sizeof(T));
+  return value;
+}
+
+template <class T>
+__device__ bool same(const T& a, const T& b) {
+  unsigned char a_bytes[sizeof(T)], b_bytes[sizeof(T)];
+  memcpy(a_bytes, &a, sizeof(T));
+  memcpy(b_bytes, &b, sizeof(T));
+  bool equal = true;
+  for (std::size_t i = 0; i < sizeof(T); ++i) equal = equal && a_bytes[i] == b_bytes[i];
+  return equal;
 }
 
 // Element i of the output for a dense input of ny rows x nx columns of hash(position).
@@ -55,16 +79,15 @@ __device__ void for_each_element(std::size_t count, Visit visit) {
   }
 }
 
-template <class Word>
-__global__ void fill_input(Word* in, std::size_t count) {
-  for_each_element(count, [=](std::size_t i) { in[i] = hash<Word>(i); });
+template <class T>
+__global__ void fill_input(T* in, std::size_t count) {
+  for_each_element(count, [=](std::size_t i) { in[i] = element_at<T>(i); });
 }
 
 // Every element starts as something else than what is expected of it.
-template <class Word>
-__global__ void poison_output(Word* out, std::size_t count, expectation expected) {
-  for_each_element(
-      count, [=](std::size_t i) { out[i] = static_cast<Word>(~hash<Word>(expected.source(i))); });
+template <class T>
+__global__ void poison_output(T* out, std::size_t count, expectation expected) {
+  for_each_element(count, [=](std::size_t i) { out[i] = element_at<T>(expected.source(i), 0xff); });
 }
 
 struct verdict {
@@ -72,11 +95,10 @@ struct verdict {
   unsigned long long first;
 };
 
-template <class Word>
-__global__ void compare(const Word* data, std::size_t count, expectation expected,
-                        verdict* result) {
+template <class T>
+__global__ void compare(const T* data, std::size_t count, expectation expected, verdict* result) {
   for_each_element(count, [=](std::size_t i) {
-    if (data[i] == hash<Word>(expected.source(i))) return;
+    if (same(data[i], element_at<T>(expected.source(i)))) return;
     atomicAdd(&result->differences, 1ull);
     atomicMin(&result->first, static_cast<unsigned long long>(i));
   });
@@ -86,8 +108,8 @@ constexpr int grid = 4096;
 constexpr int threads = 256;
 constexpr int guard_value = 0xa5;
 
-template <class Word>
-std::string differences(const Word* data, std::size_t count, const expectation& expected) {
+template <class T>
+std::string differences(const T* data, std::size_t count, const expectation& expected) {
   const device_allocation memory{sizeof(verdict)};
   auto* const result = reinterpret_cast<verdict*>(memory.data());
   verdict v{0, ~0ull};
@@ -101,15 +123,14 @@ std::string differences(const Word* data, std::size_t count, const expectation& 
 }
 
 // Elements between two guards.
-template <class Word>
+template <class T>
 class guarded {
  public:
-  explicit guarded(std::size_t count)
-      : size_(count * sizeof(Word)), memory_(size_ + 2 * guard_bytes) {
+  explicit guarded(std::size_t count) : size_(count * sizeof(T)), memory_(size_ + 2 * guard_bytes) {
     check_cuda(cudaMemset(memory_.data(), guard_value, guard_bytes), "cudaMemset");
     check_cuda(cudaMemset(behind(), guard_value, guard_bytes), "cudaMemset");
   }
-  Word* data() const { return reinterpret_cast<Word*>(memory_.data() + guard_bytes); }
+  T* data() const { return reinterpret_cast<T*>(memory_.data() + guard_bytes); }
   bool guards_hold() const {
     const byte_vector guard(guard_bytes, std::byte{guard_value});
     return download(memory_.data(), guard_bytes) == guard &&
@@ -124,18 +145,20 @@ class guarded {
 };
 
 // launch(out, in) on a matrix of hashes; every element of both is checked on the device.
-template <class Word, class Launch>
+template <class T, class Launch>
 void check_large(shape s, symmetry how, Launch launch) {
   const std::size_t count = s.nx * s.ny;
-  require_memory(2 * count * sizeof(Word) + 4 * guard_bytes);
-  INFO(describe(tt_test::describe<Word>(std::to_string(sizeof(Word)) + " bytes"), how, s));
-  const guarded<Word> in{count};
-  const guarded<Word> out{count};
+  require_memory(2 * count * sizeof(T) + 4 * guard_bytes);
+  INFO(describe(tt_test::describe<T>(std::to_string(sizeof(T)) + " bytes"), how, s));
+  const guarded<T> in{count};
+  const guarded<T> out{count};
   const expectation expected = expect(s, how);
   fill_input<<<grid, threads>>>(in.data(), count);
   poison_output<<<grid, threads>>>(out.data(), count, expected);
   check_cuda(cudaGetLastError(), "launch of the fill");
-  REQUIRE(launch(out.data(), static_cast<const Word*>(in.data())) == cudaSuccess);
+  // The comparison can tell.
+  REQUIRE(differences(out.data(), count, expected) != "");
+  REQUIRE(launch(out.data(), static_cast<const T*>(in.data())) == cudaSuccess);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(differences(out.data(), count, expected) == "");
   REQUIRE(differences(in.data(), count, expect(s, symmetry::identity)) == "");
@@ -144,34 +167,34 @@ void check_large(shape s, symmetry how, Launch launch) {
 }
 
 // launch(data) in the matrix's own memory.
-template <class Word, class Launch>
+template <class T, class Launch>
 void check_large_inplace(shape s, symmetry how, Launch launch) {
   const std::size_t count = s.nx * s.ny;
-  require_memory(count * sizeof(Word) + 2 * guard_bytes);
-  INFO(describe(tt_test::describe<Word>(std::to_string(sizeof(Word)) + " bytes"), how, s)
-       << " in place");
-  const guarded<Word> data{count};
+  require_memory(count * sizeof(T) + 2 * guard_bytes);
+  INFO(describe(tt_test::describe<T>(std::to_string(sizeof(T)) + " bytes"), how, s) << " in place");
+  const guarded<T> data{count};
   fill_input<<<grid, threads>>>(data.data(), count);
   check_cuda(cudaGetLastError(), "launch of the fill");
+  REQUIRE((differences(data.data(), count, expect(s, how)) == "") == (how == symmetry::identity));
   REQUIRE(launch(data.data()) == cudaSuccess);
   REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
   REQUIRE(differences(data.data(), count, expect(s, how)) == "");
   REQUIRE(data.guards_hold());
 }
 
-template <class Word>
+template <class T>
 void check_symmetry(shape s, symmetry how) {
-  check_large<Word>(s, how, [&](Word* out, const Word* in) {
+  check_large<T>(s, how, [&](T* out, const T* in) {
     const shape t = reoriented(s, how);
-    return tt::reorient(tt::matrix_view<Word>{out, t.ny, t.nx, t.nx},
-                        tt::matrix_view<const Word>{in, s.ny, s.nx, s.nx}, how);
+    return tt::reorient(tt::matrix_view<T>{out, t.ny, t.nx, t.nx},
+                        tt::matrix_view<const T>{in, s.ny, s.nx, s.nx}, how);
   });
 }
 
-template <class Word>
+template <class T>
 void check_symmetry_inplace(shape s, symmetry how) {
-  check_large_inplace<Word>(s, how, [&](Word* data) {
-    return tt::reorient_inplace(tt::matrix_view<Word>{data, s.ny, s.nx, s.nx}, how);
+  check_large_inplace<T>(s, how, [&](T* data) {
+    return tt::reorient_inplace(tt::matrix_view<T>{data, s.ny, s.nx, s.nx}, how);
   });
 }
 
@@ -258,4 +281,64 @@ TEST_CASE("large: more than 2^32 bytes in many small matrices", "[large]") {
       {s.nx * s.ny, batch}, symmetry::flip_lr, [&](byte_type* out, const byte_type* in) {
         return tt::reorient_batched(out, in, s.nx, s.ny, batch, symmetry::rotate_180);
       });
+}
+
+namespace {
+
+// transpose_inplace with as many bytes of scratch as `amount(least, full)` says.
+template <class T, class Amount>
+void check_large_scratch(shape s, Amount amount) {
+  std::size_t least = 0;
+  REQUIRE(tt::transpose_inplace(nullptr, least, static_cast<T*>(nullptr), s.nx, s.ny) ==
+          cudaSuccess);
+  const std::size_t full = s.nx * s.ny * sizeof(T);
+  std::size_t bytes = amount(least, full);
+  INFO("scratch of " << bytes << " bytes");
+  require_memory(full + bytes + 2 * guard_bytes);
+  const device_allocation temp{bytes};
+  check_large_inplace<T>(s, symmetry::transpose, [&](T* data) {
+    return tt::transpose_inplace(temp.data(), bytes, data, s.nx, s.ny);
+  });
+}
+
+std::size_t smallest(std::size_t least, std::size_t) { return least; }
+std::size_t middling(std::size_t least, std::size_t full) {
+  return std::min(full, std::max(least, std::size_t{32} << 20));
+}
+std::size_t whole(std::size_t, std::size_t full) { return full; }
+
+}  // namespace
+
+TEST_CASE("large: rectangles of more than 2^32 bytes in place", "[large]") {
+  require_device();
+  SECTION("coprime, smallest") { check_large_scratch<byte_type>({65537, 65539}, smallest); }
+  SECTION("coprime, tall") { check_large_scratch<byte_type>({65539, 65537}, middling); }
+  SECTION("other sides") { check_large_scratch<byte_type>({65792, 65536}, middling); }
+  SECTION("other sides, wide") { check_large_scratch<byte_type>({65536, 65792}, smallest); }
+  SECTION("whole") { check_large_scratch<byte_type>({65537, 65539}, whole); }
+  SECTION("few columns") { check_large_scratch<byte_type>({40, 110000003}, smallest); }
+  SECTION("few rows") { check_large_scratch<byte_type>({110000003, 40}, middling); }
+  SECTION("a side of more than 2^31") {
+    check_large_scratch<byte_type>({3, (std::size_t{1} << 31) + 5}, smallest);
+  }
+}
+
+TEST_CASE("large: rectangles of more than 2^31 words in place", "[large]") {
+  require_device();
+  SECTION("coprime") { check_large_scratch<word_type>({46351, 46349}, smallest); }
+  SECTION("other sides") { check_large_scratch<word_type>({46352, 46384}, middling); }
+}
+
+// Rows that fit the shared memory of no block take another way.
+TEST_CASE("large: rectangles whose shorter side is more than 227 KB", "[large]") {
+  require_device();
+  using aligned = block<64, 16>;
+  using unaligned = block<63, 1>;
+  SECTION("coprime, smallest") { check_large_scratch<aligned>({4001, 4003}, smallest); }
+  SECTION("coprime, wide") { check_large_scratch<aligned>({4003, 4001}, middling); }
+  SECTION("other sides") { check_large_scratch<aligned>({4000, 4016}, middling); }
+  SECTION("other sides, wide") { check_large_scratch<aligned>({4016, 4000}, smallest); }
+  SECTION("unaligned") { check_large_scratch<unaligned>({4001, 4003}, middling); }
+  SECTION("unaligned, wide") { check_large_scratch<unaligned>({4016, 4000}, smallest); }
+  SECTION("8 bytes") { check_large_scratch<std::uint64_t>({29101, 29103}, smallest); }
 }
