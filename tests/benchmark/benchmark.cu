@@ -3,10 +3,7 @@
 
 // Speed of every 2-D transpose beside cudaMemcpyAsync of the same bytes, the textbook kernel and
 // cublas<t>geam, all in one run. Cases are named family/type/shape; shapes are columns x rows of
-// the input, with the batch in front. Google Benchmark's own options work; ours:
-//   --table             print Markdown tables after the run
-//   --table_out=FILE    write them to FILE instead
-//   --rounds=N          rounds that each median is taken from (15)
+// the input, with the batch in front. program.cuh says which options there are.
 
 #include <benchmark/benchmark.h>
 #include <cuda_fp16.h>
@@ -14,7 +11,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <fstream>
 #include <initializer_list>
 #include <iostream>
 #include <stdexcept>
@@ -26,6 +22,7 @@
 
 #include "harness.cuh"
 #include "peers.cuh"
+#include "program.cuh"
 
 namespace {
 
@@ -132,35 +129,6 @@ std::vector<contender> line_up(stopwatch watch, const shape& s, Op op, Form form
   return field;
 }
 
-// Runs everybody once and compares all that they wrote. A peer that declines a shape drops out;
-// anything else that goes wrong throws.
-void verify_all(std::vector<contender>& field, std::size_t slots, std::size_t out_bytes,
-                const std::string& name) {
-  static constexpr const char* who[] = {"reference", "tiletranspose", "textbook", "geam"};
-  const arena& a = device();
-  for (auto c = field.begin(); c != field.end();) {
-    must(cudaMemsetAsync(a.out, 0xFF, out_bytes, a.stream), "poisoning the output");
-    cudaError_t status = cudaSuccess;
-    for (std::size_t slot = 0; slot < slots && status == cudaSuccess; ++slot) {
-      status = c->call(slot);
-    }
-    if (status != cudaSuccess && c->who > contender::ours) {
-      std::cerr << name << ": " << who[c->who] << " declines: " << cudaGetErrorString(status)
-                << "\n";
-      c = field.erase(c);
-      continue;
-    }
-    try {
-      must(status, "call");
-      must(cudaStreamSynchronize(a.stream), "run");
-      for (std::size_t slot = 0; slot < slots && c->check; ++slot) { c->check(slot); }
-    } catch (const std::exception& error) {
-      throw std::runtime_error(std::string{who[c->who]} + ": " + error.what());
-    }
-    ++c;
-  }
-}
-
 template <class T, class U = T, class Op = identity, class Form = tuned>
 void add(const goal& row, const std::string& type, std::vector<tagged_shape> cases, Op op = {},
          Form form = {}) {
@@ -177,7 +145,10 @@ void add(const goal& row, const std::string& type, std::vector<tagged_shape> cas
     const auto body = [=](benchmark::State& state) {
       try {
         auto field = line_up<T, U>(row.watch, c.s, op, form);
-        verify_all(field, c.slots, out_bytes, name);
+        verify_all(field, c.slots, name, [&] {
+          const arena& a = device();
+          must(cudaMemsetAsync(a.out, 0xFF, out_bytes, a.stream), "poisoning the output");
+        });
         const double bytes = static_cast<double>(c.s.elements()) * (sizeof(T) + sizeof(U));
         const result r{row, name, bytes, race(row.watch, field, c.slots)};
         for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
@@ -333,83 +304,6 @@ void register_cases() {
   add<byte>(host, "1-byte", {{{256, 256}}, {{255, 257}}});
 }
 
-// ---- command line -------------------------------------------------------------------------------
-
-struct arguments {
-  bool list = false, table = false;
-  std::string table_file;
-};
-
-// Takes out what is ours and leaves the rest to Google Benchmark.
-arguments parse(int& argc, char** argv) {
-  arguments result;
-  int kept = 1;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    const auto value = [&] { return word.substr(word.find('=') + 1); };
-    if (word == "--table") {
-      result.table = true;
-    } else if (word.rfind("--table_out=", 0) == 0) {
-      result.table_file = value();
-    } else if (word.rfind("--rounds=", 0) == 0) {
-      options().rounds = std::max(1, std::stoi(value()));
-    } else {
-      result.list = result.list || word.rfind("--benchmark_list_tests", 0) == 0;
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
-  return result;
-}
-
-int run(int argc, char** argv) {
-  const arguments args = parse(argc, argv);
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) { return 1; }
-  if (!args.list) {
-    int devices = 0;
-    const cudaError_t status = cudaGetDeviceCount(&devices);
-    if (status != cudaSuccess || devices == 0) {
-      std::cerr << "No CUDA device here (" << cudaGetErrorString(status) << "): nothing was run.\n";
-      return 0;
-    }
-    set_up_device();
-    benchmark::AddCustomContext("gpu", machine());
-  }
-  register_cases();
-  if (outcome().left_out != 0) {
-    std::cerr << outcome().left_out << " cases are left out: too large for this GPU's memory\n";
-  }
-  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  if (args.list) { return 0; }
-  if (!args.table_file.empty()) {
-    std::ofstream file(args.table_file);
-    write_tables(file, machine());
-    file.close();
-    if (!file) { throw std::runtime_error("could not write " + args.table_file); }
-  } else if (args.table) {
-    write_tables(std::cout, machine());
-  }
-  for (const result& r : outcome().results) {
-    if (r.misses_goal()) {
-      std::cerr << "misses its goal: " << r.name << ", " << number(r.score(), 2) << " for "
-                << number(r.row.floor, 1) << "\n";
-    }
-  }
-  for (const std::string& failure : outcome().failures) {
-    std::cerr << "FAILED " << failure << "\n";
-  }
-  return matched == 0 || !outcome().failures.empty() ? 1 : 0;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "benchmark: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_cases); }

@@ -183,7 +183,7 @@ enum class stopwatch { device, graph, host };
 // Whoever runs in a case: the reference first, this library second, its peers after them.
 // slot: which copy of the problem, where a case rotates through several.
 struct contender {
-  enum role : std::size_t { reference, ours, textbook, geam, count };
+  enum role : std::size_t { reference, ours, textbook, geam, thrust, count };
   role who;
   std::function<cudaError_t(std::size_t slot)> call;
   std::function<void(std::size_t slot)> check;  // throws; none for the reference
@@ -293,6 +293,36 @@ inline times race(stopwatch watch, const std::vector<contender>& field, std::siz
   return result;
 }
 
+// Runs everybody once and compares all that they wrote. A peer that declines a shape drops out;
+// anything else that goes wrong throws. `prepare` is called before each of them.
+template <class Prepare>
+void verify_all(std::vector<contender>& field, std::size_t slots, const std::string& name,
+                Prepare prepare) {
+  static constexpr const char* who[] = {"reference", "tiletranspose", "textbook", "geam", "thrust"};
+  const arena& a = device();
+  for (auto c = field.begin(); c != field.end();) {
+    prepare();
+    cudaError_t status = cudaSuccess;
+    for (std::size_t slot = 0; slot < slots && status == cudaSuccess; ++slot) {
+      status = c->call(slot);
+    }
+    if (status != cudaSuccess && c->who > contender::ours) {
+      std::cerr << name << ": " << who[c->who] << " declines: " << cudaGetErrorString(status)
+                << "\n";
+      c = field.erase(c);
+      continue;
+    }
+    try {
+      must(status, "call");
+      must(cudaStreamSynchronize(a.stream), "run");
+      for (std::size_t slot = 0; slot < slots && c->check; ++slot) { c->check(slot); }
+    } catch (const std::exception& error) {
+      throw std::runtime_error(std::string{who[c->who]} + ": " + error.what());
+    }
+    ++c;
+  }
+}
+
 // ---- results ------------------------------------------------------------------------------------
 
 // A row of the summary. `floor` is the goal: least % of the reference's speed for the device, most
@@ -337,12 +367,12 @@ inline report& outcome() {
 }
 
 inline void publish(benchmark::State& state, const result& r) {
-  static constexpr const char* names[] = {"ref", "tt", "textbook", "geam"};
+  static constexpr const char* names[] = {"ref", "tt", "textbook", "geam", "thrust"};
   if (r.row.watch == stopwatch::device) {
     state.counters["pct_of_memcpy"] = r.percent(contender::ours);
     state.counters["TBps"] = r.terabytes(contender::ours);
     state.counters["memcpy_TBps"] = r.terabytes(contender::reference);
-    for (const auto who : {contender::textbook, contender::geam}) {
+    for (const auto who : {contender::textbook, contender::geam, contender::thrust}) {
       if (r.seconds[who] > 0) { state.counters[std::string{names[who]} + "_pct"] = r.percent(who); }
     }
   } else {
@@ -427,14 +457,30 @@ inline void write_tables(std::ostream& to, const std::string& where) {
     return number(r.seconds[who] * 1e6, 2);
   };
   using cells = std::vector<std::string>;
-  section(stopwatch::device,
-          "\n| case, % of cudaMemcpyAsync | tiletranspose | textbook | cuBLAS geam "
-          "| cudaMemcpyAsync, TB/s |\n"
-          "|---|---|---|---|---|\n",
-          [&](const result& r) {
-            return cells{share(r, contender::ours), share(r, contender::textbook),
-                         share(r, contender::geam), number(r.terabytes(contender::reference), 2)};
-          });
+  // A column for each peer that took part.
+  std::vector<contender::role> columns{contender::ours};
+  std::string head = "\n| case, % of cudaMemcpyAsync | tiletranspose";
+  const std::pair<contender::role, const char*> peers[] = {{contender::textbook, "textbook"},
+                                                           {contender::geam, "cuBLAS geam"},
+                                                           {contender::thrust, "Thrust"}};
+  for (const auto& [who, label] : peers) {
+    const auto& results = outcome().results;
+    if (std::any_of(results.begin(), results.end(), [who = who](const result& r) {
+          return r.row.watch == stopwatch::device && r.seconds[who] > 0;
+        })) {
+      columns.push_back(who);
+      head += std::string{" | "} + label;
+    }
+  }
+  head += " | cudaMemcpyAsync, TB/s |\n|";
+  for (std::size_t i = 0; i < columns.size() + 2; ++i) { head += "---|"; }
+  head += "\n";
+  section(stopwatch::device, head.c_str(), [&](const result& r) {
+    cells row;
+    for (const contender::role who : columns) { row.push_back(share(r, who)); }
+    row.push_back(number(r.terabytes(contender::reference), 2));
+    return row;
+  });
   section(stopwatch::graph,
           "\n| us a call inside a graph | cudaMemcpyAsync | tiletranspose | ratio | textbook "
           "| cuBLAS geam |\n"

@@ -285,6 +285,17 @@ class output_buffer {
     if (m.rows * m.cols > 0) regions_.push_back({first_ + offset, m.rows, m.cols, stride, m.size});
   }
 
+  // Holds `before` from the start, and expects `after` there, which has its rows and columns: what a
+  // call in place is given and leaves.
+  void change(std::size_t offset, std::size_t stride, const host_matrix& before,
+              const host_matrix& after) {
+    expect(offset, stride, after);
+    for_each_row(offset, stride, before,
+                 [&](std::size_t at, const std::byte* row, std::size_t size) {
+                   std::memcpy(&before_[at], row, size);
+                 });
+  }
+
   // Holds m from the start, and expects it there afterwards: an input that shares the buffer.
   void hold(std::size_t offset, std::size_t stride, const host_matrix& m) {
     for_each_row(offset, stride, m, [&](std::size_t at, const std::byte* row, std::size_t size) {

@@ -1,0 +1,495 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// tt::transpose_inplace of any matrix with scratch: from the smallest to more than a full copy.
+
+#include <limits>
+
+#include "scratch_calls.cuh"
+
+using namespace tt_test;
+
+namespace {
+
+using tt::symmetry;
+
+// Scratch between guards, filled with bytes that mean nothing.
+class scratch {
+ public:
+  // Starts `misalignment` bytes past a 256-byte boundary.
+  scratch(std::size_t size, random_source& random, std::size_t misalignment = 0)
+      : first_(guard_bytes + misalignment),
+        content_(random.fill(first_ + size + guard_bytes)),
+        memory_(content_.size()) {
+    upload(memory_.data(), content_);
+  }
+
+  void* data() const { return memory_.data() + first_; }
+
+  bool guards_hold() const {
+    const byte_vector now = download(memory_.data(), content_.size());
+    const auto first = static_cast<std::ptrdiff_t>(first_);
+    return std::equal(now.begin(), now.begin() + first, content_.begin()) &&
+           std::equal(now.end() - guard_bytes, now.end(), content_.end() - guard_bytes);
+  }
+
+ private:
+  std::size_t first_;
+  byte_vector content_;
+  device_allocation memory_;
+};
+
+const std::vector<scratch_call>& every_scratch_call() {
+  static const std::vector<scratch_call> calls = [] {
+    std::vector<scratch_call> result;
+    for (const auto& part : {scratch_calls_of_1_to_8_bytes(), scratch_calls_of_9_to_20_bytes(),
+                             scratch_calls_of_24_to_64_bytes(), aligned_scratch_calls()}) {
+      result.insert(result.end(), part.begin(), part.end());
+    }
+    return result;
+  }();
+  return calls;
+}
+
+std::vector<scratch_call> scratch_calls_between(std::size_t lowest, std::size_t highest) {
+  std::vector<scratch_call> result;
+  for (const scratch_call& c : every_scratch_call()) {
+    if (c.type.size >= lowest && c.type.size <= highest) result.push_back(c);
+  }
+  return result;
+}
+
+// A type each for the ways in which elements are moved: enough where a test is about the shape.
+std::vector<scratch_call> plain_scratch_calls() {
+  std::vector<scratch_call> result;
+  for (const scratch_call& c : every_scratch_call()) {
+    const auto is = [&](std::size_t size, std::size_t alignment) {
+      return c.type.size == size && c.type.alignment == alignment;
+    };
+    if (is(1, 1) || is(2, 2) || is(3, 1) || is(4, 4) || is(8, 8) || is(12, 4) || is(16, 16) ||
+        is(64, 1)) {
+      result.push_back(c);
+    }
+  }
+  return result;
+}
+
+const scratch_call& floats() {
+  const auto is_it = [](const scratch_call& c) {
+    return c.type.size == sizeof(float) && c.type.alignment == alignof(float);
+  };
+  return *std::find_if(every_scratch_call().begin(), every_scratch_call().end(), is_it);
+}
+
+// What the query answers; checks that it does nothing else.
+std::size_t smallest_scratch(const scratch_call& c, shape s, std::byte* data) {
+  std::size_t bytes = 0;
+  REQUIRE(c.transpose(nullptr, bytes, data, s) == cudaSuccess);
+  // Nothing to allocate would be a null pointer, and that asks again.
+  REQUIRE(bytes > 0);
+  std::size_t again = ~std::size_t{0};
+  REQUIRE(c.transpose(nullptr, again, nullptr, s) == cudaSuccess);
+  REQUIRE(again == bytes);
+  return bytes;
+}
+
+void check_with(const scratch_call& c, shape s, std::size_t temp_bytes, random_source& random,
+                std::size_t misalignment) {
+  INFO("scratch of " << temp_bytes << " bytes for " << s.nx * s.ny * c.type.size);
+  // The scratch starts off 16 bytes where the data do.
+  const scratch temp{temp_bytes, random, misalignment};
+  std::size_t size = temp_bytes;
+  check_inplace(c.type, symmetry::transpose, s, s.nx, misalignment, random,
+                [&](std::byte* data) { return c.transpose(temp.data(), size, data, s); });
+  REQUIRE(size == temp_bytes);
+  REQUIRE(temp.guards_hold());
+}
+
+void check_smallest(const scratch_call& c, shape s, random_source& random,
+                    std::size_t misalignment = 0) {
+  check_with(c, s, smallest_scratch(c, s, nullptr), random, misalignment);
+}
+
+// The smallest scratch, a full copy and what lies between.
+void check_amounts(const scratch_call& c, shape s, random_source& random,
+                   std::size_t misalignment = 0) {
+  const std::size_t least = smallest_scratch(c, s, nullptr);
+  const std::size_t full = std::max(least, s.nx * s.ny * c.type.size);
+  check_with(c, s, least, random, misalignment);
+  check_with(c, s, least + 1, random, misalignment);
+  check_with(c, s, std::min(2 * least, full), random, misalignment);
+  check_with(c, s, least + (full - least) / 10, random, misalignment);
+  check_with(c, s, least + (full - least) / 2, random, misalignment);
+  check_with(c, s, random.between(least, full), random, misalignment);
+  check_with(c, s, std::max(least, full - 1), random, misalignment);
+  check_with(c, s, full, random, misalignment);
+  check_with(c, s, full + 1000, random, misalignment);
+}
+
+std::size_t some_offset(const scratch_call& c, random_source& random) {
+  return c.type.alignment * random.between(0, 48 / c.type.alignment);
+}
+
+void check_quick(std::size_t lowest, std::size_t highest) {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : scratch_calls_between(lowest, highest)) {
+    DYNAMIC_SECTION(c.type.name) {
+      const std::size_t step = c.type.alignment;
+      check_amounts(c, {24, 36}, random);
+      for (const shape s :
+           {shape{37, 20}, shape{3, 100}, shape{100, 3}, shape{1, 9}, shape{9, 1}, shape{32, 32},
+            shape{64, 16}, shape{5, 70000 / c.type.size}, shape{70000 / c.type.size, 5}}) {
+        check_smallest(c, s, random, step);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("scratch: every path, 1 byte", "[inplace][quick]") { check_quick(1, 1); }
+TEST_CASE("scratch: every path, 2 bytes", "[inplace][quick]") { check_quick(2, 2); }
+TEST_CASE("scratch: every path, 3 bytes", "[inplace][quick]") { check_quick(3, 3); }
+TEST_CASE("scratch: every path, 4 bytes", "[inplace][quick]") { check_quick(4, 4); }
+TEST_CASE("scratch: every path, 5 to 7 bytes", "[inplace][quick]") { check_quick(5, 7); }
+TEST_CASE("scratch: every path, 8 bytes", "[inplace][quick]") { check_quick(8, 8); }
+TEST_CASE("scratch: every path, 9 to 10 bytes", "[inplace][quick]") { check_quick(9, 10); }
+TEST_CASE("scratch: every path, 12 to 15 bytes", "[inplace][quick]") { check_quick(12, 15); }
+TEST_CASE("scratch: every path, 16 bytes", "[inplace][quick]") { check_quick(16, 16); }
+TEST_CASE("scratch: every path, 17 to 24 bytes", "[inplace][quick]") { check_quick(17, 24); }
+TEST_CASE("scratch: every path, 31 to 33 bytes", "[inplace][quick]") { check_quick(31, 33); }
+TEST_CASE("scratch: every path, 48 to 64 bytes", "[inplace][quick]") { check_quick(48, 64); }
+
+// As a caller would: ask, allocate what was asked for, call.
+TEST_CASE("scratch: the two phases", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    for (const shape s : {shape{20, 30}, shape{30, 30}, shape{1, 30}, shape{30, 1}, shape{1, 1}}) {
+      void* temp = nullptr;
+      std::size_t temp_bytes = 0;
+      check_inplace(c.type, symmetry::transpose, s, s.nx, 0, random, [&](std::byte* data) {
+        cudaError_t status = c.transpose(nullptr, temp_bytes, data, s);
+        if (status == cudaSuccess) status = cudaMalloc(&temp, temp_bytes);
+        if (status == cudaSuccess) status = c.transpose(temp, temp_bytes, data, s);
+        return status;
+      });
+      REQUIRE(cudaFree(temp) == cudaSuccess);
+    }
+  }
+}
+
+// What transpose_inplace promises: a sector or an element for each of the longer side.
+TEST_CASE("scratch: the smallest grows with the longer side", "[inplace][quick]") {
+  for (const scratch_call& c : plain_scratch_calls()) {
+    for (const shape s : {shape{16381, 16411}, shape{1000, 268435}, shape{16384, 8192},
+                          shape{3, 10000000}, shape{10000000, 3}}) {
+      INFO(c.type.name << ", nx " << s.nx << ", ny " << s.ny);
+      const std::size_t most = std::max(s.nx, s.ny) * std::max<std::size_t>(32, c.type.size);
+      CHECK(smallest_scratch(c, s, nullptr) <= most);
+    }
+  }
+}
+
+TEST_CASE("scratch: less than the query's answer is refused", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    for (const shape s : {shape{40, 30}, shape{30, 41}, shape{3, 500}, shape{500, 3}}) {
+      INFO(c.type.name << ", nx " << s.nx << ", ny " << s.ny);
+      const std::size_t least = smallest_scratch(c, s, nullptr);
+      const scratch temp{least, random};
+      const std::size_t size = s.nx * s.ny * c.type.size;
+      output_buffer data{size, 0, random};
+      const byte_vector content = random.fill(size);
+      data.hold(0, size, {content.data(), 1, size, size, 1});
+      data.poison();
+      for (const std::size_t less : {least - 1, least / 2, std::size_t{0}}) {
+        std::size_t given = less;
+        CHECK(c.transpose(temp.data(), given, data.data(), s) == cudaErrorInvalidValue);
+        CHECK(given == less);
+      }
+      CHECK(data.trace_of_a_write() == "");
+    }
+  }
+}
+
+// ---------------------------------------------------- errors
+
+namespace {
+
+constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
+
+// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
+std::byte* fake_data() { return reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44); }
+void* fake_scratch() { return reinterpret_cast<void*>(std::uintptr_t{1} << 46); }
+
+cudaError_t transpose_floats(void* temp, std::size_t temp_bytes, void* data, shape s,
+                             cudaStream_t stream = nullptr) {
+  return tt::transpose_inplace(temp, temp_bytes, static_cast<float*>(data), s.nx, s.ny, stream);
+}
+
+// Floats that become their transpose, or stay.
+output_buffer make_data(shape s, random_source& random) {
+  const std::size_t size = s.nx * s.ny * sizeof(float);
+  const byte_vector before = random.fill(size);
+  const byte_vector after = transposed({before.data(), s.ny, s.nx, s.nx, sizeof(float)});
+  output_buffer data{size, 0, random};
+  data.change(0, size, {before.data(), 1, size, size, 1}, {after.data(), 1, size, size, 1});
+  data.poison();
+  return data;
+}
+
+}  // namespace
+
+TEST_CASE("scratch errors: refused with or without a device", "[errors][quick]") {
+  CHECK(transpose_floats(fake_scratch(), 1 << 20, nullptr, {5, 7}) == cudaErrorInvalidValue);
+  CHECK(transpose_floats(fake_scratch(), 1 << 20, nullptr, {1, 1}) == cudaErrorInvalidValue);
+  constexpr std::size_t root = std::size_t{1} << 32;
+  for (const shape s :
+       {shape{huge, 2}, shape{2, huge}, shape{half_huge, 2}, shape{2, half_huge}, shape{root, root},
+        shape{huge, huge}, shape{huge / 3, 4}, shape{huge / 4 + 1, 1}, shape{1, huge / 4 + 1},
+        shape{huge, 1}, shape{1, huge}, shape{root, root / 4}}) {
+    INFO("nx " << s.nx << ", ny " << s.ny);
+    CHECK(transpose_floats(fake_scratch(), huge, fake_data(), s) == cudaErrorInvalidValue);
+    std::size_t bytes = 77;
+    CHECK(floats().transpose(nullptr, bytes, fake_data(), s) == cudaErrorInvalidValue);
+    CHECK(bytes == 77);
+  }
+  SECTION("where scratch and data overlap") {
+    constexpr shape s{5, 7};
+    constexpr std::size_t size = s.nx * s.ny * sizeof(float);
+    const std::size_t least = smallest_scratch(floats(), s, nullptr);
+    std::byte* const data = fake_data();
+    CHECK(transpose_floats(data, least, data, s) == cudaErrorInvalidValue);
+    CHECK(transpose_floats(data, 4 * size, data, s) == cudaErrorInvalidValue);
+    CHECK(transpose_floats(data + 16, least, data, s) == cudaErrorInvalidValue);
+    CHECK(transpose_floats(data - 16, least, data, s) == cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("scratch errors: zero work succeeds whatever the pointers", "[errors][quick]") {
+  for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
+    INFO("nx " << s.nx << ", ny " << s.ny);
+    std::size_t bytes = 0;
+    CHECK(floats().transpose(nullptr, bytes, nullptr, s) == cudaSuccess);
+    CHECK(transpose_floats(fake_scratch(), 0, nullptr, s) == cudaSuccess);
+    CHECK(transpose_floats(fake_scratch(), bytes, fake_data(), s) == cudaSuccess);
+    CHECK(transpose_floats(fake_data(), bytes, fake_data(), s) == cudaSuccess);
+  }
+}
+
+TEST_CASE("scratch errors: without a device a call says so", "[errors][quick]") {
+  if (has_device()) SKIP("there is a device");
+  int count = 0;
+  const cudaError_t none = cudaGetDeviceCount(&count);
+  REQUIRE(none != cudaSuccess);
+  CHECK(transpose_floats(fake_scratch(), 1 << 20, fake_data(), {5, 7}) == none);
+  (void)cudaGetLastError();
+}
+
+TEST_CASE("scratch errors: a query and a refusal write and launch nothing", "[errors][quick]") {
+  require_device();
+  random_source random;
+  constexpr shape s{37, 41};
+  const output_buffer data = make_data(s, random);
+  const std::size_t bytes = smallest_scratch(floats(), s, data.data());
+  const device_allocation temp{bytes};
+  const stream to;
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamBeginCapture(to, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  const auto call = [&](void* with, std::size_t size, void* what, shape side) {
+    return transpose_floats(with, size, what, side, to);
+  };
+  CHECK(call(nullptr, 0, data.data(), s) == cudaSuccess);
+  CHECK(call(temp.data(), bytes - 1, data.data(), s) == cudaErrorInvalidValue);
+  CHECK(call(temp.data(), 0, data.data(), s) == cudaErrorInvalidValue);
+  CHECK(call(data.data(), bytes, data.data(), s) == cudaErrorInvalidValue);
+  CHECK(call(temp.data(), bytes, data.data(), {huge, 2}) == cudaErrorInvalidValue);
+  CHECK(call(temp.data(), bytes, nullptr, s) == cudaErrorInvalidValue);
+  CHECK(call(temp.data(), bytes, data.data(), {0, s.ny}) == cudaSuccess);
+  check_cuda(cudaStreamEndCapture(to, &graph), "cudaStreamEndCapture");
+  std::size_t nodes = 77;
+  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
+  CHECK(nodes == 0);
+  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  CHECK(data.trace_of_a_write() == "");
+  CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("scratch errors: an earlier error is neither returned nor cleared",
+          "[errors][provokes]") {
+  require_device();
+  random_source random;
+  for (const shape s : {shape{60, 90}, shape{61, 89}, shape{40, 40}, shape{1, 50}}) {
+    const std::size_t least = smallest_scratch(floats(), s, nullptr);
+    for (const std::size_t size : {least, least + s.nx * s.ny * sizeof(float)}) {
+      INFO("nx " << s.nx << ", ny " << s.ny << ", scratch " << size);
+      const output_buffer data = make_data(s, random);
+      const device_allocation temp{size};
+      void* p = nullptr;
+      const cudaError_t earlier = cudaMalloc(&p, huge / 4);
+      REQUIRE(earlier != cudaSuccess);
+      CHECK(smallest_scratch(floats(), s, nullptr) == least);
+      CHECK(transpose_floats(temp.data(), size, data.data(), s) == cudaSuccess);
+      CHECK(transpose_floats(temp.data(), least - 1, data.data(), s) == cudaErrorInvalidValue);
+      CHECK(cudaPeekAtLastError() == earlier);
+      CHECK(data.difference() == "");
+      CHECK(cudaGetLastError() == earlier);
+    }
+  }
+}
+
+TEST_CASE("scratch calls: on a stream, and captured into a graph", "[calls][quick]") {
+  require_device();
+  random_source random;
+  const stream to;
+  for (const shape s : {shape{60, 90}, shape{61, 89}}) {
+    const std::size_t size = s.nx * s.ny * sizeof(float);
+    const std::size_t least = smallest_scratch(floats(), s, nullptr);
+    for (const std::size_t bytes : {least, least + size / 2, least + size}) {
+      INFO("nx " << s.nx << ", ny " << s.ny << ", scratch " << bytes);
+      const output_buffer data = make_data(s, random);
+      const device_allocation temp{bytes};
+      REQUIRE(transpose_floats(temp.data(), bytes, data.data(), s, to) == cudaSuccess);
+      to.wait();
+      CHECK(data.difference() == "");
+
+      data.poison();
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t executable = nullptr;
+      check_cuda(cudaStreamBeginCapture(to, cudaStreamCaptureModeGlobal), "the capture");
+      const cudaError_t status = transpose_floats(temp.data(), bytes, data.data(), s, to);
+      check_cuda(cudaStreamEndCapture(to, &graph), "the end of the capture");
+      REQUIRE(status == cudaSuccess);
+      // Recorded, not run.
+      CHECK(data.trace_of_a_write() == "");
+      check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+      check_cuda(cudaGraphLaunch(executable, to), "cudaGraphLaunch");
+      to.wait();
+      CHECK(data.difference() == "");
+      check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
+      check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    }
+  }
+}
+
+// ---------------------------------------------------- shapes
+
+TEST_CASE("scratch: coprime and other sides", "[inplace]") {
+  require_device();
+  random_source random;
+  const shape shapes[] = {{2, 3},     {3, 2},     {4, 6},     {6, 4},     {30, 42},   {64, 96},
+                          {96, 64},   {97, 101},  {101, 97},  {127, 128}, {128, 127}, {128, 256},
+                          {256, 128}, {255, 256}, {210, 330}, {331, 211}, {300, 200}, {512, 384},
+                          {251, 509}, {512, 33},  {33, 512},  {1000, 27}, {27, 1000}, {360, 840}};
+  for (const scratch_call& c : plain_scratch_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const shape s : shapes) check_amounts(c, s, random, some_offset(c, random));
+    }
+  }
+}
+
+TEST_CASE("scratch: every element type", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : every_scratch_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      check_amounts(c, {150, 120}, random, some_offset(c, random));
+      check_amounts(c, {113, 211}, random, some_offset(c, random));
+      check_amounts(c, {7, 1000}, random, some_offset(c, random));
+      check_amounts(c, {1000, 7}, random, some_offset(c, random));
+    }
+  }
+}
+
+TEST_CASE("scratch: few columns and few rows", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const std::size_t few : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
+        for (const std::size_t many : {1000, 20011}) {
+          check_smallest(c, {few, many}, random, some_offset(c, random));
+          check_smallest(c, {many, few}, random, some_offset(c, random));
+        }
+        check_amounts(c, {few, 6007}, random, some_offset(c, random));
+        check_amounts(c, {6007, few}, random, some_offset(c, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("scratch: few columns or rows of hundreds of kilobytes", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const std::size_t bytes : {200000, 232448, 500000}) {
+        const std::size_t many = bytes / c.type.size + 1;
+        for (const std::size_t few : {2, 5, 12, 40}) {
+          check_smallest(c, {many, few}, random);
+          check_smallest(c, {few, many}, random);
+        }
+        check_amounts(c, {many, 6}, random);
+        check_amounts(c, {6, many}, random);
+      }
+    }
+  }
+}
+
+TEST_CASE("scratch: random sides", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : every_scratch_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (int i = 0; i < 25; ++i) {
+        shape s{random.between(1, 300), random.between(1, 300)};
+        if (i % 4 == 0) {  // a common divisor
+          const std::size_t common = random.between(2, 20);
+          s = {common * random.between(1, 20), common * random.between(1, 20)};
+        }
+        const std::size_t least = smallest_scratch(c, s, nullptr);
+        const std::size_t full = std::max(least, s.nx * s.ny * c.type.size);
+        check_with(c, s, least, random, some_offset(c, random));
+        check_with(c, s, random.between(least, full), random, some_offset(c, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("scratch: twice is what it was", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  const scratch_call& c = floats();
+  for (const shape s : {shape{60, 90}, shape{61, 89}}) {
+    const byte_vector content = random.fill(s.nx * s.ny * c.type.size);
+    const device_allocation data{content.size()};
+    upload(data.data(), content);
+    for (const shape side : {s, shape{s.ny, s.nx}}) {
+      std::size_t bytes = smallest_scratch(c, side, data.data());
+      const scratch temp{bytes, random};
+      REQUIRE(c.transpose(temp.data(), bytes, data.data(), side) == cudaSuccess);
+      REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    }
+    REQUIRE(download(data.data(), content.size()) == content);
+  }
+}
+
+TEST_CASE("scratch: a few million elements", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    if (c.type.size > 16) continue;
+    DYNAMIC_SECTION(c.type.name) {
+      for (const shape s : {shape{1021, 1031}, shape{1024, 1536}, shape{100, 26843},
+                            shape{26843, 100}, shape{3, 700001}}) {
+        check_smallest(c, s, random);
+        const std::size_t full = s.nx * s.ny * c.type.size;
+        check_with(c, s, random.between(full / 3, full), random, 0);
+      }
+    }
+  }
+}

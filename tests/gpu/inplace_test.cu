@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What works in its own memory: reverse, flips, half turns and squares without scratch, any matrix
+// with scratch.
+
+#include "symmetries.cuh"
+
+using namespace tt_test;
+
+namespace {
+
+using tt::symmetry;
+
+constexpr std::array<symmetry, 4> row_symmetries{symmetry::identity, symmetry::flip_lr,
+                                                 symmetry::flip_ud, symmetry::rotate_180};
+
+std::size_t some_misalignment(const element_type& type, random_source& random) {
+  return type.alignment * random.between(0, 48 / type.alignment);
+}
+
+void check_reverse_inplace(const symmetry_calls& c, std::size_t n, random_source& random,
+                           std::size_t misalignment = 0) {
+  check_inplace(c.type, symmetry::flip_lr, {n, 1}, n, misalignment, random,
+                [&](std::byte* data) { return c.reverse_inplace(data, n); });
+}
+
+void check_square(const symmetry_calls& c, std::size_t n, std::size_t gap, random_source& random,
+                  std::size_t misalignment = 0) {
+  check_inplace(c.type, symmetry::transpose, {n, n}, n + gap, misalignment, random,
+                [&](std::byte* data) {
+                  return gap == 0 ? c.transpose_inplace(data, {n, n})
+                                  : c.transpose_inplace_view(data, {n, n}, n + gap);
+                });
+}
+
+void check_quick(std::size_t lowest, std::size_t highest) {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : calls_between(lowest, highest)) {
+    DYNAMIC_SECTION(c.type.name) {
+      const std::size_t step = c.type.alignment;
+      check_reverse_inplace(c, 97, random, step);
+      check_reverse_inplace(c, 16128 / c.type.size + 4, random);
+      check_reverse_inplace(c, 40001 / c.type.size, random, 3 * step);
+      for (const symmetry s : row_symmetries) {
+        check_inplace(c, s, {21, 46}, 0, random, step);
+        check_inplace(c, s, {17000 / c.type.size, 3}, 1, random);
+        check_inplace(c, s, {17001 / c.type.size, 4}, 0, random);
+      }
+      for (const symmetry s : every_symmetry) {
+        if (swaps_sides(s)) check_inplace(c, s, {67, 67}, 2, random);
+      }
+      check_square(c, 128, 0, random);
+      check_square(c, 75, 0, random, step);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("in place: every path, 1 and 2 bytes", "[inplace][quick]") { check_quick(1, 2); }
+TEST_CASE("in place: every path, 3 bytes", "[inplace][quick]") { check_quick(3, 3); }
+TEST_CASE("in place: every path, 4 bytes", "[inplace][quick]") { check_quick(4, 4); }
+TEST_CASE("in place: every path, 5 to 7 bytes", "[inplace][quick]") { check_quick(5, 7); }
+TEST_CASE("in place: every path, 8 bytes", "[inplace][quick]") { check_quick(8, 8); }
+TEST_CASE("in place: every path, 9 to 10 bytes", "[inplace][quick]") { check_quick(9, 10); }
+TEST_CASE("in place: every path, 12 to 15 bytes", "[inplace][quick]") { check_quick(12, 15); }
+TEST_CASE("in place: every path, 16 bytes", "[inplace][quick]") { check_quick(16, 16); }
+TEST_CASE("in place: every path, 17 to 24 bytes", "[inplace][quick]") { check_quick(17, 24); }
+TEST_CASE("in place: every path, 31 to 33 bytes", "[inplace][quick]") { check_quick(31, 33); }
+TEST_CASE("in place: every path, 48 to 64 bytes", "[inplace][quick]") { check_quick(48, 64); }
+
+// ---------------------------------------------------- reverse, flips, half turns
+
+TEST_CASE("in place: reverse of few elements", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (std::size_t n = 1; n <= 70; ++n) {
+        check_reverse_inplace(c, n, random);
+        check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: reverse at every offset", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (std::size_t offset = 0; offset <= 16; offset += c.type.alignment) {
+        // The middle of the array falls on every place within 16 bytes.
+        for (std::size_t more = 0; more < 33; ++more) {
+          check_reverse_inplace(c, 3000 / c.type.size + more, random, offset);
+        }
+        check_reverse_inplace(c, 20000 / c.type.size + random.between(0, 40), random, offset);
+        check_reverse_inplace(c, 90000 / c.type.size + random.between(0, 40), random, offset);
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: reverse of lengths about a block's span", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const std::size_t chunk : chunk_bytes) {
+        for (const std::size_t times : {1, 2, 3, 4, 7}) {
+          for (const std::size_t n : counts_near(times * chunk, c.type.size)) {
+            check_reverse_inplace(c, n, random);
+            check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: reverse of a few million bytes", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      check_reverse_inplace(c, random.between(3000000, 5000000) / c.type.size, random,
+                            some_misalignment(c.type, random));
+    }
+  }
+}
+
+TEST_CASE("in place: many short rows", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : plain_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (std::size_t nx = 1; nx <= 40; ++nx) {
+        for (const symmetry s : row_symmetries) {
+          check_inplace(c, s, {nx, 1000 + nx}, 0, random, some_misalignment(c.type, random));
+          check_inplace(c, s, {nx, 1001}, random.between(1, 4), random);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: rows about a block's span", "[inplace]") {
+  require_device();
+  random_source random;
+  const std::size_t bytes[] = {256,  512,  1024,  2048,  3968,  4096, 7936,
+                               8064, 8192, 16128, 16384, 32256, 50000};
+  for (const symmetry_calls& c : plain_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const std::size_t around : bytes) {
+        for (const std::size_t nx : counts_near(around, c.type.size)) {
+          for (const symmetry s : row_symmetries) {
+            check_inplace(c, s, {nx, random.between(1, 9)}, 0, random,
+                          some_misalignment(c.type, random));
+            check_inplace(c, s, {nx, random.between(1, 9)}, random.between(1, 20), random);
+          }
+        }
+      }
+    }
+  }
+}
+
+// From the last to the first, short rows are moved as elements of their own length.
+TEST_CASE("in place: rows of every length up to 600 bytes", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : plain_calls()) {
+    if (c.type.size > 4) continue;
+    DYNAMIC_SECTION(c.type.name) {
+      for (std::size_t nx = 1; nx * c.type.size <= 600; ++nx) {
+        for (const symmetry s : {symmetry::flip_lr, symmetry::flip_ud}) {
+          check_inplace(c, s, {nx, 60000 / (nx * c.type.size) + 2}, 0, random);
+          check_inplace(c, s, {nx, 97}, 0, random, some_misalignment(c.type, random));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: random parts of random matrices", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (int i = 0; i < 20; ++i) {
+        const shape s{random.between(1, 400), random.between(1, 400)};
+        for (const symmetry how : row_symmetries) {
+          check_inplace(c, how, s, random.between(0, 70), random,
+                        some_misalignment(c.type, random));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: each name is its symmetry", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : calls_between(3, 4)) {
+    DYNAMIC_SECTION(c.type.name) {
+      const shape s{37, 21};
+      const auto check_name = [&](symmetry how, auto call) {
+        check_inplace(c.type, how, s, s.nx, 0, random,
+                      [&](std::byte* data) { return call(data, s); });
+      };
+      check_name(symmetry::flip_lr, c.flip_lr_inplace);
+      check_name(symmetry::flip_ud, c.flip_ud_inplace);
+      check_name(symmetry::rotate_180, c.rotate_180_inplace);
+    }
+  }
+}
+
+// ---------------------------------------------------- squares
+
+TEST_CASE("in place: squares about the edges of tiles", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const std::size_t n : {1,  2,  3,  15,  16,  17,  31,  32,  33,  63,  64,  65,
+                                  95, 96, 97, 127, 128, 129, 191, 255, 256, 257, 383, 513}) {
+        check_square(c, n, 0, random);
+        check_square(c, n, random.between(1, 40), random, some_misalignment(c.type, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: every symmetry of a square", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : every_call()) {
+    DYNAMIC_SECTION(c.type.name) {
+      for (const symmetry how : every_symmetry) {
+        for (int i = 0; i < 6; ++i) {
+          const std::size_t n = random.between(1, 300);
+          check_inplace(c, how, {n, n}, i % 2 == 0 ? 0 : random.between(1, 70), random,
+                        some_misalignment(c.type, random));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: the other sizes up to 64 bytes", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : calls_of_other_sizes()) {
+    DYNAMIC_SECTION(c.type.name) {
+      check_reverse_inplace(c, 50000 / c.type.size, random, some_misalignment(c.type, random));
+      for (const symmetry how : every_symmetry) {
+        const std::size_t n = random.between(1, 200);
+        check_inplace(c, how, {n, n}, 0, random);
+        check_inplace(c, how, {n, n}, random.between(1, 9), random,
+                      some_misalignment(c.type, random));
+      }
+    }
+  }
+}
+
+TEST_CASE("in place: large squares", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : plain_calls()) {
+    DYNAMIC_SECTION(c.type.name) {
+      const std::size_t n = c.type.size == 64 ? 600 : 1600;
+      check_square(c, n, 0, random);
+      check_square(c, n + 1, 0, random);
+      check_square(c, n + 3, 5, random, c.type.alignment);
+    }
+  }
+}
+
+TEST_CASE("in place: what is done is undone", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  const symmetry_calls c = calls_between(4, 4).back();
+  const shape s{83, 83};
+  const byte_vector content = random.fill(s.nx * s.ny * c.type.size);
+  const device_allocation data{content.size()};
+  for (const symmetry how : every_symmetry) {
+    INFO(name(how) << "; repeat with --rng-seed " << Catch::getSeed());
+    upload(data.data(), content);
+    REQUIRE(c.reorient_inplace(data.data(), s, s.nx, how) == cudaSuccess);
+    REQUIRE((download(data.data(), content.size()) == content) == (how == symmetry::identity));
+    REQUIRE(c.reorient_inplace(data.data(), s, s.nx, tt::inverse(how)) == cudaSuccess);
+    REQUIRE(download(data.data(), content.size()) == content);
+  }
+}

@@ -1,0 +1,681 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What the calls of reverse.cuh and those in place return when they refuse, have nothing to do, fail
+// to launch, or meet the error of an earlier call; and that they work on any stream and inside stream
+// capture.
+//
+// Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
+
+#include <limits>
+
+#include <tiletranspose/reverse.cuh>
+
+#include "symmetries.cuh"
+
+using namespace tt_test;
+
+namespace {
+
+using tt::symmetry;
+
+constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
+constexpr std::size_t matrices = 3;              // in the batches below
+
+tt::matrix_view<float> view(float* data, std::size_t rows, std::size_t cols, std::size_t stride) {
+  return {data, rows, cols, stride};
+}
+tt::matrix_view<const float> view(const float* data, std::size_t rows, std::size_t cols,
+                                  std::size_t stride) {
+  return {data, rows, cols, stride};
+}
+
+template <symmetry How>
+cudaError_t reorient_dense(float* out, const float* in, std::size_t nx, std::size_t ny,
+                           cudaStream_t s) {
+  const shape t = reoriented({nx, ny}, How);
+  return tt::reorient(view(out, t.ny, t.nx, t.nx), view(in, ny, nx, nx), How, s);
+}
+
+// One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
+struct form {
+  const char* name;
+  symmetry how;
+  std::size_t batch;
+  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+};
+
+const form forms[] = {
+    {"reorient: identity", symmetry::identity, 1, reorient_dense<symmetry::identity>},
+    {"reorient: flip_lr", symmetry::flip_lr, 1, reorient_dense<symmetry::flip_lr>},
+    {"reorient: rotate_180", symmetry::rotate_180, 1, reorient_dense<symmetry::rotate_180>},
+    {"reorient: transpose", symmetry::transpose, 1, reorient_dense<symmetry::transpose>},
+    {"reorient: rotate_270", symmetry::rotate_270, 1, reorient_dense<symmetry::rotate_270>},
+    {"flip_lr", symmetry::flip_lr, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::flip_lr(out, in, nx, ny, s);
+     }},
+    {"flip_ud", symmetry::flip_ud, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::flip_ud(out, in, nx, ny, s);
+     }},
+    {"rotate by 1", symmetry::rotate_90, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate(out, in, nx, ny, 1, s);
+     }},
+    {"rotate by -2", symmetry::rotate_180, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate(out, in, nx, ny, -2, s);
+     }},
+    {"rotate by 0", symmetry::identity, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate(out, in, nx, ny, 0, s);
+     }},
+    {"anti_transpose", symmetry::anti_transpose, 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::anti_transpose(out, in, nx, ny, s);
+     }},
+    {"contiguous batch, flip_ud", symmetry::flip_ud, matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::reorient_batched(out, in, nx, ny, matrices, symmetry::flip_ud, s);
+     }},
+    {"strided batch, rotate_90", symmetry::rotate_90, matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::reorient_batched(out, nx * ny, in, nx * ny, nx, ny, matrices, symmetry::rotate_90,
+                                   s);
+     }},
+};
+
+// A call in its own memory. `how` is what is left; those that ask for squares get them.
+struct inplace_form {
+  const char* name;
+  symmetry how;
+  bool any_shape;
+  cudaError_t (*call)(float* data, std::size_t nx, std::size_t ny, cudaStream_t s);
+};
+
+template <symmetry How>
+cudaError_t reorient_inplace(float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+  return tt::reorient_inplace(view(data, ny, nx, nx), How, s);
+}
+
+const inplace_form inplace_forms[] = {
+    {"reorient_inplace: flip_ud", symmetry::flip_ud, true, reorient_inplace<symmetry::flip_ud>},
+    {"reorient_inplace: rotate_180", symmetry::rotate_180, true,
+     reorient_inplace<symmetry::rotate_180>},
+    {"reorient_inplace: transpose", symmetry::transpose, false,
+     reorient_inplace<symmetry::transpose>},
+    {"reorient_inplace: rotate_90", symmetry::rotate_90, false,
+     reorient_inplace<symmetry::rotate_90>},
+    {"reorient_inplace: rotate_270", symmetry::rotate_270, false,
+     reorient_inplace<symmetry::rotate_270>},
+    {"reorient_inplace: anti_transpose", symmetry::anti_transpose, false,
+     reorient_inplace<symmetry::anti_transpose>},
+    {"flip_lr_inplace", symmetry::flip_lr, true,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::flip_lr_inplace(data, nx, ny, s);
+     }},
+    {"flip_ud_inplace", symmetry::flip_ud, true,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::flip_ud_inplace(data, nx, ny, s);
+     }},
+    {"rotate_180_inplace", symmetry::rotate_180, true,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate_180_inplace(data, nx, ny, s);
+     }},
+    {"transpose_inplace", symmetry::transpose, false,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose_inplace(data, nx, ny, s);
+     }},
+    {"transpose_inplace of a view", symmetry::transpose, false,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose_inplace(view(data, ny, nx, nx), s);
+     }},
+};
+
+// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
+float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
+const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
+
+byte_vector reoriented_batch(const byte_vector& in, shape s, std::size_t batch, symmetry how) {
+  byte_vector result;
+  const std::size_t matrix = s.nx * s.ny * sizeof(float);
+  for (std::size_t i = 0; i < batch; ++i) {
+    const byte_vector one = reoriented({&in[i * matrix], s.ny, s.nx, s.nx, sizeof(float)}, how);
+    result.insert(result.end(), one.begin(), one.end());
+  }
+  return result;
+}
+
+// Random input for a form, an output to match and the expectation for it.
+class form_case {
+ public:
+  form_case(const form& f, shape s, random_source& random)
+      : form_(f),
+        shape_(s),
+        content_(random.fill(s.nx * s.ny * f.batch * sizeof(float))),
+        in_(content_),
+        out_(content_.size(), 0, random) {
+    expect();
+    out_.poison();
+  }
+
+  cudaError_t call(cudaStream_t s = nullptr) const {
+    return form_.call(out_.as<float>(), in_.as<float>(), shape_.nx, shape_.ny, s);
+  }
+
+  // A new input of the same size in the same place, the output poisoned again.
+  void renew(random_source& random) {
+    content_ = random.fill(content_.size());
+    in_.replace(content_);
+    expect();
+    out_.poison();
+  }
+
+  const input_buffer& in() const { return in_; }
+  const output_buffer& out() const { return out_; }
+
+ private:
+  void expect() {
+    const byte_vector expected = reoriented_batch(content_, shape_, form_.batch, form_.how);
+    out_.expect(0, expected.size(), {expected.data(), 1, expected.size(), expected.size(), 1});
+  }
+
+  const form& form_;
+  shape shape_;
+  byte_vector content_;
+  input_buffer in_;
+  output_buffer out_;
+};
+
+// A square for a call in place, and what it must become.
+class inplace_case {
+ public:
+  inplace_case(const inplace_form& f, std::size_t side, random_source& random)
+      : form_(f), side_(side), data_(side * side * sizeof(float), 0, random) {
+    const std::size_t size = side * side * sizeof(float);
+    const byte_vector before = random.fill(size);
+    const byte_vector after =
+        reoriented({before.data(), side, side, side, sizeof(float)}, form_.how);
+    data_.change(0, size, {before.data(), 1, size, size, 1}, {after.data(), 1, size, size, 1});
+    data_.poison();
+  }
+
+  cudaError_t call(cudaStream_t s = nullptr) const {
+    return form_.call(data_.as<float>(), side_, side_, s);
+  }
+  const output_buffer& data() const { return data_; }
+
+ private:
+  const inplace_form& form_;
+  std::size_t side_;
+  output_buffer data_;
+};
+
+// Records what `enqueue(stream)` puts into a stream, and runs nothing.
+template <class Enqueue>
+cudaGraph_t capture(const stream& s, Enqueue enqueue) {
+  cudaGraph_t graph = nullptr;
+  check_cuda(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
+  const cudaError_t status = enqueue(s);
+  check_cuda(cudaStreamEndCapture(s, &graph), "cudaStreamEndCapture");
+  CHECK(status == cudaSuccess);
+  return graph;
+}
+
+std::size_t count_nodes(cudaGraph_t graph) {
+  std::size_t nodes = 0;
+  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
+  return nodes;
+}
+
+class replay {
+ public:
+  explicit replay(cudaGraph_t graph) : graph_(graph) {
+    check_cuda(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
+  }
+  ~replay() {
+    (void)cudaGraphExecDestroy(executable_);
+    (void)cudaGraphDestroy(graph_);
+  }
+  replay(const replay&) = delete;
+  replay& operator=(const replay&) = delete;
+
+  void run(const stream& s) const {
+    check_cuda(cudaGraphLaunch(executable_, s), "cudaGraphLaunch");
+    s.wait();
+  }
+
+ private:
+  cudaGraph_t graph_;
+  cudaGraphExec_t executable_ = nullptr;
+};
+
+// Fails a CUDA call, so that its error is the one that cudaGetLastError would return.
+cudaError_t leave_an_error_behind() {
+  void* p = nullptr;
+  return cudaMalloc(&p, huge / 4);
+}
+
+}  // namespace
+
+// ---------------------------------------------------- refused, with or without a device
+
+TEST_CASE("reverse errors: a null pointer with work to do is refused", "[errors][quick]") {
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(nullptr, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(fake_out(), nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue);
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    CHECK(f.call(nullptr, 5, 5, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, 1, 1, nullptr) == cudaErrorInvalidValue);
+  }
+  constexpr float* no_out = nullptr;
+  CHECK(tt::reverse(no_out, fake_in(), 5) == cudaErrorInvalidValue);
+  CHECK(tt::reverse(fake_out(), static_cast<const float*>(nullptr), 5) == cudaErrorInvalidValue);
+  CHECK(tt::reverse_inplace(no_out, 5) == cudaErrorInvalidValue);
+  auto* const outs = reinterpret_cast<float* const*>(fake_out());
+  auto* const ins = reinterpret_cast<const float* const*>(fake_in());
+  constexpr float* const* no_outs = nullptr;
+  constexpr const float* const* no_ins = nullptr;
+  for (const symmetry how : every_symmetry) {
+    INFO(name(how));
+    CHECK(tt::reorient_batched(no_outs, ins, 5, 7, 2, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient_batched(outs, no_ins, 5, 7, 2, how) == cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("reverse errors: a stride smaller than the row is refused", "[errors][quick]") {
+  for (const symmetry how : every_symmetry) {
+    INFO(name(how));
+    const shape t = reoriented({5, 7}, how);
+    for (const std::size_t stride : {std::size_t{0}, std::size_t{1}, std::size_t{4}}) {
+      CHECK(tt::reorient(view(fake_out(), t.ny, t.nx, t.nx), view(fake_in(), 7, 5, stride), how) ==
+            cudaErrorInvalidValue);
+    }
+    for (const std::size_t stride : {std::size_t{0}, std::size_t{1}, t.nx - 1}) {
+      CHECK(tt::reorient(view(fake_out(), t.ny, t.nx, stride), view(fake_in(), 7, 5, 5), how) ==
+            cudaErrorInvalidValue);
+    }
+    for (const std::size_t stride : {0, 1, 6}) {
+      CHECK(tt::reorient_inplace(view(fake_out(), 7, 7, stride), how) == cudaErrorInvalidValue);
+    }
+    for (const std::size_t stride : {0, 1, 34}) {
+      CHECK(tt::reorient_batched(fake_out(), stride, fake_in(), 35, 5, 7, 2, how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(fake_out(), 35, fake_in(), stride, 5, 7, 2, how) ==
+            cudaErrorInvalidValue);
+    }
+  }
+  CHECK(tt::transpose_inplace(view(fake_out(), 7, 7, 6)) == cudaErrorInvalidValue);
+}
+
+TEST_CASE("reverse errors: views of shapes that do not match are refused", "[errors][quick]") {
+  const tt::matrix_view<const float> in = view(fake_in(), 7, 5, 9);
+  for (const symmetry how : every_symmetry) {
+    INFO(name(how));
+    const shape t = reoriented({5, 7}, how);
+    // Right for the other four symmetries.
+    CHECK(tt::reorient(view(fake_out(), t.nx, t.ny, 9), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), t.ny + 1, t.nx, 9), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), t.ny - 1, t.nx, 9), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), t.ny, t.nx + 1, 9), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), t.ny, t.nx - 1, 9), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), 1, 35, 35), in, how) == cudaErrorInvalidValue);
+    CHECK(tt::reorient(view(fake_out(), 0, 0, 9), in, how) == cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("reverse errors: only squares are transposed without scratch", "[errors][quick]") {
+  for (const inplace_form& f : inplace_forms) {
+    if (f.any_shape) continue;
+    INFO(f.name);
+    CHECK(f.call(fake_out(), 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(fake_out(), 7, 5, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(fake_out(), 2, 1, nullptr) == cudaErrorInvalidValue);
+  }
+}
+
+TEST_CASE("reverse errors: sizes whose product overflows are refused", "[errors][quick]") {
+  constexpr std::size_t root = std::size_t{1} << 32;
+  const shape shapes[] = {{huge, 2},         {2, huge},    {half_huge, 2}, {2, half_huge},
+                          {root, root},      {huge, huge}, {huge / 3, 4},  {huge / 4 + 1, 1},
+                          {1, huge / 4 + 1}, {huge, 1},    {1, huge},      {root, root / 4},
+                          {root / 4, root}};
+  for (const shape s : shapes) {
+    INFO("nx " << s.nx << ", ny " << s.ny);
+    for (const form& f : forms) {
+      INFO(f.name);
+      CHECK(f.call(fake_out(), fake_in(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    }
+    for (const inplace_form& f : inplace_forms) {
+      INFO(f.name);
+      CHECK(f.call(fake_out(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    }
+  }
+  for (const std::size_t n : {huge, half_huge, huge / 4 + 1, huge / 8 + 1}) {
+    INFO("n " << n);
+    CHECK(tt::reverse(fake_out(), fake_in(), n) == cudaErrorInvalidValue);
+    CHECK(tt::reverse_inplace(fake_out(), n) == cudaErrorInvalidValue);
+    CHECK(tt::reorient_inplace(view(fake_out(), 3, 3, n), symmetry::flip_ud) ==
+          cudaErrorInvalidValue);
+    CHECK(tt::transpose_inplace(view(fake_out(), 3, 3, n)) == cudaErrorInvalidValue);
+    for (const symmetry how : every_symmetry) {
+      INFO(name(how));
+      const shape t = reoriented({5, 3}, how);
+      CHECK(tt::reorient(view(fake_out(), t.ny, t.nx, n), view(fake_in(), 3, 5, 5), how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient(view(fake_out(), t.ny, t.nx, t.nx), view(fake_in(), 3, 5, n), how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(fake_out(), n, fake_in(), 35, 5, 7, 3, how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(fake_out(), 35, fake_in(), n, 5, 7, 3, how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(fake_out(), fake_in(), 5, 7, n, how) == cudaErrorInvalidValue);
+    }
+  }
+}
+
+TEST_CASE("reverse errors: input and output that overlap are refused", "[errors][quick]") {
+  constexpr std::size_t nx = 5;
+  constexpr std::size_t ny = 7;
+  float* const base = fake_out();
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = nx * ny * f.batch;
+    // Equal pointers too, and where nothing would move: in place has its own name.
+    CHECK(f.call(base, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base, 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base + 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base + elements - 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base + elements - 1, nx, ny, nullptr) == cudaErrorInvalidValue);
+  }
+  CHECK(tt::reverse(base, static_cast<const float*>(base), 9) == cudaErrorInvalidValue);
+  CHECK(tt::reverse(base + 8, static_cast<const float*>(base), 9) == cudaErrorInvalidValue);
+  CHECK(tt::reverse(base, static_cast<const float*>(base + 8), 9) == cudaErrorInvalidValue);
+  auto* const outs = reinterpret_cast<float* const*>(base);
+  auto* const ins = reinterpret_cast<const float* const*>(base);
+  CHECK(tt::reorient_batched(outs, ins, nx, ny, 2, symmetry::flip_lr) == cudaErrorInvalidValue);
+
+  SECTION("an element of the last matrices of a strided batch") {
+    // The input's matrices lie in the output's gaps, but for one element.
+    const float* const in = base + 34;
+    CHECK(tt::reorient_batched(base, 100, in, 100, nx, ny, 4, symmetry::flip_ud) ==
+          cudaErrorInvalidValue);
+  }
+}
+
+// Touching is not overlapping. Without a device the call fails too, but for another reason.
+TEST_CASE("reverse errors: neighbours in memory are accepted", "[errors][quick]") {
+  const bool device = has_device();
+  constexpr shape s{5, 7};
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = s.nx * s.ny * f.batch;
+    const std::size_t size = elements * sizeof(float);
+    if (!device) {
+      CHECK(f.call(fake_out() + elements, fake_out(), s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      CHECK(f.call(fake_out(), fake_out() + elements, s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      continue;
+    }
+    for (const bool input_first : {true, false}) {
+      const std::size_t in = input_first ? 0 : size;
+      const std::size_t out = input_first ? size : 0;
+      const byte_vector content = random.fill(size);
+      const byte_vector expected = reoriented_batch(content, s, f.batch, f.how);
+      output_buffer both{2 * size, 0, random};
+      both.hold(in, elements, {content.data(), 1, elements, elements, sizeof(float)});
+      both.expect(out, elements, {expected.data(), 1, elements, elements, sizeof(float)});
+      both.poison();
+      CHECK(f.call(both.as<float>() + out / sizeof(float), both.as<float>() + in / sizeof(float),
+                   s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(both.difference() == "");
+    }
+  }
+  (void)cudaGetLastError();
+}
+
+TEST_CASE("reverse errors: zero work succeeds whatever the pointers", "[errors][quick]") {
+  constexpr float* no_out = nullptr;
+  constexpr const float* no_in = nullptr;
+  for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
+    INFO("nx " << s.nx << ", ny " << s.ny);
+    for (const form& f : forms) {
+      INFO(f.name);
+      CHECK(f.call(nullptr, nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(nullptr, fake_in(), s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
+    }
+    for (const inplace_form& f : inplace_forms) {
+      INFO(f.name);
+      CHECK(f.call(nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
+    }
+  }
+  CHECK(tt::reverse(no_out, no_in, 0) == cudaSuccess);
+  CHECK(tt::reverse(fake_out(), static_cast<const float*>(fake_out()), 0) == cudaSuccess);
+  CHECK(tt::reverse_inplace(no_out, 0) == cudaSuccess);
+  constexpr float* const* no_outs = nullptr;
+  constexpr const float* const* no_ins = nullptr;
+  for (const symmetry how : every_symmetry) {
+    INFO(name(how));
+    CHECK(tt::reorient_batched(no_out, no_in, 5, 7, 0, how) == cudaSuccess);
+    CHECK(tt::reorient_batched(no_out, no_in, huge, huge, 0, how) == cudaSuccess);
+    CHECK(tt::reorient_batched(no_out, 0, no_in, 0, 5, 7, 0, how) == cudaSuccess);
+    CHECK(tt::reorient_batched(no_outs, no_ins, 5, 7, 0, how) == cudaSuccess);
+    CHECK(tt::reorient_batched(no_outs, no_ins, 0, 7, 3, how) == cudaSuccess);
+  }
+}
+
+TEST_CASE("reverse errors: without a device a call says so", "[errors][quick]") {
+  if (has_device()) SKIP("there is a device");
+  int count = 0;
+  const cudaError_t none = cudaGetDeviceCount(&count);
+  REQUIRE(none != cudaSuccess);
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(fake_out(), fake_in(), 5, 7, nullptr) == none);
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    CHECK(f.call(fake_out(), 7, 7, nullptr) == none);
+  }
+  (void)cudaGetLastError();
+}
+
+// ---------------------------------------------------- refused, on a device
+
+TEST_CASE("reverse errors: a refused call writes nothing", "[errors][quick]") {
+  require_device();
+  random_source random;
+  constexpr shape s{37, 41};
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, s, random};
+    float* const out = c.out().as<float>();
+    const float* const in = c.in().as<float>();
+    CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
+    CHECK(f.call(out, in, s.nx, 0, nullptr) == cudaSuccess);
+    CHECK(c.out().trace_of_a_write() == "");
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 41, random};
+    float* const data = c.data().as<float>();
+    CHECK(f.call(data, huge, 2, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(data, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(data, 0, 41, nullptr) == cudaSuccess);
+    CHECK(f.call(data, 41, 0, nullptr) == cudaSuccess);
+    if (!f.any_shape) CHECK(f.call(data, 40, 41, nullptr) == cudaErrorInvalidValue);
+    CHECK(tt::reorient_inplace(view(data, 41, 41, 40), f.how) == cudaErrorInvalidValue);
+    CHECK(c.data().trace_of_a_write() == "");
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+  }
+
+  const form_case c{forms[1], s, random};
+  float* const out = c.out().as<float>();
+  const float* const in = c.in().as<float>();
+  CHECK(tt::reorient(view(out, 41, 37, 36), view(in, 41, 37, 37), symmetry::flip_lr) ==
+        cudaErrorInvalidValue);
+  CHECK(tt::reorient(view(out, 37, 41, 41), view(in, 41, 37, 37), symmetry::flip_lr) ==
+        cudaErrorInvalidValue);
+  CHECK(tt::reorient(view(out, 41, 37, 37), view(in, 41, 37, 37), symmetry::rotate_90) ==
+        cudaErrorInvalidValue);
+  CHECK(tt::reorient_batched(out, 8, in, 9, 3, 3, 2, symmetry::flip_ud) == cudaErrorInvalidValue);
+  CHECK(c.out().trace_of_a_write() == "");
+}
+
+TEST_CASE("reverse errors: neither a refusal nor zero work launches anything", "[errors][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    float* const out = c.out().as<float>();
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+      CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(out, nullptr, 37, 41, to) == cudaErrorInvalidValue);
+      return f.call(out, c.in().as<float>(), 37, 0, to);
+    });
+    CHECK(count_nodes(graph) == 0);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 41, random};
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+      CHECK(f.call(nullptr, 41, 41, to) == cudaErrorInvalidValue);
+      return f.call(c.data().as<float>(), 41, 0, to);
+    });
+    CHECK(count_nodes(graph) == 0);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+}
+
+// ---------------------------------------------------- errors of others, and of launches
+
+TEST_CASE("reverse errors: an earlier error is neither returned nor cleared",
+          "[errors][provokes]") {
+  require_device();
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    const cudaError_t earlier = leave_an_error_behind();
+    REQUIRE(earlier != cudaSuccess);
+    CHECK(c.call() == cudaSuccess);
+    CHECK(f.call(nullptr, c.in().as<float>(), 37, 41, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(c.out().difference() == "");
+    CHECK(cudaGetLastError() == earlier);
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 83, random};
+    const cudaError_t earlier = leave_an_error_behind();
+    REQUIRE(earlier != cudaSuccess);
+    CHECK(c.call() == cudaSuccess);
+    CHECK(f.call(nullptr, 41, 41, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(c.data().difference() == "");
+    CHECK(cudaGetLastError() == earlier);
+  }
+}
+
+// While a stream that synchronizes with the legacy one is being captured, CUDA refuses every launch
+// into the legacy stream.
+TEST_CASE("reverse errors: a failed launch returns its own status", "[errors][provokes]") {
+  require_device();
+  random_source random;
+  const auto status_beside_a_capture = [](auto call) {
+    const stream captured{cudaStreamDefault};
+    check_cuda(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal),
+               "cudaStreamBeginCapture");
+    const cudaError_t status = call();
+    cudaGraph_t graph = nullptr;
+    (void)cudaStreamEndCapture(captured, &graph);
+    if (graph != nullptr) (void)cudaGraphDestroy(graph);
+    (void)cudaGetLastError();
+    return status;
+  };
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    const cudaError_t status = status_beside_a_capture([&] { return c.call(); });
+    CHECK(status != cudaSuccess);
+    CHECK(status != cudaErrorInvalidValue);
+    CHECK(c.out().trace_of_a_write() == "");
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 41, random};
+    const cudaError_t status = status_beside_a_capture([&] { return c.call(); });
+    CHECK(status != cudaSuccess);
+    CHECK(status != cudaErrorInvalidValue);
+    CHECK(c.data().trace_of_a_write() == "");
+  }
+}
+
+// ---------------------------------------------------- streams and graphs
+
+TEST_CASE("reverse calls: a stream of the caller's", "[calls][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {129, 65}, random};
+    REQUIRE(c.call(s) == cudaSuccess);
+    s.wait();
+    CHECK(c.out().difference() == "");
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 129, random};
+    REQUIRE(c.call(s) == cudaSuccess);
+    s.wait();
+    CHECK(c.data().difference() == "");
+  }
+}
+
+TEST_CASE("reverse calls: captured into a graph and replayed", "[calls][quick]") {
+  require_device();
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    form_case c{f, {129, 65}, random};
+    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
+    // Recorded, not run.
+    CHECK(c.out().trace_of_a_write() == "");
+    for (int i = 0; i < 2; ++i) {
+      c.renew(random);
+      graph.run(s);
+      CHECK(c.out().difference() == "");
+    }
+  }
+  for (const inplace_form& f : inplace_forms) {
+    INFO(f.name);
+    const inplace_case c{f, 129, random};
+    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
+    CHECK(c.data().trace_of_a_write() == "");
+    graph.run(s);
+    CHECK(c.data().difference() == "");
+  }
+}
