@@ -10,6 +10,7 @@
 
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/tile.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 namespace {
@@ -218,4 +219,15 @@ TEST_CASE("thread_transpose: micro-blocks on the CPU", "[layout]") {
   check_thread_transpose<12, 2, 3>();
   check_thread_transpose<12, 4, 4>();
   check_thread_transpose<16, 2, 5>();
+}
+
+TEST_CASE("matrix_view: elements by row and column, on the CPU", "[layout]") {
+  int data[] = {0, 1, 2, -1, 10, 11, 12, -1};  // 2 rows x 3 columns, a gap behind each
+  const tt::matrix_view<int> view{data, 2, 3, 4};
+  const tt::matrix_view<const int> readable{data, 2, 3, 4};
+  view.set(1, 2, 99);
+  CHECK(data[6] == 99);
+  CHECK(data[7] == -1);
+  CHECK(readable.get(1, 2) == 99);
+  CHECK(view.get(0, 1) == 1);
 }
