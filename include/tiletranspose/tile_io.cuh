@@ -3,7 +3,8 @@
 
 /// \file
 /// Tiles between global and shared memory. Consecutive threads touch consecutive bytes of global memory
-/// in every function here, so accesses are coalesced; whatever lies outside of the matrix is skipped.
+/// in every function here, so accesses are coalesced; whatever lies outside of the matrix is skipped, or
+/// filled with a value of the caller's. `tile_io_async.cuh` has the forms that copy in the background.
 ///
 ///     __global__ void transpose_tiles(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
 ///       using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
@@ -85,6 +86,22 @@ TILETRANSPOSE_FUNCTION unsigned char* shared_unit(shared_tile<T, Layout> tile, u
          part * element_units<T>::bytes;
 }
 
+/// Sets the elements of a tile that lie outside of the matrix, and touches no other: no barrier is needed
+/// between this and the loads.
+template <class Group, class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION void fill_outside(Group group, shared_tile<T, Layout> tile,
+                                         matrix_view<Element> in, size_type row0, size_type col0,
+                                         const T& fill) {
+  const unsigned rows = part_inside(in.rows, row0, Layout::rows);
+  const unsigned cols = part_inside(in.cols, col0, Layout::cols);
+  if (rows == Layout::rows && cols == Layout::cols) { return; }
+  for_each_cell<Layout::rows, Layout::cols>(group, [&](unsigned row, unsigned col) {
+    if (row >= rows || col >= cols) {
+      tile.set(static_cast<int>(row), static_cast<int>(col), fill);
+    }
+  });
+}
+
 }  // namespace detail
 
 /// Fills a tile from a matrix.
@@ -106,6 +123,22 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
         detail::store_shared(detail::shared_unit(tile, row, at / units::parts, at % units::parts),
                              detail::load_global<typename units::word>(global));
       });
+}
+
+/// Fills a tile from a matrix, and with a value where the matrix ends.
+///
+///     tile(i, j) == in(row0 + i, col0 + j)    for every i, j inside of the matrix
+///     tile(i, j) == fill                      for every other i, j of the tile
+///
+/// \param fill  what a neutral element is to the work that follows: 0 for sums, the smallest value for maxima
+/// Otherwise as the form above; tiles that lie wholly inside cost the same.
+/// Barriers: group.sync() after this call and before the tile is read.
+template <class Group, class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
+                                      matrix_view<Element> in, size_type row0, size_type col0,
+                                      const typename shared_tile<T, Layout>::element& fill) {
+  load_tile(group, tile, in, row0, col0);
+  detail::fill_outside(group, tile, in, row0, col0, fill);
 }
 
 /// Writes a tile to a matrix.
