@@ -135,6 +135,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr int request_ways(ByteOffset byte_offset, int
   return worst;
 }
 
+namespace detail {
+
+/// Lanes to byte offsets, by way of the elements they access. A struct, because a lambda's call operator cannot
+/// be told that its callee may be a host function.
+template <class Layout, class LaneMap>
+struct lane_offset {
+  Layout layout;
+  LaneMap lane_map;
+
+  TILETRANSPOSE_ANY_CALLEE
+  TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(int lane) const {
+    const tile_coordinate at = lane_map(lane);
+    return at.row < 0 ? -1
+                      : static_cast<long long>(layout(at.row, at.col)) *
+                            static_cast<long long>(sizeof(typename Layout::element));
+  }
+};
+
+}  // namespace detail
+
 /// Conflict ways of one request on a tile: lane `l` accesses `access_bytes` bytes at the element
 /// `lane_map(l)`, a `tile_coordinate`.
 TILETRANSPOSE_ANY_CALLEE
@@ -143,13 +163,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, LaneMap lan
                                                       int access_bytes,
                                                       bank_model model = banks_32x4,
                                                       int lanes = 32) {
-  const auto byte_offset = [&](int lane) -> long long {
-    const tile_coordinate at = lane_map(lane);
-    return at.row < 0 ? -1
-                      : static_cast<long long>(layout(at.row, at.col)) *
-                            static_cast<long long>(sizeof(typename Layout::element));
-  };
-  return request_ways(byte_offset, access_bytes, model, lanes);
+  return request_ways(detail::lane_offset<Layout, LaneMap>{layout, lane_map}, access_bytes, model,
+                      lanes);
 }
 
 namespace detail {
