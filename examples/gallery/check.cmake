@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the gallery from outside, as its users see it, on a machine whose GPUs are hidden:
+# Checks the gallery from outside, as its users see it, with every GPU hidden except in the case on_gpu:
 #   cmake -D CASE=... -D GALLERY=program -D SOURCES=directory -D WORK=directory -P check.cmake
 
 cmake_minimum_required(VERSION 3.24)
@@ -132,6 +132,30 @@ elseif(CASE STREQUAL "refusals")
   expect_refusal("--plot takes a file name that ends in .svg" --plot bars.png)
   expect_refusal("--bank-width takes 4 or 8" --bank-width 16)
   expect_refusal("--carveout takes a number from 0 to 100" --carveout 101)
+
+elseif(CASE STREQUAL "on_gpu")
+  execute_process(COMMAND ${GALLERY} --device 0 --only copy --size 100x100 --reps 1
+                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
+  if(err MATCHES "this machine has no GPU")
+    message(STATUS "no GPU was found: nothing was checked")
+    return()
+  endif()
+  expect("${err}" "^\\[1/1\\] copy \\(float\\): verified, [0-9.]+ GB/s\n$")
+  expect_refusal("there is no device 99; this machine has [0-9]+" --device 99)
+  # 720 GB twice: more than any GPU of today has.
+  expect_refusal("--size 300000x300000 needs 1440000000000 bytes of device memory; [^\n]* free"
+                 --only copy --type double --size 300000x300000)
+  expect_refusal("--plot no/such/bars.svg cannot be written" --plot no/such/bars.svg)
+  run_gallery(0 --only transposes --size 517x389 --reps 3 --format csv --plot bars.svg)
+  expect("${out}" "\ntranspose-tuned,transpose-tuned,transposes,float,verified,0.0000"
+         "\ntranspose-conflicts,[^\n]*,256,4096,8,threads,")
+  file(READ ${WORK}/bars.svg picture)
+  expect("${picture}" "transpose-tuned" "cudaMemcpyAsync, ")
+  run_gallery(0 --only launch-shape --size 300x200 --reps 1)
+  expect("${out}" "\nBest launch-shape for float on this GPU: [0-9x]+ tile, [0-9]+ threads")
+  run_gallery(0 --only transpose-conflicts --size 300x200 --reps 1 --carveout 0 --format csv)
+  expect("${out}" ",carved_gigabytes_per_second,carved_blocks_per_sm,"
+         "transpose-conflicts,[^\n]*,verified,[0-9.,]*,256,4096,")
 
 elseif(CASE STREQUAL "public_parts")
   # No line may reach past the library's public parts.

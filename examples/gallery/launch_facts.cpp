@@ -40,20 +40,17 @@ std::vector<cudaGraphNode_t> nodes_of(const graph& captured) {
 
 std::size_t blocks_in(const dim3& grid) { return std::size_t{grid.x} * grid.y * grid.z; }
 
-/// What the runtime knows of one kernel node; kernels of other libraries may be unknown to it.
-std::optional<launched_kernel> describe(const cudaKernelNodeParams& node) {
+launched_kernel describe(const cudaKernelNodeParams& node) {
   cudaFuncAttributes attributes{};
-  if (cudaFuncGetAttributes(&attributes, node.func) != cudaSuccess) { return std::nullopt; }
+  check(cudaFuncGetAttributes(&attributes, node.func), "cudaFuncGetAttributes");
   const int threads = static_cast<int>(blocks_in(node.blockDim));
   int blocks = 0;
-  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, node.func, threads,
-                                                    node.sharedMemBytes) != cudaSuccess) {
-    return std::nullopt;
-  }
-  return launched_kernel{
-      node.func,
-      {threads, attributes.sharedSizeBytes + node.sharedMemBytes, attributes.numRegs},
-      blocks};
+  check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, node.func, threads,
+                                                      node.sharedMemBytes),
+        "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+  return {node.func,
+          {threads, attributes.sharedSizeBytes + node.sharedMemBytes, attributes.numRegs},
+          blocks};
 }
 
 }  // namespace
@@ -66,19 +63,15 @@ std::optional<launched_kernel> find_kernel(const std::function<cudaError_t()>& e
   for (cudaGraphNode_t node : nodes_of(captured)) {
     cudaGraphNodeType type{};
     check(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+    if (type != cudaGraphNodeTypeKernel) { continue; }
     cudaKernelNodeParams parameters{};
-    if (type != cudaGraphNodeTypeKernel ||
-        cudaGraphKernelNodeGetParams(node, &parameters) != cudaSuccess) {
-      continue;
-    }
+    check(cudaGraphKernelNodeGetParams(node, &parameters), "cudaGraphKernelNodeGetParams");
     const std::size_t blocks = blocks_in(parameters.gridDim);
-    const std::optional<launched_kernel> kernel = describe(parameters);
-    if (kernel.has_value() && blocks > most_blocks) {
-      found = kernel;
+    if (blocks > most_blocks) {
+      found = describe(parameters);
       most_blocks = blocks;
     }
   }
-  cudaGetLastError();  // of kernels that the runtime does not know
   return found;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Which kernel a call launches, whoever wrote it: the call is captured into a graph, which is asked.
+/// Which kernel a call launches, ours or the library's: the call is captured into a graph, which is asked.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -22,7 +22,7 @@ struct launched_kernel {
 };
 
 /// The kernel that `enqueue` puts on `stream`, the largest one where it puts several; nothing where it
-/// puts none, or one that the runtime has no attributes of.
+/// puts none.
 std::optional<launched_kernel> find_kernel(const std::function<cudaError_t()>& enqueue,
                                            cudaStream_t stream);
 

@@ -214,6 +214,7 @@ launch_case cublas_case(const problem& asked, const product_shape& shape) {
   launch_case made = product_case<T>(asked, "matrix-product-cublas", shape);
   peer library = cublas_product(asked.type, shape);
   made.unavailable = std::move(library.unavailable);
+  made.foreign = true;
   made.enqueue = std::move(library.enqueue);
   return made;
 }

@@ -121,7 +121,7 @@ row measured_row(const routine& of, const launch_case& work, const workspace& me
   if (work.counts == traffic::global && memcpy_gigabytes.has_value()) {
     made.percent = 100 * *made.gigabytes / *memcpy_gigabytes;
   }
-  examine_kernel(work, memory, device, how, made);
+  if (!work.foreign) { examine_kernel(work, memory, device, how, made); }
   return made;
 }
 

@@ -12,6 +12,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/tile.cuh>
 
+#include "bank_requests.hpp"
 #include "block_body.cuh"
 #include "pattern.cuh"
 #include "routine.hpp"
@@ -115,6 +116,8 @@ template <class Layout>
 void predict_transposing_tile(prediction& predicted, tt::bank_model banks) {
   predicted.write_ways = tt::conflict_ways(Layout{}, tt::along_rows, banks);
   predicted.read_ways = tt::conflict_ways(Layout{}, tt::along_columns, banks);
+  predicted.write_wavefronts = mean_wavefronts(Layout{}, tt::along_rows, banks);
+  predicted.read_wavefronts = mean_wavefronts(Layout{}, tt::along_columns, banks);
 }
 
 }  // namespace gallery

@@ -102,6 +102,10 @@ std::vector<column> columns_for(const heading& about, const results& found) {
                               [](const row& r) { return as_number(r.predicted.write_ways); }));
   all.push_back(number_column("read ways", "read_ways", 0,
                               [](const row& r) { return as_number(r.predicted.read_ways); }));
+  all.push_back(number_column("wavefronts w", "write_wavefronts_per_request", 3,
+                              [](const row& r) { return r.predicted.write_wavefronts; }));
+  all.push_back(number_column("wavefronts r", "read_wavefronts_per_request", 3,
+                              [](const row& r) { return r.predicted.read_wavefronts; }));
   all.push_back(number_column("sectors ld", "load_sectors_per_request", 1,
                               [](const row& r) { return r.predicted.load_sectors; }));
   all.push_back(number_column("sectors st", "store_sectors_per_request", 1,
@@ -117,7 +121,8 @@ std::vector<column> columns_for(const heading& about, const results& found) {
 /// Those that a person needs: the routine's name is in the case's, the rest in data only.
 bool is_in_table(const column& c) {
   const std::string key = c.key;
-  return key != "routine" && key != "family" && key != "outcome" && key != "seconds";
+  return key != "routine" && key != "family" && key != "outcome" && key != "seconds" &&
+         key != "write_wavefronts_per_request" && key != "read_wavefronts_per_request";
 }
 
 std::string cell(const column& c, const row& r) {

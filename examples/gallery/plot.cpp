@@ -100,8 +100,6 @@ class chart {
         shown_.push_back(member);
       }
     }
-    mixed_types_ = std::any_of(bars_.begin(), bars_.end(),
-                               [&](const row& r) { return r.type != bars_.front().type; });
     legend_height_ = legend_line * static_cast<double>((shown_.size() + per_line - 1) / per_line);
     top_ = title_height + legend_height_ + 30;
     bottom_ = top_ + bar_pitch * static_cast<double>(bars_.size());
@@ -186,8 +184,8 @@ class chart {
 
   void bar(const row& r, double y) {
     const double baseline = y + bar_height - 3;
-    text("text", bar_left - 8, baseline, mixed_types_ ? r.label + " (" + r.type + ")" : r.label,
-         "text-anchor=\"end\"");
+    text("text", bar_left - 8, baseline,
+         r.type == about_.type ? r.label : r.label + " (" + r.type + ")", "text-anchor=\"end\"");
     const double length = std::max(x_of(*r.gigabytes) - bar_left, 1.0);
     to_ << "<rect class=\"f" << static_cast<int>(r.family) << "\" x=\"" << coordinate(bar_left)
         << "\" y=\"" << coordinate(y) << "\" width=\"" << coordinate(length) << "\" height=\""
@@ -217,7 +215,6 @@ class chart {
   std::vector<row> bars_;
   std::optional<double> memcpy_;
   std::vector<family> shown_;
-  bool mixed_types_ = false;
   double most_ = 1;
   double legend_height_ = 0;
   double top_ = 0;

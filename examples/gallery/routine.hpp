@@ -48,6 +48,8 @@ struct prediction {
   std::optional<std::size_t> shared_bytes;  // of a block
   std::optional<int> write_ways;            // of the tile, the worst request
   std::optional<int> read_ways;
+  std::optional<double> write_wavefronts;  // of the tile, per request, in the mean
+  std::optional<double> read_wavefronts;
   std::optional<double> load_sectors;  // per warp request, in the mean
   std::optional<double> store_sectors;
   std::optional<double> least_sectors;
@@ -70,7 +72,8 @@ struct launch_case {
   prediction predicted;
   std::string note;
   std::string unavailable;  // why it cannot run; empty: it can
-  bool plotted = true;      // among all routines; one asked for by name is plotted anyway
+  bool foreign = false;  // launches a kernel of another library, of which the runtime knows nothing
+  bool plotted = true;   // among all routines; one asked for by name is plotted anyway
 
   /// Fills the inputs, on the workspace's stream.
   std::function<void(const workspace&)> prepare;

@@ -18,7 +18,12 @@ namespace {
 
 constexpr int tile_cols = 32;
 constexpr int rounds = 256;
-constexpr std::size_t blocks = 1024;
+
+/// One for every 32x32 tile of the matrix, but no more than it takes to fill a GPU.
+std::size_t blocks_for(const problem& asked) {
+  constexpr std::size_t most = 1024;
+  return std::min(divide_up(asked.nx * asked.ny, tile_cols * tile_cols), most);
+}
 
 /// The element of the tile that a thread reads; thread t writes element (t / cols, t % cols).
 struct read_column {
@@ -118,7 +123,8 @@ template <class T, class Layout, class Reader>
 routine access_routine(const problem& asked, const char* name, const char* summary) {
   using body = access_body<T, Layout, Reader>;
   constexpr std::size_t threads = body::threads;
-  constexpr std::size_t count = blocks * threads;
+  const std::size_t blocks = blocks_for(asked);
+  const std::size_t count = blocks * threads;
   launch_case made;
   made.label = name;
   made.type = name_of(asked.type);
@@ -130,16 +136,16 @@ routine access_routine(const problem& asked, const char* name, const char* summa
   predict_block<body>(made.predicted);
   made.predicted.write_ways = tt::conflict_ways(Layout{}, tt::along_rows, asked.banks);
   made.predicted.read_ways = read_ways<Layout, Reader>(asked.banks);
-  made.prepare = [](const workspace& memory) {
+  made.prepare = [count](const workspace& memory) {
     fill(memory, reinterpret_cast<T*>(memory.in), count, random_bytes<T>{});
   };
-  made.enqueue = [](const workspace& memory) {
+  made.enqueue = [blocks](const workspace& memory) {
     const tt::matrix_view<T> out{reinterpret_cast<T*>(memory.out), blocks, threads, threads};
     const tt::matrix_view<const T> in{reinterpret_cast<const T*>(memory.in), blocks, threads,
                                       threads};
     return launch(body{out, in}, blocks, memory.stream);
   };
-  made.count_wrong = [](const workspace& memory) {
+  made.count_wrong = [count](const workspace& memory) {
     using place = value_after_rounds<Layout, Reader>;
     return count_different(memory, reinterpret_cast<const T*>(memory.out), count,
                            value_from<T, place>{place{}});

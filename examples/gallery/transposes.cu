@@ -245,6 +245,10 @@ void predict_tuned(prediction& predicted, const problem& asked) {
   // A static_assert of the library, for every policy.
   predicted.write_ways = 1;
   predicted.read_ways = 1;
+  // One a word that a lane accesses: 16-byte accesses are served by quarter-warps.
+  const auto wavefronts = [](int access) { return std::max(1.0, access / 4.0); };
+  predicted.write_wavefronts = wavefronts(policy.chunk_bytes);
+  predicted.read_wavefronts = wavefronts(policy.store_bytes);
 }
 
 template <class T>
@@ -264,6 +268,7 @@ launch_case geam_case(const problem& asked) {
   peer library = cublas_transpose(asked.type, asked.nx, asked.ny);
   launch_case made = transposing_case<T>(asked, "transpose-cublas", std::move(library.enqueue));
   made.unavailable = std::move(library.unavailable);
+  made.foreign = true;
   return made;
 }
 
