@@ -15,6 +15,7 @@
 #include <cuda_runtime.h>
 
 #include <cstddef>
+#include <type_traits>
 
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/smem.cuh>

@@ -8,6 +8,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/tile.cuh>
 
+#include <algorithm>
 #include <sstream>
 
 #include "dispatch.cuh"
