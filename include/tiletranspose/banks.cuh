@@ -58,6 +58,48 @@ struct tile_walk {
 inline constexpr tile_walk along_rows{false, 0};
 inline constexpr tile_walk along_columns{true, 0};
 
+/// The accesses of a walk over a tile of `rows` x `cols` elements of `element_bytes` bytes, in order: step
+/// `s` is taken by lane `s % request_lanes` of request `s / request_lanes`.
+///
+///     const tt::walk_steps steps(tt::along_columns, 4, 32, 32);
+///     static_assert(steps.count == 32 * 32 && steps(33).row == 1 && steps(33).col == 1);
+struct walk_steps {
+  /// An element, and the byte inside it where the access starts.
+  struct place {
+    int row, col, byte;
+  };
+
+  bool by_columns;
+  int access_bytes;
+  int parts;     ///< accesses per element
+  int elements;  ///< elements per access
+  int minor;     ///< steps along a row or a column
+  int count;     ///< steps of the whole walk
+
+  TILETRANSPOSE_HOST_DEVICE constexpr walk_steps(tile_walk walk, int element_bytes, int rows,
+                                                 int cols)
+      : by_columns(walk.by_columns),
+        access_bytes(walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes)),
+        parts(access_bytes < element_bytes ? element_bytes / access_bytes : 1),
+        elements(access_bytes > element_bytes ? access_bytes / element_bytes : 1),
+        minor(walk.by_columns ? rows * parts : cols / elements * parts),
+        count(rows * (cols / elements) * parts) {}
+
+  TILETRANSPOSE_HOST_DEVICE constexpr place operator()(int step) const {
+    const int along = step % minor / parts;
+    const int across = step / minor;
+    return by_columns ? place{along, across * elements, step % parts * access_bytes}
+                      : place{across, along * elements, step % parts * access_bytes};
+  }
+};
+
+/// Lanes of a request of `access_bytes` bytes a lane that are served together: as many as all banks hold
+/// the bytes of, and at most those of a request of single words.
+TILETRANSPOSE_HOST_DEVICE constexpr int phase_lanes(int access_bytes, bank_model model) {
+  const int wanted = model.banks * model.bank_width / access_bytes;
+  return wanted > model.request_lanes ? model.request_lanes : wanted > 0 ? wanted : 1;
+}
+
 /// Conflict ways of one request: lane `l` of `lanes` accesses `access_bytes` bytes at `byte_offset(l)`;
 /// a negative offset means that the lane takes no part.
 /// \returns the largest number of distinct words that one bank serves in one phase; 0 without any lane.
@@ -68,18 +110,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr int request_ways(ByteOffset byte_offset, int
                                                      int lanes = 32) {
   constexpr int max_banks = 32;
   constexpr int max_words = 64;
-  const int all_banks = model.banks * model.bank_width;
-  const int wanted_lanes = all_banks / access_bytes;
-  const int phase_lanes = wanted_lanes > model.request_lanes ? model.request_lanes
-                          : wanted_lanes > 0                 ? wanted_lanes
-                                                             : 1;
+  const int together = phase_lanes(access_bytes, model);
   int worst = 0;
-  for (int first = 0; first < lanes; first += phase_lanes) {
+  for (int first = 0; first < lanes; first += together) {
     int used[max_banks] = {};          // distinct words per bank
     long long newest[max_banks] = {};  // the last word seen in each bank
     long long words[max_words] = {};   // every distinct word of this phase
     int count = 0;
-    for (int lane = first; lane < first + phase_lanes && lane < lanes; ++lane) {
+    for (int lane = first; lane < first + together && lane < lanes; ++lane) {
       const long long offset = byte_offset(lane);
       if (offset < 0) { continue; }
       const long long last = (offset + access_bytes - 1) / model.bank_width;
@@ -97,6 +135,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr int request_ways(ByteOffset byte_offset, int
   return worst;
 }
 
+namespace detail {
+
+/// Lanes to byte offsets, by way of the elements they access. A struct, because a lambda's call operator cannot
+/// be told that its callee may be a host function.
+template <class Layout, class LaneMap>
+struct lane_offset {
+  Layout layout;
+  LaneMap lane_map;
+
+  TILETRANSPOSE_ANY_CALLEE
+  TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(int lane) const {
+    const tile_coordinate at = lane_map(lane);
+    return at.row < 0 ? -1
+                      : static_cast<long long>(layout(at.row, at.col)) *
+                            static_cast<long long>(sizeof(typename Layout::element));
+  }
+};
+
+}  // namespace detail
+
 /// Conflict ways of one request on a tile: lane `l` accesses `access_bytes` bytes at the element
 /// `lane_map(l)`, a `tile_coordinate`.
 TILETRANSPOSE_ANY_CALLEE
@@ -105,13 +163,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, LaneMap lan
                                                       int access_bytes,
                                                       bank_model model = banks_32x4,
                                                       int lanes = 32) {
-  const auto byte_offset = [&](int lane) -> long long {
-    const tile_coordinate at = lane_map(lane);
-    return at.row < 0 ? -1
-                      : static_cast<long long>(layout(at.row, at.col)) *
-                            static_cast<long long>(sizeof(typename Layout::element));
-  };
-  return request_ways(byte_offset, access_bytes, model, lanes);
+  return request_ways(detail::lane_offset<Layout, LaneMap>{layout, lane_map}, access_bytes, model,
+                      lanes);
 }
 
 namespace detail {
@@ -122,18 +175,13 @@ template <class Offset>
 TILETRANSPOSE_HOST_DEVICE constexpr int walk_ways(Offset offset, int element_bytes, int rows,
                                                   int cols, tile_walk walk, bank_model model,
                                                   int limit, bool repeats = false) {
-  const int access = walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes);
-  const int parts = access < element_bytes ? element_bytes / access : 1;     // accesses per element
-  const int elements = access > element_bytes ? access / element_bytes : 1;  // elements per access
-  const int row_steps = cols / elements * parts;
-  const int column_steps = rows * parts;
-  const int minor_steps = walk.by_columns ? column_steps : row_steps;
-  int steps = rows * row_steps;
+  const walk_steps places(walk, element_bytes, rows, cols);
+  int steps = places.count;
   if (repeats) {
     // Where all rows have one pitch, requests that start in one place of a row or column differ by a
     // multiple of it; after bank_width of them the words they touch start over.
-    int period = minor_steps;
-    while (period % model.request_lanes != 0) { period += minor_steps; }
+    int period = places.minor;
+    while (period % model.request_lanes != 0) { period += places.minor; }
     period *= model.bank_width;
     steps = period < steps ? period : steps;
   }
@@ -142,13 +190,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr int walk_ways(Offset offset, int element_byt
     const auto byte_offset = [&](int lane) -> long long {
       const int step = first + lane;
       if (step >= steps) { return -1; }
-      const int minor = step % (walk.by_columns ? column_steps : row_steps);
-      const int major = step / (walk.by_columns ? column_steps : row_steps);
-      const int row = walk.by_columns ? minor / parts : major;
-      const int col = (walk.by_columns ? major : minor / parts) * elements;
-      return static_cast<long long>(offset(row, col)) * element_bytes + minor % parts * access;
+      const walk_steps::place at = places(step);
+      return static_cast<long long>(offset(at.row, at.col)) * element_bytes + at.byte;
     };
-    const int ways = request_ways(byte_offset, access, model, model.request_lanes);
+    const int ways = request_ways(byte_offset, places.access_bytes, model, model.request_lanes);
     worst = ways > worst ? ways : worst;
   }
   return worst;
@@ -166,6 +211,16 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk w
                                                       bank_model model = banks_32x4) {
   return detail::walk_ways(layout, static_cast<int>(sizeof(typename Layout::element)), Layout::rows,
                            Layout::cols, walk, model, detail::no_limit);
+}
+
+/// The same for a `tile_map`, whose numbers only the run knows.
+/// \code tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2 \endcode
+TILETRANSPOSE_ANY_CALLEE
+template <class Map>
+TILETRANSPOSE_HOST_DEVICE constexpr int map_ways(Map map, tile_walk walk,
+                                                 bank_model model = banks_32x4) {
+  return detail::walk_ways(map, map.element_bytes, map.rows, map.cols, walk, model,
+                           detail::no_limit);
 }
 
 /// True when both walks of a transpose, writing rows and reading columns, are conflict-free.

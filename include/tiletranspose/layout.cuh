@@ -39,6 +39,19 @@ struct padded_layout {
 
 namespace detail {
 
+/// The formula of `swizzled_layout`; see there.
+TILETRANSPOSE_HOST_DEVICE constexpr int swizzled_offset(int row, int col, int cols,
+                                                        int vector_elements, int rows_per_step) {
+  const int vectors_per_row = cols / vector_elements;
+  const int vector = (col / vector_elements) ^ (row / rows_per_step % vectors_per_row);
+  return row * cols + vector * vector_elements + col % vector_elements;
+}
+/// Rows that keep one order of vectors: those that share a line of all banks, or one thread.
+TILETRANSPOSE_HOST_DEVICE constexpr int swizzle_step(int row_bytes, int vector_elements) {
+  const int rows_per_line = row_bytes < 128 ? 128 / row_bytes : 1;
+  return vector_elements > rows_per_line ? vector_elements : rows_per_line;
+}
+
 TILETRANSPOSE_HOST_DEVICE constexpr bool is_power_of_two(int value) {
   return value > 0 && (value & (value - 1)) == 0;
 }
@@ -74,14 +87,54 @@ struct swizzled_layout {
   static constexpr int vector_elements = VectorBytes / static_cast<int>(sizeof(T));
   static constexpr int vectors_per_row = Cols / vector_elements;
   static constexpr int row_bytes = Cols * static_cast<int>(sizeof(T));
-  static constexpr int rows_per_line = row_bytes < 128 ? 128 / row_bytes : 1;
-  static constexpr int rows_per_step =
-      vector_elements > rows_per_line ? vector_elements : rows_per_line;
+  static constexpr int rows_per_step = detail::swizzle_step(row_bytes, vector_elements);
 
   TILETRANSPOSE_HOST_DEVICE constexpr int operator()(int row, int col) const {
-    const int vector = (col / vector_elements) ^ (row / rows_per_step % vectors_per_row);
-    return row * Cols + vector * vector_elements + col % vector_elements;
+    return detail::swizzled_offset(row, col, Cols, vector_elements, rows_per_step);
   }
 };
+
+/// A padded or swizzled layout whose numbers only the run knows, for programs that draw or search tiles:
+///
+///     tt::padded_map(4, 32, 32, 1)(2, 5) == tt::padded_layout<float, 32, 32, 1>{}(2, 5)
+///     tt::swizzled_map(4, 32, 32, 4)(2, 5) == tt::swizzled_layout<float, 32, 32>{}(2, 5)
+struct tile_map {
+  int element_bytes;
+  int rows;
+  int cols;
+  int padding;          ///< unused elements behind each row
+  int vector_elements;  ///< of a swizzle; 0 without one
+
+  TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const { return cols + padding; }
+  TILETRANSPOSE_HOST_DEVICE constexpr int size() const { return rows * pitch(); }
+
+  TILETRANSPOSE_HOST_DEVICE constexpr int operator()(int row, int col) const {
+    return vector_elements == 0 ? row * pitch() + col
+                                : detail::swizzled_offset(
+                                      row, col, cols, vector_elements,
+                                      detail::swizzle_step(cols * element_bytes, vector_elements));
+  }
+};
+
+/// `padded_layout<T, rows, cols, padding>` for a T of `element_bytes` bytes.
+TILETRANSPOSE_HOST_DEVICE constexpr tile_map padded_map(int element_bytes, int rows, int cols,
+                                                        int padding) {
+  return {element_bytes, rows, cols, padding, 0};
+}
+
+/// True where `swizzled_layout` takes these numbers: rows hold a power of two of whole vectors.
+TILETRANSPOSE_HOST_DEVICE constexpr bool can_swizzle(int element_bytes, int cols,
+                                                     int vector_bytes) {
+  return vector_bytes >= element_bytes && vector_bytes % element_bytes == 0 &&
+         cols * element_bytes % vector_bytes == 0 &&
+         detail::is_power_of_two(cols * element_bytes / vector_bytes);
+}
+
+/// `swizzled_layout<T, rows, cols, vector_bytes>` for a T of `element_bytes` bytes.
+/// \pre can_swizzle(element_bytes, cols, vector_bytes)
+TILETRANSPOSE_HOST_DEVICE constexpr tile_map swizzled_map(int element_bytes, int rows, int cols,
+                                                          int vector_bytes) {
+  return {element_bytes, rows, cols, 0, vector_bytes / element_bytes};
+}
 
 TILETRANSPOSE_NAMESPACE_END

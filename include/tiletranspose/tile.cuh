@@ -13,16 +13,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
-/// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
-/// An aggregate: `tt::matrix_view<float>{data, rows, cols, stride}`; `stride` is in elements.
-template <class T>
-struct matrix_view {
-  T* data;
-  size_type rows;
-  size_type cols;
-  size_type stride;
-};
-
 namespace detail {
 
 template <class T>
@@ -33,6 +23,30 @@ template <class T>
 struct remove_const<const T> {
   using type = T;
 };
+
+}  // namespace detail
+
+/// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
+/// An aggregate: `tt::matrix_view<float>{data, rows, cols, stride}`; `stride` is in elements.
+template <class T>
+struct matrix_view {
+  T* data;
+  size_type rows;
+  size_type cols;
+  size_type stride;
+
+  /// One element, for device code; data is global memory.
+  /// Precondition: row < rows, col < cols.
+  TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(size_type row,
+                                                                    size_type col) const {
+    return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col);
+  }
+  TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value) const {
+    detail::store_global<T>(data + row * stride + col, value);
+  }
+};
+
+namespace detail {
 
 /// What every function of the library asks of an element type.
 template <class T>

@@ -72,6 +72,29 @@ static_assert(column_ways<float, 32, 32, 0>(tt::banks_32x8) == 16);
 static_assert(column_ways<float, 32, 32, 2>(tt::banks_32x8) == 1);
 static_assert(tt::banks_of_width(4).bank_width == 4 && tt::banks_of_width(8).bank_width == 8);
 
+// What only the run knows, asked of the compiler too.
+static_assert(tt::map_ways(tt::padded_map(4, 32, 32, 0), tt::along_columns) == 32);
+static_assert(tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2);
+static_assert(tt::map_ways(tt::padded_map(4, 32, 32, 2), tt::along_columns, tt::banks_32x8) == 1);
+static_assert(tt::map_ways(tt::swizzled_map(2, 32, 32, 4), tt::along_columns) == 1);
+
+// The walk itself: element, and byte inside it.
+constexpr bool is_place(tt::walk_steps steps, int step, int row, int col, int byte) {
+  const tt::walk_steps::place at = steps(step);
+  return at.row == row && at.col == col && at.byte == byte;
+}
+constexpr tt::walk_steps down(tt::along_columns, 12, 8, 5);  // 12 bytes are three words
+static_assert(down.access_bytes == 4 && down.count == 8 * 5 * 3);
+static_assert(is_place(down, 0, 0, 0, 0) && is_place(down, 5, 1, 0, 8));
+static_assert(is_place(down, 24, 0, 1, 0) && is_place(down, 119, 7, 4, 8));
+constexpr tt::walk_steps across({false, 16}, 4, 3, 8);  // 16 bytes are four elements
+static_assert(across.count == 6 && is_place(across, 1, 0, 4, 0) && is_place(across, 2, 1, 0, 0));
+
+// Lanes that are served together.
+static_assert(tt::phase_lanes(1, tt::banks_32x4) == 32 && tt::phase_lanes(4, tt::banks_32x4) == 32);
+static_assert(tt::phase_lanes(8, tt::banks_32x4) == 16 && tt::phase_lanes(16, tt::banks_32x4) == 8);
+static_assert(tt::phase_lanes(8, tt::banks_32x8) == 32 && tt::phase_lanes(4, tt::banks_16x4) == 16);
+
 // A warp takes two rows of a tile of 16 columns, and two columns of one of 16 rows.
 static_assert(column_ways<float, 32, 16, 0>() == 16 && row_ways<float, 32, 16, 0>() == 1);
 static_assert(column_ways<float, 32, 16, 1>() == 1 && row_ways<float, 32, 16, 1>() == 2);

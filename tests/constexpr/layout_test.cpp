@@ -10,6 +10,7 @@
 
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/tile.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 namespace {
@@ -111,6 +112,28 @@ static_assert(micro_block_ways<float, 8, 32>() == 1);
 static_assert(micro_block_ways<float, 16, 64>() == 1);
 static_assert(micro_block_ways<double, 16, 16>() == 1);
 
+// ---------------------------------------------------- layouts known at run time
+
+template <class Layout>
+constexpr bool same_places(Layout layout, tt::tile_map map) {
+  bool same = map.size() == layout.size;
+  for (int row = 0; row < layout.rows; ++row) {
+    for (int col = 0; col < layout.cols; ++col) {
+      same = same && map(row, col) == layout(row, col);
+    }
+  }
+  return same;
+}
+static_assert(same_places(tt::padded_layout<char, 7, 33, 4>{}, tt::padded_map(1, 7, 33, 4)));
+static_assert(same_places(tt::padded_layout<double, 32, 16, 0>{}, tt::padded_map(8, 32, 16, 0)));
+static_assert(same_places(tt::swizzled_layout<float, 32, 32>{}, tt::swizzled_map(4, 32, 32, 4)));
+static_assert(same_places(tt::swizzled_layout<char, 32, 32, 4>{}, tt::swizzled_map(1, 32, 32, 4)));
+static_assert(same_places(tt::swizzled_layout<short, 9, 64, 16>{}, tt::swizzled_map(2, 9, 64, 16)));
+static_assert(!same_places(tt::swizzled_layout<float, 32, 32>{}, tt::padded_map(4, 32, 32, 0)));
+static_assert(tt::can_swizzle(4, 32, 4) && tt::can_swizzle(12, 48, 36));
+static_assert(!tt::can_swizzle(4, 33, 4) && !tt::can_swizzle(4, 32, 2) &&
+              !tt::can_swizzle(4, 32, 6));
+
 // ---------------------------------------------------- micro-blocks
 
 template <int ElementBytes, int Rows, int Columns>
@@ -196,4 +219,15 @@ TEST_CASE("thread_transpose: micro-blocks on the CPU", "[layout]") {
   check_thread_transpose<12, 2, 3>();
   check_thread_transpose<12, 4, 4>();
   check_thread_transpose<16, 2, 5>();
+}
+
+TEST_CASE("matrix_view: elements by row and column, on the CPU", "[layout]") {
+  int data[] = {0, 1, 2, -1, 10, 11, 12, -1};  // 2 rows x 3 columns, a gap behind each
+  const tt::matrix_view<int> view{data, 2, 3, 4};
+  const tt::matrix_view<const int> readable{data, 2, 3, 4};
+  view.set(1, 2, 99);
+  CHECK(data[6] == 99);
+  CHECK(data[7] == -1);
+  CHECK(readable.get(1, 2) == 99);
+  CHECK(view.get(0, 1) == 1);
 }
