@@ -27,7 +27,7 @@ struct access_site {
 
 enum class access_kind : unsigned char { load_global, store_global, load_shared, store_shared };
 
-#if !TILETRANSPOSE_ON_DEVICE
+#if !defined(__CUDACC_RTC__)
 
 /// What runs one CUDA thread on the CPU.
 class machine {
