@@ -92,50 +92,62 @@ bool announce(access_kind kind, const void* address, access_site site) {
                                                access_width(sizeof(Word), alignof(Word)), site);
 }
 
-#endif
-
-/// The address to load from: zeros in place of what must not be read.
+/// Loads what has been announced: zeros in place of what must not be read.
 template <class Word>
-TILETRANSPOSE_FUNCTION const void* announced(access_kind kind, const void* address,
-                                             access_site site) {
-#if !TILETRANSPOSE_ON_DEVICE
+Word load_announced(access_kind kind, const void* address, access_site site) {
   static_assert(sizeof(Word) <= max_element_bytes, "");
   alignas(max_element_bytes) static constexpr unsigned char zeros[max_element_bytes] = {};
-  if (!announce<Word>(kind, address, site)) { return zeros; }
-#endif
-  (void)kind, (void)site;
-  return address;
+  return load<Word>(announce<Word>(kind, address, site) ? address : zeros);
 }
 
 template <class Word>
+void store_announced(access_kind kind, void* address, const Word& word, access_site site) {
+  if (announce<Word>(kind, address, site)) { store(address, word); }
+}
+
+#endif
+
+template <class Word>
 TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_global(address);
-  return load<Word>(announced<Word>(access_kind::load_global, address, site));
+  return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_global, address, site);
+#endif
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-  assume_global(address);
-#if !TILETRANSPOSE_ON_DEVICE
-  if (!announce<Word>(access_kind::store_global, address, site)) { return; }
-#endif
+#if TILETRANSPOSE_ON_DEVICE
   (void)site;
+  assume_global(address);
   store(address, word);
+#else
+  store_announced(access_kind::store_global, address, word, site);
+#endif
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_shared(address);
-  return load<Word>(announced<Word>(access_kind::load_shared, address, site));
+  return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_shared, address, site);
+#endif
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-  assume_shared(address);
-#if !TILETRANSPOSE_ON_DEVICE
-  if (!announce<Word>(access_kind::store_shared, address, site)) { return; }
-#endif
+#if TILETRANSPOSE_ON_DEVICE
   (void)site;
+  assume_shared(address);
   store(address, word);
+#else
+  store_announced(access_kind::store_shared, address, word, site);
+#endif
 }
 
 /// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
