@@ -18,6 +18,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/shuffle.cuh>
 #include <tiletranspose/emulator/pricing.cuh>
 #include <tiletranspose/emulator/report.cuh>
 #include <tiletranspose/emulator/shadow.cuh>
@@ -153,23 +154,23 @@ class recorder {
   void add_warp(access_log* const* logs, const std::uint32_t* warp_epochs, unsigned first_thread,
                 int lanes) {
     table_.clear();
-    for (int lane = 0; lane < lanes; ++lane) {
-      std::uint32_t meeting = warp_epochs[lane];
-      for (const access_record& record : *logs[lane]) {
-        if (record.bytes == 0) {
-          ++meeting;
-          continue;
+    // From one meeting of the warp to the next, so that what a lane reads has been written.
+    std::size_t next[warp_lanes] = {};
+    for (std::uint32_t meeting = 0, left = 1; left > 0; ++meeting) {
+      left = 0;
+      for (int lane = 0; lane < lanes; ++lane) {
+        const access_log& log = *logs[lane];
+        std::size_t& at = next[lane];
+        for (; at < log.size() && log[at].bytes != 0; ++at) {
+          add_access(log[at], warp_epochs[lane] + meeting, first_thread, lane);
         }
-        const std::uint32_t site = site_of(record);
-        if (counts_) { table_.add(record, meeting, lane, site); }
-        if (checks_) {
-          check(record, {block_, epoch_, meeting,
-                         static_cast<std::uint16_t>(first_thread + static_cast<unsigned>(lane)),
-                         static_cast<std::uint16_t>(site)});
+        if (at < log.size()) {
+          ++at;
+          ++left;
         }
       }
-      logs[lane]->clear();
     }
+    for (int lane = 0; lane < lanes; ++lane) { logs[lane]->clear(); }
     table_.for_each([&](const warp_request& request, std::uint32_t site) {
       price(request, model_, accesses_[site]);
     });
@@ -217,6 +218,17 @@ class recorder {
   }
 
  private:
+  void add_access(const access_record& record, std::uint32_t meeting, unsigned first_thread,
+                  int lane) {
+    const std::uint32_t site = site_of(record);
+    if (counts_) { table_.add(record, meeting, lane, site); }
+    if (checks_) {
+      check(record, {block_, epoch_, meeting,
+                     static_cast<std::uint16_t>(first_thread + static_cast<unsigned>(lane)),
+                     static_cast<std::uint16_t>(site)});
+    }
+  }
+
   std::uint32_t site_of(const access_record& record) {
     // Few places make most accesses: each finds itself where it was last.
     std::uint32_t& recent =
