@@ -23,11 +23,12 @@
 ///
 /// *Two ways to run it*: fibers are fast and the same in every run, which is what counting and the checks
 /// below want; AddressSanitizer and UndefinedBehaviorSanitizer work with them. Threads are for
-/// ThreadSanitizer, which sees accesses of every kind. Reports do not depend on the choice.
+/// ThreadSanitizer, which sees accesses of every kind. Reports do not depend on the choice,
+/// except for which of many threads with one fault is named.
 ///
 /// *Checks*: an element outside of its tile; an address outside of the block's shared memory, or of the
 /// matrices and buffers that the launch is told of; an address that is no multiple of the access; a load of
-/// shared memory that no thread of the block has written; a barrier that not all threads reach, which is
+/// shared memory of which no thread of the block has written a byte; a barrier that not all threads reach, which is
 /// reported and passed; two threads that touch one byte without a barrier between, one of them storing. Each
 /// fault names the places and the threads.
 
@@ -43,6 +44,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -63,8 +65,9 @@ struct emulator_options {
   bool counts = true;  ///< price requests
   bool checks =
       true;  ///< look for races and unwritten memory; other checks cost little and stay on
-  /// Shared memory may lie anywhere, as static arrays of a kernel that was compiled for the host do.
-  bool foreign_shared = false;
+  /// Says of (address, bytes) whether they are shared memory, where that is not the launch's `smem_bytes`:
+  /// arrays of a kernel that was compiled for the host, say.
+  std::function<bool(const void*, unsigned)> foreign_shared;
   /// Global memory, besides what `matrix_view` arguments name. Where nothing is known, every address is
   /// allowed.
   detail::memory_map memory;

@@ -8,9 +8,12 @@
 
 #pragma once
 
+#include "thread_storage.hpp"
+
 #include <tiletranspose/emulator.cuh>
 
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -34,7 +37,7 @@ struct uint3 {
 inline thread_local uint3 blockIdx{};
 
 using cudaStream_t = struct stream_of_nobody*;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1 };
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -53,11 +56,22 @@ namespace cpu {
 struct device {
   tt::emulator_options options;
   int launches = 0;
-  tt::emulation_report last;
+  std::size_t faults = 0;     ///< kinds and places of them, in all launches
+  tt::emulation_report last;  ///< of the last launch, or of the first with a fault
 };
 inline device& this_device() {
   static thread_local device one;
   return one;
+}
+
+/// True where shared memory of a kernel is: in one of its arrays, or in what the launch asked for.
+inline bool in_shared(const void* address, unsigned bytes, std::size_t dynamic_bytes) {
+  static thread_local const thread_storage storage(&blockIdx, "blockIdx");
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(tt::detail::tiletranspose_dynamic_shared);
+  return at >= dynamic && at < dynamic + sizeof(tt::detail::tiletranspose_dynamic_shared)
+             ? at + bytes <= dynamic + dynamic_bytes
+             : storage.in_one_object(address, bytes);
 }
 
 template <class Tuple, std::size_t... I>
@@ -74,13 +88,17 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
   cpu::device& device = cpu::this_device();
   tt::emulator_options options = device.options;
-  options.foreign_shared = true;
-  (void)shared_bytes;
-  device.last = tt::emulate(options, grid, block, 0, [&](tt::emulated_block thread) {
-    const tt::emulated_dim at = thread.index();
-    blockIdx = {at.x, at.y, at.z};
-    std::apply(kernel, all);
-  });
+  options.foreign_shared = [shared_bytes](const void* address, unsigned bytes) {
+    return cpu::in_shared(address, bytes, shared_bytes);
+  };
+  const tt::emulation_report report =
+      tt::emulate(options, grid, block, 0, [&](tt::emulated_block thread) {
+        const tt::emulated_dim at = thread.index();
+        blockIdx = {at.x, at.y, at.z};
+        std::apply(kernel, all);
+      });
+  if (device.faults == 0) { device.last = report; }
+  device.faults += report.faults.size();
   ++device.launches;
   return cudaSuccess;
 }

@@ -223,12 +223,12 @@ TEST_CASE("shared memory that nobody has written is not read") {
   CHECK(unwritten->first.site == site(__LINE__ - 7));
 }
 
-TEST_CASE("one unwritten byte of a word is enough") {
+TEST_CASE("a word may be read for the bytes of it that have been written") {
   const tt::emulation_report report = tt::emulate(in_mode(), 1, 1, 8, [](tt::emulated_block block) {
-    for (int i = 0; i < 3; ++i) { store_shared<unsigned char>(block.shared() + i, 1); }
+    store_shared<unsigned char>(block.shared() + 3, 1);
     (void)load_shared<unsigned>(block.shared());
   });
-  CHECK(find(report, fault_kind::unwritten) != nullptr);
+  CHECK(report.clean());
 }
 
 TEST_CASE("a misaligned access is reported") {

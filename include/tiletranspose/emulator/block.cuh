@@ -104,12 +104,13 @@ class switcher {
 class emulated_block_run {
  public:
   emulated_block_run(emulated_dim grid, emulated_dim block, std::size_t shared_bytes,
-                     bool foreign_shared, const memory_map& memory, recorder& records)
+                     std::function<bool(const void*, unsigned)> foreign_shared,
+                     const memory_map& memory, recorder& records)
       : grid_(grid),
         block_(block),
         memory_(memory),
         records_(records),
-        foreign_shared_(foreign_shared),
+        foreign_shared_(std::move(foreign_shared)),
         shared_bytes_(shared_bytes),
         arena_(new unsigned char[shared_bytes + arena_alignment]) {
     const auto at = reinterpret_cast<std::uintptr_t>(arena_.get());
@@ -186,7 +187,8 @@ class emulated_block_run {
   bool inside_shared(const void* address, unsigned bytes) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     const auto first = reinterpret_cast<std::uintptr_t>(shared_);
-    return foreign_shared_ || (at >= first && at - first + bytes <= shared_bytes_);
+    return (at >= first && at - first + bytes <= shared_bytes_) ||
+           (foreign_shared_ && foreign_shared_(address, bytes));
   }
 
   void add_fault(fault_kind kind, unsigned rank, access_site site, const std::string& what) {
@@ -302,7 +304,7 @@ class emulated_block_run {
   emulated_dim block_;
   const memory_map& memory_;
   recorder& records_;
-  bool foreign_shared_;
+  std::function<bool(const void*, unsigned)> foreign_shared_;
   std::size_t shared_bytes_;
   std::unique_ptr<unsigned char[]> arena_;
   unsigned char* shared_;

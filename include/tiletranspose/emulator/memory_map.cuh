@@ -27,13 +27,13 @@ struct known_memory {
   std::uint64_t stride_bytes = 0;
   bool constant = false;
 
-  bool holds(std::uintptr_t address, std::uint64_t bytes) const {
-    if (address < first || rows == 0) { return false; }
+  /// How many bytes from `address` on are in one row.
+  std::uint64_t left_at(std::uintptr_t address) const {
+    if (address < first) { return 0; }
     const std::uint64_t from = address - first;
-    // Rows that follow each other without a gap are one run.
-    if (rows == 1 || stride_bytes == row_bytes) { return from + bytes <= rows * row_bytes; }
-    const std::uint64_t row = stride_bytes == 0 ? 0 : from / stride_bytes;
-    return row < rows && from - row * stride_bytes + bytes <= row_bytes;
+    const std::uint64_t row = rows == 1 || stride_bytes == 0 ? 0 : from / stride_bytes;
+    const std::uint64_t in_row = from - row * stride_bytes;
+    return row < rows && in_row < row_bytes ? row_bytes - in_row : 0;
   }
 };
 
@@ -65,11 +65,21 @@ class memory_map {
 
   /// True where all of the bytes may be read, or written.
   bool holds(const void* address, std::uint64_t bytes, bool write) const {
-    const auto at = reinterpret_cast<std::uintptr_t>(address);
-    for (const known_memory& memory : known_) {
-      if (!(write && memory.constant) && memory.holds(at, bytes)) { return true; }
+    if (known_.empty()) { return true; }
+    auto at = reinterpret_cast<std::uintptr_t>(address);
+    const std::uintptr_t end = at + bytes;
+    while (at < end) {  // neighbours may follow each other without a gap
+      std::uint64_t most = 0;
+      for (const known_memory& memory : known_) {
+        if (write && memory.constant) { continue; }
+        const std::uint64_t left = memory.left_at(at);
+        most = left > most ? left : most;
+        if (at + most >= end) { return true; }
+      }
+      if (most == 0) { return false; }
+      at += most;
     }
-    return known_.empty();
+    return true;
   }
 
  private:

@@ -273,11 +273,13 @@ class recorder {
         record.kind == access_kind::store_shared || record.kind == access_kind::store_global;
     const moment* other = nullptr;
     moment conflict;
-    bool unwritten = false;
+    // Words are read for a part of their bytes where elements are smaller or start anywhere, so that only
+    // an access of which no byte has been written is wrong for certain.
+    bool unwritten = shared && !writes;
     (shared ? shared_ : global_).visit(record.address, record.bytes, [&](byte_history& history) {
       if (shared) {
         history.forget_other_blocks(block_);
-        unwritten = unwritten || (!writes && !history.store.happened());
+        unwritten = unwritten && !history.store.happened();
       }
       if (other == nullptr) {
         other = history.conflict(now, writes);

@@ -76,7 +76,7 @@ enum class fault_kind {
   outside_shared,  ///< an address beyond the block's shared memory
   outside_global,  ///< an address in no known buffer, or a store to a constant one
   misaligned,      ///< an address that is no multiple of the access
-  unwritten,       ///< a load of shared memory that no thread of the block has written
+  unwritten,       ///< a load of shared memory of which no thread of the block has written a byte
   race,            ///< two threads, one of them storing, without a barrier between
   missed_barrier   ///< a barrier that not all threads reach
 };
