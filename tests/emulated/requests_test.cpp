@@ -86,6 +86,29 @@ TEST_CASE("wide requests go in phases of half-warps and quarter-warps") {
   CHECK(few.total_bytes == 128);
 }
 
+TEST_CASE("wide loads share cycles as an H200's do") {
+  const auto cycles = [](const std::function<int(int)>& offset) {
+    tt::emulator_options options;
+    options.checks = false;
+    return tt::emulate(options, 1, 32, 16 * 1024,
+                       [&](tt::emulated_block block) {
+                         const int at = offset(static_cast<int>(block.thread_rank()));
+                         if (at >= 0) { (void)load_shared<word16>(block.shared() + at); }
+                       })
+        .shared_loads()
+        .cycles;
+  };
+  CHECK(cycles([](int lane) { return lane * 16; }) == 4);
+  CHECK(cycles([](int) { return 0; }) == 2);                   // one address: two half-warps
+  CHECK(cycles([](int lane) { return lane / 4 * 16; }) == 2);  // pairs agree
+  CHECK(cycles([](int lane) { return lane % 2 * 16; }) == 2);
+  CHECK(cycles([](int lane) { return lane % 8 * 16; }) == 4);  // they do not
+  CHECK(cycles([](int lane) { return lane / 2 * 16; }) == 2);
+  CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 16 : -1; }) == 4);  // they conflict
+  CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 2 : -1; }) == 2);
+  CHECK(cycles([](int lane) { return lane % 16 == 0 ? lane * 2 : -1; }) == 2);
+}
+
 TEST_CASE(
     "an element without an access of its own size is as many requests as the compiler makes") {
   struct twelve {
