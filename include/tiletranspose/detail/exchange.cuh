@@ -1,0 +1,240 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How the registers of `Lanes` lanes trade their words. Two orders of Lanes * N words are meant
+/// throughout:
+///
+///     blocked    register i of lane l holds word l * N + i
+///     striped    register i of lane l holds word i * Lanes + l
+///
+/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
+/// Hence three steps lead from one order to the other: every lane turns its registers so that words for
+/// different lanes stand in one register, one shuffle per register, and every lane turns its registers
+/// again. "Turning" by a number that differs from lane to lane is a barrel shifter: log2 rounds of selects.
+/// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
+/// a multiple of Lanes, squares are turned bit by bit instead, which takes fewer selects.
+
+#pragma once
+
+#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/shuffle.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+TILETRANSPOSE_HOST_DEVICE constexpr int common_divisor(int a, int b) {
+  while (b != 0) {
+    const int rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/// The x in 0 .. modulus - 1 with value * x == 1 modulo `modulus`.
+/// Precondition: the two have no divisor in common.
+TILETRANSPOSE_HOST_DEVICE constexpr int inverse_modulo(int value, int modulus) {
+  int x = 0;
+  while (value * x % modulus != 1 % modulus) { ++x; }
+  return x;
+}
+
+// ---------------------------------------------------- inside one lane
+
+/// words[i] becomes words[(i + amount) % N].
+/// Precondition: amount < Limit.
+template <int Limit, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned amount) {
+  if constexpr (Step < Limit) {
+    const bool turns = (amount & Step) != 0;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { words[i] = turns ? old[(i + Step) % N] : old[i]; }
+    rotate<Limit, 2 * Step>(words, amount);
+  }
+}
+
+/// words[(i + amount) % N] becomes words[i].
+/// Precondition: amount < Limit.
+template <int Limit, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void rotate_back(unsigned (&words)[N], unsigned amount) {
+  if constexpr (Step < Limit) {
+    const bool turns = (amount & Step) != 0;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { words[(i + Step) % N] = turns ? old[i] : old[(i + Step) % N]; }
+    rotate_back<Limit, 2 * Step>(words, amount);
+  }
+}
+
+/// words[i] and words[i ^ which] trade places; N is a power of two above `which`.
+template <int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void trade_places(unsigned (&words)[N], unsigned which) {
+  if constexpr (Step < N) {
+    const bool trades = (which & Step) != 0;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { words[i] = trades ? old[i ^ Step] : old[i]; }
+    trade_places<2 * Step>(words, which);
+  }
+}
+
+// ---------------------------------------------------- between lanes
+
+/// `Lanes` consecutive lanes of a warp, from a multiple of Lanes on.
+template <int Lanes>
+struct lane_group {
+  unsigned first;  ///< lane of the warp
+  unsigned rank;   ///< 0 .. Lanes - 1
+
+  /// What the lane of rank `from` % Lanes hands in.
+  TILETRANSPOSE_FUNCTION unsigned fetch(unsigned word, unsigned from) const {
+    return shuffle(word, Lanes == 32 ? from : first | (from % Lanes));
+  }
+};
+
+/// One bit of the lane's number and one of the chunk's number in a word, `Width` bytes each chunk, trade
+/// places: the 2 x 2 chunks of two lanes that differ in bit `Step` are transposed. Two words travel in one.
+template <int Step, int Width, int N>
+TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
+  static_assert(Width == 1 || Width == 2, "");
+  constexpr bool bytes = Width == 1;
+  const bool upper = (lane & Step) != 0;
+  if constexpr (N > 1) {
+    // Lower lanes send their odd chunks, upper lanes their even ones.
+    const unsigned sent = upper ? (bytes ? 0x6420 : 0x5410) : (bytes ? 0x7531 : 0x7632);
+    const unsigned first = upper ? (bytes ? 0x3514 : 0x3254) : (bytes ? 0x5240 : 0x5410);
+    const unsigned second = upper ? (bytes ? 0x3716 : 0x3276) : (bytes ? 0x7260 : 0x7610);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i + 1 < N; i += 2) {
+      const unsigned got = shuffle_xor(pick_bytes(words[i], words[i + 1], sent), Step);
+      words[i] = pick_bytes(words[i], got, first);
+      words[i + 1] = pick_bytes(words[i + 1], got, second);
+    }
+  }
+  if constexpr (N % 2 != 0) {
+    const unsigned kept = upper ? (bytes ? 0x3715 : 0x3276) : (bytes ? 0x6240 : 0x5410);
+    words[N - 1] = pick_bytes(words[N - 1], shuffle_xor(words[N - 1], Step), kept);
+  }
+}
+
+/// One bit of the lane's number and one of the register's number trade places.
+template <int Step, int Distance, int N>
+TILETRANSPOSE_FUNCTION void swap_registers(unsigned lane, unsigned (&words)[N]) {
+  const bool upper = (lane & Step) != 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < N; ++i) {
+    if (i % (2 * Distance) < Distance && i + Distance < N) {
+      const unsigned got = shuffle_xor(upper ? words[i] : words[i + Distance], Step);
+      words[i] = upper ? got : words[i];
+      words[i + Distance] = upper ? words[i + Distance] : got;
+    }
+  }
+}
+
+/// Transposes the Lanes x Lanes squares of items of `Bytes` bytes that Lanes lanes hold packed, one square
+/// behind the other: item Lanes * j + i of lane l becomes item Lanes * j + l of lane i. Bits below `End` of
+/// the lane's number take part.
+template <int End, int Bytes, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void turn_squares(unsigned lane, unsigned (&words)[N]) {
+  if constexpr (Step < End) {
+    if constexpr (Step * Bytes < 4) {
+      swap_chunks<Step, Step * Bytes>(lane, words);
+    } else {
+      swap_registers<Step, Step * Bytes / 4>(lane, words);
+    }
+    turn_squares<End, Bytes, 2 * Step>(lane, words);
+  }
+}
+
+/// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
+/// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
+template <int Lanes, int N, int Share>
+struct word_route {
+  static constexpr unsigned common = common_divisor(N, Lanes);
+  static constexpr unsigned rows = N / common;       // of registers that share a first turn
+  static constexpr unsigned period = Lanes / common;  // lanes that share a first turn
+  static constexpr unsigned inverse = inverse_modulo(rows % period, period);
+  /// Where N divides Lanes, turns are exclusive ors and the lanes to read differ in fixed bits.
+  static constexpr bool by_bits = Lanes % N == 0;
+
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_number(unsigned rank) {
+    return Share == 1 ? rank : rank % Share * (Lanes / Share) + rank / Share;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned rank_of(unsigned number) {
+    return Share == 1 ? number : number % (Lanes / Share) * Share + number % Lanes / (Lanes / Share);
+  }
+  /// The register, among those turned last, that striped word i comes from in lane number 0.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned place(unsigned i) {
+    return (i * Lanes + N - i / rows) % N;
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+    const unsigned number = striped_number(lanes.rank);
+    const unsigned turn = lanes.rank / period;
+    if constexpr (by_bits) {
+      trade_places(words, turn);
+      const unsigned from = number % N * period + number / N;
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ (k * period)); }
+      trade_places(words, number % N);
+    } else {
+      rotate<common>(words, turn);
+      TILETRANSPOSE_UNROLL
+      for (unsigned first = 0; first < common; ++first) {
+        const unsigned from_turn = (number - first) % common;
+        const unsigned from_place = (number - first) / common * inverse;
+        TILETRANSPOSE_UNROLL
+        for (unsigned row = 0; row < rows; ++row) {
+          const unsigned k = first + common * row;
+          const unsigned wrapped = k + common > N && k + from_turn >= N ? 1 : 0;
+          words[k] = lanes.fetch(words[k], from_turn * period +
+                                               (from_place - row * inverse + wrapped) % period);
+        }
+      }
+      rotate<(N < Lanes ? N : Lanes)>(words, number % N);
+      unsigned old[N];
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+    const unsigned number = striped_number(lanes.rank);
+    const unsigned turn = lanes.rank / period;
+    if constexpr (by_bits) {
+      trade_places(words, number % N);
+      const unsigned from = rank_of(turn + lanes.rank % period * N);
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ rank_of(k)); }
+      trade_places(words, turn);
+    } else {
+      unsigned old[N];
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
+      rotate_back<(N < Lanes ? N : Lanes)>(words, number % N);
+      const unsigned from = lanes.rank * N + turn;
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) {
+        const unsigned wrapped = k + common > N && k + turn >= N ? N : 0;
+        words[k] = lanes.fetch(words[k], rank_of(from + k - wrapped));
+      }
+      rotate_back<common>(words, turn);
+    }
+  }
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
