@@ -43,17 +43,32 @@ TILETRANSPOSE_HOST_DEVICE constexpr int inverse_modulo(int value, int modulus) {
 
 // ---------------------------------------------------- inside one lane
 
+/// `which != 0 ? a : b`, as one select. Said in assembly, because the compiler makes a branch of many
+/// selects that ask the same question, and moves the shuffles between them into both of its arms, where
+/// every one of them then waits for the warp to meet (nvcc 13.0).
+TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned result;
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %3, 0;\n\tselp.b32 %0, %1, %2, p;\n\t}"
+      : "=r"(result)
+      : "r"(a), "r"(b), "r"(which));
+  return result;
+#else
+  return which != 0 ? a : b;
+#endif
+}
+
 /// words[i] becomes words[(i + amount) % N].
 /// Precondition: amount < Limit.
 template <int Limit, int Step = 1, int N>
 TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned amount) {
   if constexpr (Step < Limit) {
-    const bool turns = (amount & Step) != 0;
+    const unsigned turns = amount & Step;
     unsigned old[N];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) { old[i] = words[i]; }
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { words[i] = turns ? old[(i + Step) % N] : old[i]; }
+    for (int i = 0; i < N; ++i) { words[i] = choose(turns, old[(i + Step) % N], old[i]); }
     rotate<Limit, 2 * Step>(words, amount);
   }
 }
@@ -63,12 +78,14 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned amount) {
 template <int Limit, int Step = 1, int N>
 TILETRANSPOSE_FUNCTION void rotate_back(unsigned (&words)[N], unsigned amount) {
   if constexpr (Step < Limit) {
-    const bool turns = (amount & Step) != 0;
+    const unsigned turns = amount & Step;
     unsigned old[N];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) { old[i] = words[i]; }
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { words[(i + Step) % N] = turns ? old[i] : old[(i + Step) % N]; }
+    for (int i = 0; i < N; ++i) {
+      words[(i + Step) % N] = choose(turns, old[i], old[(i + Step) % N]);
+    }
     rotate_back<Limit, 2 * Step>(words, amount);
   }
 }
@@ -77,12 +94,12 @@ TILETRANSPOSE_FUNCTION void rotate_back(unsigned (&words)[N], unsigned amount) {
 template <int Step = 1, int N>
 TILETRANSPOSE_FUNCTION void trade_places(unsigned (&words)[N], unsigned which) {
   if constexpr (Step < N) {
-    const bool trades = (which & Step) != 0;
+    const unsigned trades = which & Step;
     unsigned old[N];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) { old[i] = words[i]; }
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { words[i] = trades ? old[i ^ Step] : old[i]; }
+    for (int i = 0; i < N; ++i) { words[i] = choose(trades, old[i ^ Step], old[i]); }
     trade_places<2 * Step>(words, which);
   }
 }
@@ -107,12 +124,12 @@ template <int Step, int Width, int N>
 TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
   static_assert(Width == 1 || Width == 2, "");
   constexpr bool bytes = Width == 1;
-  const bool upper = (lane & Step) != 0;
+  const unsigned upper = lane & Step;
   if constexpr (N > 1) {
     // Lower lanes send their odd chunks, upper lanes their even ones.
-    const unsigned sent = upper ? (bytes ? 0x6420 : 0x5410) : (bytes ? 0x7531 : 0x7632);
-    const unsigned first = upper ? (bytes ? 0x3514 : 0x3254) : (bytes ? 0x5240 : 0x5410);
-    const unsigned second = upper ? (bytes ? 0x3716 : 0x3276) : (bytes ? 0x7260 : 0x7610);
+    const unsigned sent = choose(upper, bytes ? 0x6420 : 0x5410, bytes ? 0x7531 : 0x7632);
+    const unsigned first = choose(upper, bytes ? 0x3514 : 0x3254, bytes ? 0x5240 : 0x5410);
+    const unsigned second = choose(upper, bytes ? 0x3716 : 0x3276, bytes ? 0x7260 : 0x7610);
     TILETRANSPOSE_UNROLL
     for (int i = 0; i + 1 < N; i += 2) {
       const unsigned got = shuffle_xor(pick_bytes(words[i], words[i + 1], sent), Step);
@@ -121,7 +138,7 @@ TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
     }
   }
   if constexpr (N % 2 != 0) {
-    const unsigned kept = upper ? (bytes ? 0x3715 : 0x3276) : (bytes ? 0x6240 : 0x5410);
+    const unsigned kept = choose(upper, bytes ? 0x3715 : 0x3276, bytes ? 0x6240 : 0x5410);
     words[N - 1] = pick_bytes(words[N - 1], shuffle_xor(words[N - 1], Step), kept);
   }
 }
@@ -129,13 +146,13 @@ TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
 /// One bit of the lane's number and one of the register's number trade places.
 template <int Step, int Distance, int N>
 TILETRANSPOSE_FUNCTION void swap_registers(unsigned lane, unsigned (&words)[N]) {
-  const bool upper = (lane & Step) != 0;
+  const unsigned upper = lane & Step;
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < N; ++i) {
     if (i % (2 * Distance) < Distance && i + Distance < N) {
-      const unsigned got = shuffle_xor(upper ? words[i] : words[i + Distance], Step);
-      words[i] = upper ? got : words[i];
-      words[i + Distance] = upper ? words[i + Distance] : got;
+      const unsigned got = shuffle_xor(choose(upper, words[i], words[i + Distance]), Step);
+      words[i] = choose(upper, got, words[i]);
+      words[i + Distance] = choose(upper, words[i + Distance], got);
     }
   }
 }
@@ -196,8 +213,10 @@ struct word_route {
         for (unsigned row = 0; row < rows; ++row) {
           const unsigned k = first + common * row;
           const unsigned wrapped = k + common > N && k + from_turn >= N ? 1 : 0;
-          words[k] = lanes.fetch(words[k], from_turn * period +
-                                               (from_place - row * inverse + wrapped) % period);
+          const unsigned from = from_place - row * inverse + wrapped;
+          // With one turn only, `fetch` cuts the number to its range.
+          words[k] = lanes.fetch(words[k],
+                                 common == 1 ? from : from_turn * period + from % period);
         }
       }
       rotate<(N < Lanes ? N : Lanes)>(words, number % N);
