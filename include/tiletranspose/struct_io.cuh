@@ -44,13 +44,12 @@ struct warp_span {
   unsigned lane;
 };
 
-template <int ThreadBytes, class Group, class Byte>
-TILETRANSPOSE_FUNCTION warp_span<Byte> span_of_warp(Group group, Byte* structs, size_type bytes) {
+template <class T, int N, class Group, class Byte>
+TILETRANSPOSE_FUNCTION warp_span<Byte> span_of_warp(Group group, Byte* structs, size_type count) {
   const unsigned lane = lane_index();
-  const size_type skipped = size_type{group.thread_rank() - lane} * ThreadBytes;
-  const size_type left = bytes > skipped ? bytes - skipped : 0;
-  return {structs + skipped, static_cast<unsigned>(smaller<size_type>(left, 32 * ThreadBytes)),
-          lane};
+  const size_type skipped = size_type{group.thread_rank() - lane} * N;
+  const size_type left = smaller<size_type>(count > skipped ? count - skipped : 0, 32 * N);
+  return {structs + skipped * sizeof(T), static_cast<unsigned>(left * sizeof(T)), lane};
 }
 
 /// True where a warp may move its structures by accesses of `Unit` bytes without a question; the answer is
@@ -139,8 +138,8 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
-  const auto span = detail::span_of_warp<bytes>(
-      group, reinterpret_cast<const unsigned char*>(structs), count * sizeof(T));
+  const auto span =
+      detail::span_of_warp<T, N>(group, reinterpret_cast<const unsigned char*>(structs), count);
   const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(span);
   if (wide == promised || whole) {
     detail::load_units<wide>(span, whole, items);
@@ -170,8 +169,8 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
-  const auto span = detail::span_of_warp<bytes>(group, reinterpret_cast<unsigned char*>(structs),
-                                                count * sizeof(T));
+  const auto span =
+      detail::span_of_warp<T, N>(group, reinterpret_cast<unsigned char*>(structs), count);
   const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(span);
   if (wide == promised || whole) {
     detail::store_units<wide>(span, whole, items);

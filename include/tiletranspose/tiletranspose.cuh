@@ -14,6 +14,7 @@
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/policy.cuh>
 #include <tiletranspose/reverse.cuh>
+#include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/symmetry.cuh>
 #include <tiletranspose/tile.cuh>
 #include <tiletranspose/tile_io.cuh>
