@@ -116,8 +116,9 @@ struct item_registers {
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
   /// Items in a register. They need not fill it: as many as divide N evenly keep neighbours together.
-  static constexpr int per_word =
-      !packs ? 1 : squares ? 4 / bytes : common_divisor(common_divisor(N, 4 / bytes), Lanes);
+  static constexpr int per_word = !packs    ? 1
+                                  : squares ? 4 / bytes
+                                            : common_divisor(common_divisor(N, 4 / bytes), Lanes);
   static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
   static constexpr int words = (N + per_word - 1) / per_word;
   static constexpr int count = N;
@@ -140,11 +141,11 @@ struct item_registers {
       packed[w] = 0;
       TILETRANSPOSE_UNROLL
       for (int i = w * per_word; i < (w + 1) * per_word && i < N; ++i) {
-        __builtin_memcpy(reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
-                         reinterpret_cast<const unsigned char*>(
-                             &items[Striped ? striped_place(i) : i]) +
-                             4 * plane,
-                         static_cast<size_type>(plane_bytes(plane)));
+        __builtin_memcpy(
+            reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
+            reinterpret_cast<const unsigned char*>(&items[Striped ? striped_place(i) : i]) +
+                4 * plane,
+            static_cast<size_type>(plane_bytes(plane)));
       }
     }
   }
@@ -182,6 +183,20 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       registers::template pack<!ToStriped>(plane, items, words);
       if constexpr (registers::squares) {
         turn_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
+      } else if constexpr (registers::packs && N == 2) {
+        using route = pair_route<lanes, registers::bytes>;
+        if constexpr (ToStriped) {
+          route::to_striped(there, words[0]);
+        } else {
+          route::to_blocked(there, words[0]);
+        }
+      } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
+        using route = matrix_route<registers::bytes>;
+        if constexpr (ToStriped) {
+          route::to_striped(there, words);
+        } else {
+          route::to_blocked(there, words);
+        }
       } else {
         using route = word_route<lanes, registers::words, registers::per_word>;
         constexpr int bytes = registers::packs ? registers::bytes : 4;
@@ -256,9 +271,10 @@ TILETRANSPOSE_FUNCTION void warp_transpose(Group group, T (&items)[N]) {
 template <class T, int N>
 TILETRANSPOSE_FUNCTION void warp_transpose(T (&items)[N]) {
   constexpr bool square = N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
-  static_assert(square,
-                "tt: warp_transpose(items) turns squares of 2, 4, 8, 16 or 32 items a lane; name the "
-                "group for other shapes: warp_transpose(tt::static_warp{}, items)");
+  static_assert(
+      square,
+      "tt: warp_transpose(items) turns squares of 2, 4, 8, 16 or 32 items a lane; name the "
+      "group for other shapes: warp_transpose(tt::static_warp{}, items)");
   if constexpr (square) { detail::exchange_items<false>(static_lanes<N>{}, items); }
 }
 
