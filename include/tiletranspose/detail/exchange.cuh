@@ -292,8 +292,10 @@ TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
 
 /// 16 bytes of items of 1 or 2 bytes in each of 32 lanes: `transpose_8x8` of each word takes the place of one
 /// round between lanes and chunks. A round costs half a shuffle and one and a half permutes a word, and the
-/// selects around it keep the same units busy; movmatrix is as fast as a shuffle. 2-byte items: 1.3 times the
-/// speed of the three steps alone (H200, 2026-11-21).
+/// selects around it keep the unit for permutes busy; movmatrix is as fast as a shuffle. In a loop of exchanges
+/// that is 1.16 times the speed of the three steps alone for items of 2 bytes and 1.12 for those of 1 byte;
+/// between a load and a store of each item, 0.98 times (H200, 2026-11-21). For other numbers of items the bit
+/// that movmatrix brings into a chunk's place belongs elsewhere.
 ///
 /// The bits of element e = (e7 .. e0) of 2-byte items: before, lane e7 .. e3, word e2 e1, half e0; after
 /// transpose_8x8, lane (e4 e3 e0 e7 e6), word e2 e1, half e5; then word and the last two bits of the lane trade
