@@ -58,6 +58,11 @@ TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #endif
 }
 
+/// `value`, which the compiler does not get to know: a product with it is then a multiply-add, where it would
+/// make an addition of a product with a constant. Selects keep the unit for additions busy; multiply-adds have
+/// one of their own. Precondition: lane < 32.
+TILETRANSPOSE_FUNCTION unsigned unknown(unsigned value, unsigned lane) { return value + lane / 32; }
+
 /// words[i] becomes words[(i + amount) % N].
 /// Precondition: amount < Limit.
 template <int Limit, int Step = 1, int N>
@@ -225,6 +230,7 @@ struct word_route {
       trade_places(words, number % N);
     } else {
       rotate<common>(words, turn);
+      const unsigned back = unknown(period - inverse, lanes.rank);
       TILETRANSPOSE_UNROLL
       for (unsigned first = 0; first < common; ++first) {
         const unsigned from_turn = (number - first) % common;
@@ -233,7 +239,7 @@ struct word_route {
         for (unsigned row = 0; row < rows; ++row) {
           const unsigned k = first + common * row;
           const unsigned wrapped = k + common > N && k + from_turn >= N ? 1 : 0;
-          const unsigned from = from_place - row * inverse + wrapped;
+          const unsigned from = row * back + from_place + wrapped;
           // With one turn only, `fetch` cuts the number to its range.
           words[k] = lanes.fetch(words[k], common == 1 ? from : from_turn * period + from % period);
         }
@@ -264,10 +270,11 @@ struct word_route {
       for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
       rotate_back<(N < Lanes ? N : Lanes)>(words, number % N);
       const unsigned from = lanes.rank * N + turn;
+      const unsigned one = unknown(1, lanes.rank);
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) {
         const unsigned wrapped = k + common > N && k + turn >= N ? N : 0;
-        words[k] = lanes.fetch(words[k], rank_of(from + k - wrapped));
+        words[k] = lanes.fetch(words[k], rank_of(k * one + from - wrapped));
       }
       rotate_back<common>(words, turn);
     }
