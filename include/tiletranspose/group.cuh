@@ -15,6 +15,7 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/shuffle.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -48,17 +49,20 @@ TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
     const unsigned at = rank % RowCells;
     TILETRANSPOSE_UNROLL
     for (unsigned round = 0; round < cells / known; ++round) {
+      const loop_step here(round);
       visit(row + round * (known / RowCells), at);
     }
   } else if constexpr (knows && cells / known <= most_unrolled) {
     TILETRANSPOSE_UNROLL
     for (unsigned round = 0; round < (cells + known - 1) / known; ++round) {
       const unsigned cell = rank + round * known;
+      const loop_step here(round);
       if (cells % known == 0 || cell < cells) { visit(cell / RowCells, cell % RowCells); }
     }
   } else {
     const unsigned size = group.size();
     for (unsigned cell = rank; cell < cells; cell += size) {
+      const loop_step here(cell / size);
       visit(cell / RowCells, cell % RowCells);
     }
   }
@@ -66,9 +70,7 @@ TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
 
 }  // namespace detail
 
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-
-/// All `Threads` threads of a one-dimensional block.
+/// All `Threads` threads of a one-dimensional block, on the GPU and in the emulator.
 /// Precondition: the kernel is launched with blockDim == (Threads, 1, 1).
 template <int Threads>
 struct static_block {
@@ -76,11 +78,39 @@ struct static_block {
 
   static constexpr int static_size = Threads;
 
-  __device__ static unsigned thread_rank() { return threadIdx.x; }
-  __device__ static constexpr unsigned size() { return Threads; }
-  __device__ static void sync() { __syncthreads(); }
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+#if TILETRANSPOSE_ON_DEVICE
+    return threadIdx.x;
+#else
+    return detail::running != nullptr ? detail::running->thread_rank() : 0;
+#endif
+  }
+  TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
+  TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+    (void)site;
+    __syncthreads();
+#else
+    if (detail::running != nullptr) { detail::running->sync_block(site); }
+#endif
+  }
 };
 
+/// The 32 threads of the calling thread's warp, on the GPU and in the emulator.
+/// Precondition: all of them exist and call.
+struct static_warp {
+  static constexpr int static_size = 32;
+
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return detail::lane_index(); }
+  TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return 32; }
+  TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+    (void)site;
+    __syncwarp();
+#else
+    if (detail::running != nullptr) { detail::running->sync_warp(site); }
 #endif
+  }
+};
 
 TILETRANSPOSE_NAMESPACE_END

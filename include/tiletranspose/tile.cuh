@@ -96,15 +96,19 @@ class shared_tile {
 
   /// Where element (row, col) lies.
   /// Precondition: 0 <= row < rows, 0 <= col < cols.
-  TILETRANSPOSE_FUNCTION unsigned char* address(int row, int col) const {
+  TILETRANSPOSE_FUNCTION unsigned char* address(
+      int row, int col, detail::access_site site = detail::access_site::at()) const {
+    detail::check_tile(row, col, rows, cols, site);
     return bytes_ + Layout{}(row, col) * static_cast<int>(sizeof(T));
   }
 
-  TILETRANSPOSE_FUNCTION T get(int row, int col) const {
-    return detail::load_shared<T>(address(row, col));
+  TILETRANSPOSE_FUNCTION T get(int row, int col,
+                               detail::access_site site = detail::access_site::at()) const {
+    return detail::load_shared<T>(address(row, col, site), site);
   }
-  TILETRANSPOSE_FUNCTION void set(int row, int col, const T& value) const {
-    detail::store_shared<T>(address(row, col), value);
+  TILETRANSPOSE_FUNCTION void set(int row, int col, const T& value,
+                                  detail::access_site site = detail::access_site::at()) const {
+    detail::store_shared<T>(address(row, col, site), value, site);
   }
 
  private:

@@ -15,6 +15,7 @@
 #include <tiletranspose/policy.cuh>
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/smem.cuh>
+#include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/symmetry.cuh>
 #include <tiletranspose/tile.cuh>
 #include <tiletranspose/tile_io.cuh>

@@ -2,11 +2,24 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Transposes in registers, without shared memory: `thread_transpose` inside one thread.
+/// Transposes in registers, without shared memory: `thread_transpose` inside one thread, `warp_transpose`
+/// and its two directions between the lanes of a warp.
+///
+///     __global__ void kernel(float* out, const float* in) {   // one warp per 32 x 7 floats
+///       float items[7];
+///       for (int i = 0; i < 7; ++i) { items[i] = in[32 * i + threadIdx.x]; }    // striped: coalesced
+///       tt::warp_striped_to_blocked(tt::static_warp{}, items);                  // 7 neighbours a lane
+///       // ... compute on in[7 * threadIdx.x + 0 .. 6] ...
+///       tt::warp_blocked_to_striped(tt::static_warp{}, items);
+///       for (int i = 0; i < 7; ++i) { out[32 * i + threadIdx.x] = items[i]; }
+///     }
 
 #pragma once
 
+#include <tiletranspose/detail/exchange.cuh>
 #include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/group.cuh>
+#include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -65,6 +78,204 @@ TILETRANSPOSE_FUNCTION void thread_transpose(const unsigned (&in)[Rows][RowWords
       for (int w = 0; w < RowWords; ++w) { out[w / words][r * words + w % words] = in[r][w]; }
     }
   }
+}
+
+/// The group of `Lanes` consecutive lanes of a warp that the calling thread belongs to; it starts at a
+/// multiple of `Lanes`. The other groups of the warp call the same function at the same time.
+/// Precondition: all 32 threads of the warp exist and call.
+template <int Lanes>
+struct static_lanes {
+  static_assert(Lanes == 2 || Lanes == 4 || Lanes == 8 || Lanes == 16 || Lanes == 32,
+                "tt: a group of lanes has 2, 4, 8, 16 or 32 of them");
+
+  static constexpr int static_size = Lanes;
+
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return detail::lane_index() % Lanes; }
+  TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Lanes; }
+  /// Waits for the whole warp.
+  TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
+    static_warp::sync(site);
+  }
+};
+
+namespace detail {
+
+/// The number of lanes that a group's type names, else 0. A cooperative-groups tile names it as its first
+/// template argument.
+template <class Group>
+struct known_lanes : known_size<Group> {};
+template <template <unsigned, class> class Tile, unsigned Lanes, class Parent>
+struct known_lanes<Tile<Lanes, Parent>> {
+  static constexpr int value = Lanes;
+};
+
+/// How N items of T in each of `Lanes` lanes are laid into registers to travel.
+template <int Lanes, class T, int N>
+struct item_registers {
+  static constexpr int bytes = static_cast<int>(sizeof(T));
+  static constexpr bool squares = N % Lanes == 0;
+  static constexpr bool packs = bytes <= 2;
+  /// Items in a register. They need not fill it: as many as divide N evenly keep neighbours together.
+  static constexpr int per_word = !packs    ? 1
+                                  : squares ? 4 / bytes
+                                            : common_divisor(common_divisor(N, 4 / bytes), Lanes);
+  static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
+  static constexpr int words = (N + per_word - 1) / per_word;
+  static constexpr int count = N;
+
+  /// Squares come out one behind the other: where item m of the squares lies in striped order.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int striped_place(int m) {
+    return squares ? m % Lanes * (N / Lanes) + m / Lanes : m;
+  }
+
+  /// Bytes of plane `plane` that are there.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int plane_bytes(int plane) {
+    return bytes - 4 * plane < 4 ? bytes - 4 * plane : 4;
+  }
+
+  template <bool Striped>
+  TILETRANSPOSE_FUNCTION static void pack(int plane, const T (&items)[N],
+                                          unsigned (&packed)[words]) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < words; ++w) {
+      packed[w] = 0;
+      TILETRANSPOSE_UNROLL
+      for (int i = w * per_word; i < (w + 1) * per_word && i < N; ++i) {
+        __builtin_memcpy(
+            reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
+            reinterpret_cast<const unsigned char*>(&items[Striped ? striped_place(i) : i]) +
+                4 * plane,
+            static_cast<size_type>(plane_bytes(plane)));
+      }
+    }
+  }
+
+  template <bool Striped>
+  TILETRANSPOSE_FUNCTION static void unpack(int plane, const unsigned (&packed)[words],
+                                            T (&items)[N]) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) {
+      __builtin_memcpy(
+          reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
+          reinterpret_cast<const unsigned char*>(&packed[i / per_word]) + i % per_word * bytes,
+          static_cast<size_type>(plane_bytes(plane)));
+    }
+  }
+};
+
+/// One exchange between blocked and striped order, of all planes of the items.
+template <bool ToStriped, class Group, class T, int N>
+TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
+  static_assert(check_element<T>(), "");
+  constexpr int lanes = known_lanes<Group>::value;
+  static_assert(lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32,
+                "tt: a warp transpose takes a group of 2, 4, 8, 16 or 32 lanes whose number the "
+                "compiler knows, such as tt::static_warp or tt::static_lanes<8>");
+  static_assert(N <= 64, "tt: a warp transpose takes 1 to 64 items a lane; move more in parts");
+  if constexpr ((lanes == 2 || lanes == 4 || lanes == 8 || lanes == 16 || lanes == 32) && N > 1 &&
+                N <= 64) {
+    using registers = item_registers<lanes, T, N>;
+    const unsigned lane = lane_index();
+    const lane_group<lanes> there{lane - lane % lanes, group.thread_rank()};
+    TILETRANSPOSE_UNROLL
+    for (int plane = 0; plane < registers::planes; ++plane) {
+      unsigned words[registers::words];
+      registers::template pack<!ToStriped>(plane, items, words);
+      if constexpr (registers::squares) {
+        turn_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
+      } else if constexpr (registers::packs && N == 2) {
+        using route = pair_route<lanes, registers::bytes>;
+        if constexpr (ToStriped) {
+          route::to_striped(there, words[0]);
+        } else {
+          route::to_blocked(there, words[0]);
+        }
+      } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
+        using route = matrix_route<registers::bytes>;
+        if constexpr (ToStriped) {
+          route::to_striped(there, words);
+        } else {
+          route::to_blocked(there, words);
+        }
+      } else {
+        using route = word_route<lanes, registers::words, registers::per_word>;
+        constexpr int bytes = registers::packs ? registers::bytes : 4;
+        if constexpr (ToStriped) {
+          route::to_striped(there, words);
+          turn_squares<registers::per_word, bytes>(there.rank, words);
+        } else {
+          turn_squares<registers::per_word, bytes>(there.rank, words);
+          route::to_blocked(there, words);
+        }
+      }
+      registers::template unpack<ToStriped>(plane, words, items);
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Turns items from blocked into striped order, in registers.
+///
+///     before:  item i of lane l is element l * N + i          after:  element i * L + l
+///
+///     L = 4 lanes, N = 3:   lane 0   0 1 2        lane 0   0 4 8
+///                           lane 1   3 4 5        lane 1   1 5 9
+///                           lane 2   6 7 8   ->   lane 2   2 6 10
+///                           lane 3   9 10 11      lane 3   3 7 11
+///
+/// Blocked is what a lane computes on, striped is what a warp writes coalesced. With N == L both
+/// directions are the transpose of a square.
+/// \param group  `static_warp`, `static_lanes<L>` or a cooperative-groups tile of L lanes; L is 2, 4, 8, 16
+///               or 32. All 32 lanes of the warp call, groups of the same warp at the same time.
+/// \param items  N items of each lane, 1 to 64; T has 1 to 64 bytes and is trivially copyable
+/// Cost per 4 bytes of an item: N shuffles, and N selects for each bit of a turn. Items of 1 and 2 bytes travel
+/// four and two in a word, as far as their number allows.
+/// Shared memory: none. Barriers: none; the shuffles keep the warp together.
+/// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/exchange.cuh).
+template <class Group, class T, int N>
+TILETRANSPOSE_FUNCTION void warp_blocked_to_striped(Group group, T (&items)[N]) {
+  detail::exchange_items<true>(group, items);
+}
+
+/// Turns items from striped into blocked order, in registers: the inverse of `warp_blocked_to_striped`,
+/// with the same parameters and cost.
+///
+///     before:  item i of lane l is element i * L + l          after:  element l * N + i
+///
+/// A warp that reads 32 structures of N words coalesced, word i * 32 + l into item i of lane l, so gives each
+/// lane its own structure.
+template <class Group, class T, int N>
+TILETRANSPOSE_FUNCTION void warp_striped_to_blocked(Group group, T (&items)[N]) {
+  detail::exchange_items<false>(group, items);
+}
+
+/// Transposes the L x N matrix whose rows the lanes hold, lane l row l. The N x L result, row behind row, is
+/// dealt out N items a lane again:
+///
+///     A(l, i) == item i of lane l before;   item i of lane l after == A(p % L, p / L), p = l * N + i
+///
+/// With N == L: item i of lane l after == item l of lane i before. The same move as
+/// `warp_striped_to_blocked`, which see for parameters and cost.
+template <class Group, class T, int N>
+TILETRANSPOSE_FUNCTION void warp_transpose(Group group, T (&items)[N]) {
+  detail::exchange_items<false>(group, items);
+}
+
+/// Transposes the N x N square that each N consecutive lanes hold, lane l row l % N.
+///
+///     item i of lane l after == item l % N of lane l - l % N + i before
+///
+/// Precondition: N is 2, 4, 8, 16 or 32; all 32 lanes of the warp call.
+/// Shared memory: none. Barriers: none.
+template <class T, int N>
+TILETRANSPOSE_FUNCTION void warp_transpose(T (&items)[N]) {
+  constexpr bool square = N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
+  static_assert(
+      square,
+      "tt: warp_transpose(items) turns squares of 2, 4, 8, 16 or 32 items a lane; name the "
+      "group for other shapes: warp_transpose(tt::static_warp{}, items)");
+  if constexpr (square) { detail::exchange_items<false>(static_lanes<N>{}, items); }
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -36,29 +36,13 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
   move_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
 }
 
-/// Whole tiles of a matrix so small that the time to the first load counts: the block's tile is its place
-/// in a two-dimensional grid, and no tile needs a question.
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
     small_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
                  size_type out_stride_bytes) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const tile_source source{
-      in + blockIdx.y * Shape::tile_rows * in_stride_bytes + blockIdx.x * row_bytes,
-      in_stride_bytes,
-      0,
-      Shape::tile_rows,
-      0,
-      row_bytes};
-  const tile_target target{
-      out + blockIdx.x * Shape::tile_cols * out_stride_bytes + blockIdx.y * Shape::piece_bytes,
-      out_stride_bytes,
-      Shape::tile_cols,
-      0,
-      Shape::piece_bytes,
-      0};
-  move_tile_between<Shape, true>(static_block<Shape::threads>{}, shared, source, target);
+  move_small_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
+                         out_stride_bytes, blockIdx.y, blockIdx.x);
 }
 
 template <int ElementBytes, int Unit>
@@ -98,8 +82,10 @@ __global__ void __launch_bounds__(Shape::threads,
 inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
 
 /// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
-inline cudaError_t start(const void* kernel, size_type blocks, int threads, size_type shared_bytes,
-                         void** arguments, cudaStream_t stream) {
+/// `kernel` keeps its type, by which tests run it on the CPU.
+template <class Kernel>
+cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
+                  void** arguments, cudaStream_t stream) {
   return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
@@ -189,8 +175,8 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
                  });
   }
   void* pointers[] = {&arguments};
-  return start(reinterpret_cast<const void*>(&tile_kernel<shape, Tuned::policy.blocks_per_sm>),
-               blocks, shape::threads, 0, pointers, stream);
+  return start(&tile_kernel<shape, Tuned::policy.blocks_per_sm>, blocks, shape::threads, 0,
+               pointers, stream);
 }
 
 template <int ElementBytes, int Unit>
@@ -204,8 +190,8 @@ cudaError_t launch_boxes(const tile_problem& problem, size_type batch, box_kind 
                  });
   }
   void* pointers[] = {&plan.arguments};
-  return start(reinterpret_cast<const void*>(&staged_kernel<ElementBytes, (Unit < 4 ? Unit : 4)>),
-               plan.blocks, staged_threads, plan.shared_bytes, pointers, stream);
+  return start(&staged_kernel<ElementBytes, (Unit < 4 ? Unit : 4)>, plan.blocks, staged_threads,
+               plan.shared_bytes, pointers, stream);
 }
 
 /// True where `small_kernel` takes a problem whose addresses are multiples of 16 bytes.
@@ -220,7 +206,7 @@ template <class Shape>
 cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
   tile_problem copy = problem;
   void* pointers[] = {&copy.in, &copy.out, &copy.in_stride_bytes, &copy.out_stride_bytes};
-  return cudaLaunchKernel(reinterpret_cast<const void*>(&small_kernel<Shape>),
+  return cudaLaunchKernel(&small_kernel<Shape>,
                           dim3(static_cast<unsigned>(problem.nx / Shape::tile_cols),
                                static_cast<unsigned>(problem.ny / Shape::tile_rows)),
                           dim3(Shape::threads), pointers, 0, stream);
@@ -330,9 +316,8 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
                  });
   }
   void* pointers[] = {&arguments};
-  return start(
-      reinterpret_cast<const void*>(&strip_kernel<element_type, tile, threads, blocks_per_sm>),
-      blocks, threads, 0, pointers, stream);
+  return start(&strip_kernel<element_type, tile, threads, blocks_per_sm>, blocks, threads, 0,
+               pointers, stream);
 }
 
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
@@ -370,8 +355,7 @@ cudaError_t launch_transform(const tile_problem& problem, size_type batch, const
   }
   Op copy = op;
   void* pointers[] = {&arguments, &copy};
-  return start(reinterpret_cast<const void*>(&transform_kernel<shape, In, Out, Op>), blocks,
-               shape::threads, 0, pointers, stream);
+  return start(&transform_kernel<shape, In, Out, Op>, blocks, shape::threads, 0, pointers, stream);
 }
 
 template <class In, class Out, class Op>

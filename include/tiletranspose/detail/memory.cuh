@@ -4,11 +4,13 @@
 /// \file
 /// Every access of a device function to memory goes through the four functions of this file, on the GPU
 /// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
-/// a CPU run the same code and count what it costs.
+/// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
+/// place in the source.
 
 #pragma once
 
 #include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/machine.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -80,32 +82,81 @@ TILETRANSPOSE_FUNCTION void assume_shared(const void* address) {
   (void)address;
 }
 
+#if !TILETRANSPOSE_ON_DEVICE
+
+/// False where an access must not be made, which only a machine that watches can tell. An access wider than
+/// a GPU's is announced with the width of those that it is made of.
 template <class Word>
-TILETRANSPOSE_FUNCTION Word load_global(const void* address) {
+bool announce(access_kind kind, const void* address, access_site site) {
+  return running == nullptr || running->access(kind, address, sizeof(Word),
+                                               access_width(sizeof(Word), alignof(Word)), site);
+}
+
+/// Loads what has been announced: zeros in place of what must not be read.
+template <class Word>
+Word load_announced(access_kind kind, const void* address, access_site site) {
+  static_assert(sizeof(Word) <= max_element_bytes, "");
+  alignas(max_element_bytes) static constexpr unsigned char zeros[max_element_bytes] = {};
+  return load<Word>(announce<Word>(kind, address, site) ? address : zeros);
+}
+
+template <class Word>
+void store_announced(access_kind kind, void* address, const Word& word, access_site site) {
+  if (announce<Word>(kind, address, site)) { store(address, word); }
+}
+
+#endif
+
+template <class Word>
+TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_global(address);
   return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_global, address, site);
+#endif
 }
 template <class Word>
-TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word) {
+TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word,
+                                         access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_global(address);
   store(address, word);
+#else
+  store_announced(access_kind::store_global, address, word, site);
+#endif
 }
 template <class Word>
-TILETRANSPOSE_FUNCTION Word load_shared(const void* address) {
+TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_shared(address);
   return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_shared, address, site);
+#endif
 }
 template <class Word>
-TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word) {
+TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
+                                         access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   assume_shared(address);
   store(address, word);
+#else
+  store_announced(access_kind::store_shared, address, word, site);
+#endif
 }
 
 /// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
 /// space to be known, so addresses may come out of integer arithmetic.
 template <class Word>
-TILETRANSPOSE_FUNCTION Word load_constant(const void* address) {
+TILETRANSPOSE_FUNCTION Word load_constant(const void* address,
+                                          access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
+  (void)site;
   if constexpr (sizeof(Word) == 16) {
     const uint4 word = __ldg(static_cast<const uint4*>(address));
     return {word.x, word.y, word.z, word.w};
@@ -113,7 +164,7 @@ TILETRANSPOSE_FUNCTION Word load_constant(const void* address) {
     return __ldg(static_cast<const Word*>(address));
   }
 #else
-  return load<Word>(address);
+  return load_global<Word>(address, site);
 #endif
 }
 

@@ -15,7 +15,9 @@
 
 #pragma once
 
+#if defined(__CUDACC__)
 #include <cuda_pipeline_primitives.h>
+#endif
 
 #include <tiletranspose/detail/tile_kernel.cuh>
 

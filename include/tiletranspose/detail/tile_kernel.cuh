@@ -284,6 +284,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   constexpr int rounds = (steps + Shape::threads - 1) / Shape::threads;
   constexpr bool all_busy = steps % Shape::threads == 0;
   const unsigned rank = group.thread_rank();
+  const loop_step call(from_row);
 
   // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
   constexpr unsigned row_loads = Shape::row_loads;
@@ -306,6 +307,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
     if (straight && round > 0) { address += round_bytes; }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
+      const loop_step here(round * micro_rows + r);
       const bool row_exists =
           (all_busy || step < steps) &&
           (Interior || (row + r >= source.first_row && row + r < source.end_row));
@@ -367,11 +369,13 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   };
   const int lane = static_cast<int>(group.thread_rank() % 32);
   const int first_row = from_row + static_cast<int>(group.thread_rank() / 32);
+  const loop_step call(from_row);
 
   vector loaded[rounds];
   const unsigned char* row = source.row(first_row);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+    const loop_step here(round);
     const int at = first_row + round * warps;
     const int byte = lane * 16 - static_cast<int>(address_bits(row) % 16);
     const bool row_exists = (Rows % warps == 0 || at < from_row + Rows) &&
@@ -383,6 +387,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
     } else if (!Interior && row_exists) {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < units; ++i) {
+        const loop_step part(i);
         const int from = byte + i * unit;
         if (from >= source.first_byte && from < source.end_byte) {
           loaded[round].units[i] = load_constant<word>(row + from);
@@ -393,6 +398,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   row = source.row(first_row);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+    const loop_step here(round);
     const int at = first_row + round * warps;
     if ((Rows % warps != 0 && at >= from_row + Rows) ||
         (!Interior && (at < source.first_row || at >= source.end_row))) {
@@ -407,6 +413,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
                               (shift == 0 ? lane : lane - 1) * Shape::group_padding;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < units; ++i) {
+      const loop_step part(i);
       const int col = lane * units - shift + i;
       if (static_cast<unsigned>(col) < static_cast<unsigned>(cols)) {
         store_shared(to + i * Shape::pitch + (wraps + i >= units ? Shape::group_padding : 0),
@@ -435,6 +442,7 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
   const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
   for (int step = static_cast<int>(group.thread_rank()); step < rows * (left_cols + right_cols);
        step += Shape::threads) {
+    const loop_step here(step / Shape::threads);
     const int row = from_row + step / (left_cols + right_cols);
     const int end = step % (left_cols + right_cols);
     const int col =
@@ -519,6 +527,7 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
   unsigned char* out = target.first + rank / row_stores * target.stride_bytes;
   TILETRANSPOSE_UNROLL
   for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
+    const loop_step here(round);
     const unsigned step = rank + round * Shape::threads;
     const unsigned row = straight ? rank / row_stores + round * round_rows : step / row_stores;
     if (((steps % Shape::threads != 0 || !Interior) || Shape::deals_loads) && row >= rows) {
@@ -544,6 +553,7 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
   using word = access_word_t<Shape::unit>;
   for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
        step += Shape::threads) {
+    const loop_step here(step / Shape::threads);
     const int row = step / (2 * most);
     const int unit = step % most * Shape::unit;
     if (row >= target.rows) { break; }
@@ -661,6 +671,32 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
   } else {
     move_tile_between<Shape, false>(group, shared, source, target);
   }
+}
+
+/// The body of the kernel for whole tiles of a matrix so small that the time to the first load counts: the
+/// block's tile is its place in a two-dimensional grid, and no tile needs a question.
+/// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void move_small_tile(Group group, unsigned char* shared,
+                                            const unsigned char* in, unsigned char* out,
+                                            size_type in_stride_bytes, size_type out_stride_bytes,
+                                            unsigned tile_row, unsigned tile_col) {
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  const tile_source source{
+      in + tile_row * Shape::tile_rows * in_stride_bytes + tile_col * row_bytes,
+      in_stride_bytes,
+      0,
+      Shape::tile_rows,
+      0,
+      row_bytes};
+  const tile_target target{
+      out + tile_col * Shape::tile_cols * out_stride_bytes + tile_row * Shape::piece_bytes,
+      out_stride_bytes,
+      Shape::tile_cols,
+      0,
+      Shape::piece_bytes,
+      0};
+  move_tile_between<Shape, true>(group, shared, source, target);
 }
 
 }  // namespace detail

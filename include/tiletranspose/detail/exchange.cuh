@@ -1,0 +1,352 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How the registers of `Lanes` lanes trade their words. Two orders of Lanes * N words are meant
+/// throughout:
+///
+///     blocked    register i of lane l holds word l * N + i
+///     striped    register i of lane l holds word i * Lanes + l
+///
+/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
+/// Hence three steps lead from one order to the other: every lane turns its registers so that words for
+/// different lanes stand in one register, one shuffle per register, and every lane turns its registers
+/// again. "Turning" by a number that differs from lane to lane is a barrel shifter: log2 rounds of selects.
+/// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
+/// a multiple of Lanes, squares are turned bit by bit instead, which takes fewer selects.
+
+#pragma once
+
+#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/shuffle.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+TILETRANSPOSE_HOST_DEVICE constexpr int common_divisor(int a, int b) {
+  while (b != 0) {
+    const int rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/// The x in 0 .. modulus - 1 with value * x == 1 modulo `modulus`.
+/// Precondition: the two have no divisor in common.
+TILETRANSPOSE_HOST_DEVICE constexpr int inverse_modulo(int value, int modulus) {
+  int x = 0;
+  while (value * x % modulus != 1 % modulus) { ++x; }
+  return x;
+}
+
+// ---------------------------------------------------- inside one lane
+
+/// `which != 0 ? a : b`, as one select. Said in assembly, because the compiler makes a branch of many
+/// selects that ask the same question, and moves the shuffles between them into both of its arms, where
+/// every one of them then waits for the warp to meet (nvcc 13.0).
+TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned result;
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %3, 0;\n\tselp.b32 %0, %1, %2, p;\n\t}"
+      : "=r"(result)
+      : "r"(a), "r"(b), "r"(which));
+  return result;
+#else
+  return which != 0 ? a : b;
+#endif
+}
+
+/// `value`, which the compiler does not get to know: a product with it is then a multiply-add, where it would
+/// make an addition of a product with a constant. Selects keep the unit for additions busy; multiply-adds have
+/// one of their own. Precondition: lane < 32.
+TILETRANSPOSE_FUNCTION unsigned unknown(unsigned value, unsigned lane) { return value + lane / 32; }
+
+/// words[i] becomes words[(i + amount) % N].
+/// Precondition: amount < Limit.
+template <int Limit, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned amount) {
+  if constexpr (Step < Limit) {
+    const unsigned turns = amount & Step;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { words[i] = choose(turns, old[(i + Step) % N], old[i]); }
+    rotate<Limit, 2 * Step>(words, amount);
+  }
+}
+
+/// words[(i + amount) % N] becomes words[i].
+/// Precondition: amount < Limit.
+template <int Limit, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void rotate_back(unsigned (&words)[N], unsigned amount) {
+  if constexpr (Step < Limit) {
+    const unsigned turns = amount & Step;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) {
+      words[(i + Step) % N] = choose(turns, old[i], old[(i + Step) % N]);
+    }
+    rotate_back<Limit, 2 * Step>(words, amount);
+  }
+}
+
+/// words[i] and words[i ^ which] trade places; N is a power of two above `which`.
+template <int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void trade_places(unsigned (&words)[N], unsigned which) {
+  if constexpr (Step < N) {
+    const unsigned trades = which & Step;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { words[i] = choose(trades, old[i ^ Step], old[i]); }
+    trade_places<2 * Step>(words, which);
+  }
+}
+
+// ---------------------------------------------------- between lanes
+
+/// `Lanes` consecutive lanes of a warp, from a multiple of Lanes on.
+template <int Lanes>
+struct lane_group {
+  unsigned first;  ///< lane of the warp
+  unsigned rank;   ///< 0 .. Lanes - 1
+
+  /// What the lane of rank `from` % Lanes hands in.
+  TILETRANSPOSE_FUNCTION unsigned fetch(unsigned word, unsigned from) const {
+    return shuffle(word, Lanes == 32 ? from : first | (from % Lanes));
+  }
+};
+
+/// One bit of the lane's number and one of the chunk's number in a word, `Width` bytes each chunk, trade
+/// places: the 2 x 2 chunks of two lanes that differ in bit `Step` are transposed. Two words travel in one.
+template <int Step, int Width, int N>
+TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
+  static_assert(Width == 1 || Width == 2, "");
+  constexpr bool bytes = Width == 1;
+  const unsigned upper = lane & Step;
+  if constexpr (N > 1) {
+    // Lower lanes send their odd chunks, upper lanes their even ones.
+    const unsigned sent = choose(upper, bytes ? 0x6420 : 0x5410, bytes ? 0x7531 : 0x7632);
+    const unsigned first = choose(upper, bytes ? 0x3514 : 0x3254, bytes ? 0x5240 : 0x5410);
+    const unsigned second = choose(upper, bytes ? 0x3716 : 0x3276, bytes ? 0x7260 : 0x7610);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i + 1 < N; i += 2) {
+      const unsigned got = shuffle_xor(pick_bytes(words[i], words[i + 1], sent), Step);
+      words[i] = pick_bytes(words[i], got, first);
+      words[i + 1] = pick_bytes(words[i + 1], got, second);
+    }
+  }
+  if constexpr (N % 2 != 0) {
+    const unsigned kept = choose(upper, bytes ? 0x3715 : 0x3276, bytes ? 0x6240 : 0x5410);
+    words[N - 1] = pick_bytes(words[N - 1], shuffle_xor(words[N - 1], Step), kept);
+  }
+}
+
+/// One bit of the lane's number and one of the register's number trade places.
+template <int Step, int Distance, int N>
+TILETRANSPOSE_FUNCTION void swap_registers(unsigned lane, unsigned (&words)[N]) {
+  const unsigned upper = lane & Step;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < N; ++i) {
+    if (i % (2 * Distance) < Distance && i + Distance < N) {
+      const unsigned got = shuffle_xor(choose(upper, words[i], words[i + Distance]), Step);
+      words[i] = choose(upper, got, words[i]);
+      words[i + Distance] = choose(upper, words[i + Distance], got);
+    }
+  }
+}
+
+/// Transposes the Lanes x Lanes squares of items of `Bytes` bytes that Lanes lanes hold packed, one square
+/// behind the other: item Lanes * j + i of lane l becomes item Lanes * j + l of lane i. Bits below `End` of
+/// the lane's number take part.
+template <int End, int Bytes, int Step = 1, int N>
+TILETRANSPOSE_FUNCTION void turn_squares(unsigned lane, unsigned (&words)[N]) {
+  if constexpr (Step < End) {
+    if constexpr (Step * Bytes < 4) {
+      swap_chunks<Step, Step * Bytes>(lane, words);
+    } else {
+      swap_registers<Step, Step * Bytes / 4>(lane, words);
+    }
+    turn_squares<End, Bytes, 2 * Step>(lane, words);
+  }
+}
+
+/// Two items of `Bytes` bytes, 1 or 2, in each lane's word: every lane fetches the two words that hold its
+/// own, both at once.
+template <int Lanes, int Bytes>
+struct pair_route {
+  TILETRANSPOSE_FUNCTION static void take(lane_group<Lanes> lanes, unsigned first, unsigned second,
+                                          unsigned upper, unsigned& word) {
+    const unsigned a = lanes.fetch(word, first);
+    const unsigned b = lanes.fetch(word, second);
+    word = pick_bytes(a, b,
+                      Bytes == 1 ? choose(upper, 0x0051, 0x0040) : choose(upper, 0x7632, 0x5410));
+  }
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned& word) {
+    take(lanes, lanes.rank / 2, lanes.rank / 2 + Lanes / 2, lanes.rank % 2, word);
+  }
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned& word) {
+    take(lanes, 2 * lanes.rank, 2 * lanes.rank + 1, 2 * lanes.rank / Lanes, word);
+  }
+};
+
+/// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
+/// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
+template <int Lanes, int N, int Share>
+struct word_route {
+  static constexpr unsigned common = common_divisor(N, Lanes);
+  static constexpr unsigned rows = N / common;        // of registers that share a first turn
+  static constexpr unsigned period = Lanes / common;  // lanes that share a first turn
+  static constexpr unsigned inverse = inverse_modulo(rows % period, period);
+  /// Where N divides Lanes, turns are exclusive ors and the lanes to read differ in fixed bits.
+  static constexpr bool by_bits = Lanes % N == 0;
+
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_number(unsigned rank) {
+    return Share == 1 ? rank : rank % Share * (Lanes / Share) + rank / Share;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned rank_of(unsigned number) {
+    return Share == 1 ? number
+                      : number % (Lanes / Share) * Share + number % Lanes / (Lanes / Share);
+  }
+  /// The register, among those turned last, that striped word i comes from in lane number 0.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned place(unsigned i) {
+    return (i * Lanes + N - i / rows) % N;
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+    const unsigned number = striped_number(lanes.rank);
+    const unsigned turn = lanes.rank / period;
+    if constexpr (by_bits) {
+      trade_places(words, turn);
+      const unsigned from = number % N * period + number / N;
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ (k * period)); }
+      trade_places(words, number % N);
+    } else {
+      rotate<common>(words, turn);
+      const unsigned back = unknown(period - inverse, lanes.rank);
+      TILETRANSPOSE_UNROLL
+      for (unsigned first = 0; first < common; ++first) {
+        const unsigned from_turn = (number - first) % common;
+        const unsigned from_place = (number - first) / common * inverse;
+        TILETRANSPOSE_UNROLL
+        for (unsigned row = 0; row < rows; ++row) {
+          const unsigned k = first + common * row;
+          const unsigned wrapped = k + common > N && k + from_turn >= N ? 1 : 0;
+          const unsigned from = row * back + from_place + wrapped;
+          // With one turn only, `fetch` cuts the number to its range.
+          words[k] = lanes.fetch(words[k], common == 1 ? from : from_turn * period + from % period);
+        }
+      }
+      rotate<(N < Lanes ? N : Lanes)>(words, number % N);
+      unsigned old[N];
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+    const unsigned number = striped_number(lanes.rank);
+    const unsigned turn = lanes.rank / period;
+    if constexpr (by_bits) {
+      trade_places(words, number % N);
+      const unsigned from = rank_of(turn + lanes.rank % period * N);
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ rank_of(k)); }
+      trade_places(words, turn);
+    } else {
+      unsigned old[N];
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
+      rotate_back<(N < Lanes ? N : Lanes)>(words, number % N);
+      const unsigned from = lanes.rank * N + turn;
+      const unsigned one = unknown(1, lanes.rank);
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) {
+        const unsigned wrapped = k + common > N && k + turn >= N ? N : 0;
+        words[k] = lanes.fetch(words[k], rank_of(k * one + from - wrapped));
+      }
+      rotate_back<common>(words, turn);
+    }
+  }
+};
+
+/// Transposes the 8 x 8 matrix of 2-byte chunks that a warp holds, lane l chunks 2 (l % 4) and the next of row
+/// l / 4; in the bits of a chunk's place: (l4 l3 l2) and (l1 l0 half) trade places.
+TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned result;
+  asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(result) : "r"(word));
+  return result;
+#else
+  const unsigned lane = lane_index();
+  const unsigned row = lane % 4 * 8 + lane / 8;
+  const unsigned first = shuffle(word, row);
+  const unsigned second = shuffle(word, row + 4);
+  return pick_bytes(first, second, lane / 4 % 2 != 0 ? 0x7632 : 0x5410);
+#endif
+}
+
+/// 16 bytes of items of 1 or 2 bytes in each of 32 lanes: `transpose_8x8` of each word takes the place of one
+/// round between lanes and chunks. A round costs half a shuffle and one and a half permutes a word, and the
+/// selects around it keep the unit for permutes busy; movmatrix is as fast as a shuffle. In a loop of exchanges
+/// that is 1.16 times the speed of the three steps alone for items of 2 bytes and 1.12 for those of 1 byte;
+/// between a load and a store of each item, 0.98 times (H200, 2026-11-21). For other numbers of items the bit
+/// that movmatrix brings into a chunk's place belongs elsewhere.
+///
+/// The bits of element e = (e7 .. e0) of 2-byte items: before, lane e7 .. e3, word e2 e1, half e0; after
+/// transpose_8x8, lane (e4 e3 e0 e7 e6), word e2 e1, half e5; then word and the last two bits of the lane trade
+/// places. 1-byte items have one bit more: lane (e5 e4 e1 e8 e7), word e3 e2, byte e6 e0; e5 and e0 trade too.
+template <int Bytes>
+struct matrix_route {
+  static constexpr unsigned shift =
+      Bytes == 2 ? 1 : 2;  // of the word's bits in a striped lane's number
+
+  /// The lane in which striped lane `lane` finds its words, but for its last two bits; and back.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned from_striped(unsigned lane) {
+    return Bytes == 2 ? (lane & 24) | (lane & 1) << 2 | (lane >> 1 & 3)
+                      : (lane & 1) << 4 | (lane & 16) >> 1 | (lane & 2) << 1 | (lane >> 2 & 3);
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned to_lane(unsigned lane) {
+    return Bytes == 2 ? (lane & 24) | (lane & 3) << 1 | (lane >> 2 & 1)
+                      : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
+  }
+
+  TILETRANSPOSE_FUNCTION static void turn_words(unsigned (&words)[4]) {
+    TILETRANSPOSE_UNROLL
+    for (unsigned& word : words) { word = transpose_8x8(word); }
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<32> lanes, unsigned (&words)[4]) {
+    turn_words(words);
+    if constexpr (Bytes == 1) { swap_chunks<16, 1>(lanes.rank, words); }
+    trade_places(words, lanes.rank % 4);
+    const unsigned from = from_striped(lanes.rank);
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < 4; ++k) { words[k] = lanes.fetch(words[k], from ^ k); }
+    trade_places(words, (lanes.rank >> shift) % 4);
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<32> lanes, unsigned (&words)[4]) {
+    trade_places(words, (lanes.rank >> shift) % 4);
+    const unsigned from = to_lane(lanes.rank);
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < 4; ++k) { words[k] = lanes.fetch(words[k], from ^ (k << shift)); }
+    trade_places(words, lanes.rank % 4);
+    if constexpr (Bytes == 1) { swap_chunks<16, 1>(lanes.rank, words); }
+    turn_words(words);
+  }
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What device code asks of the machine that runs it where that is not a GPU: the emulator implements
+/// `machine`, and the accessors of memory.cuh, the groups of group.cuh and the exchanges of shuffle.cuh
+/// call it. Device code sees none of this: there every function of this file is empty.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A place in the source. As a default argument `access_site here = access_site::at()` it is the place of
+/// the call, also through functions that hand it on.
+struct access_site {
+  const char* file;
+  int line;
+
+  TILETRANSPOSE_HOST_DEVICE static constexpr access_site at(const char* file = __builtin_FILE(),
+                                                            int line = __builtin_LINE()) {
+    return {file, line};
+  }
+};
+
+enum class access_kind : unsigned char { load_global, store_global, load_shared, store_shared };
+
+#if !defined(__CUDACC_RTC__)
+
+/// What runs one CUDA thread on the CPU.
+class machine {
+ public:
+  /// Before every access of `bytes` bytes, which a GPU makes `unit` bytes at a time; false where it must
+  /// not be made.
+  virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
+                      access_site site) = 0;
+  /// Before the place of element (row, col) of a tile is worked out.
+  virtual void check_tile(int row, int col, int rows, int cols, access_site site) = 0;
+  /// The thread enters or leaves step `number` of a loop.
+  virtual void enter_step(unsigned long long number) = 0;
+  virtual void leave_step() = 0;
+  /// The thread's place in its block, x fastest.
+  virtual unsigned thread_rank() const = 0;
+  virtual unsigned block_threads() const = 0;
+  /// Waits for the block's threads, or for the warp's.
+  virtual void sync_block(access_site site) = 0;
+  virtual void sync_warp(access_site site) = 0;
+  /// Every thread of the warp calls: `result` becomes what `mine` is to lane `lane`.
+  virtual void exchange(void* result, const void* mine, unsigned bytes, unsigned lane,
+                        access_site site) = 0;
+
+ protected:
+  ~machine() = default;
+};
+
+/// The CUDA thread that this CPU thread runs at the moment, if any.
+inline thread_local machine* running = nullptr;
+
+#endif
+
+TILETRANSPOSE_FUNCTION void check_tile(int row, int col, int rows, int cols, access_site site) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->check_tile(row, col, rows, cols, site); }
+#endif
+  (void)row, (void)col, (void)rows, (void)cols, (void)site;
+}
+
+}  // namespace detail
+
+/// Names the step of a loop that the thread is in, until the end of the scope:
+///
+///     for (unsigned cell = rank; cell < cells; cell += size) {
+///       const tt::loop_step here(cell / size);
+///       if (exists(cell)) { tile.set(...); }
+///     }
+///
+/// A GPU's lanes make an access together where they are in the same step. On the CPU each lane runs alone,
+/// and the emulator finds the accesses that belong together by their place in the source, by the steps that
+/// each lane names and, among accesses alike in both, by counting. Only a loop in which a lane may leave out
+/// an *early* access and make a later one needs steps; where guards are the same in every step, or lanes
+/// stop for good, counting is right. On the device this is nothing.
+class loop_step {
+ public:
+#if TILETRANSPOSE_ON_DEVICE
+  template <class Number>
+  TILETRANSPOSE_FUNCTION explicit loop_step(Number) {}
+#else
+  template <class Number>
+  explicit loop_step(Number number) {
+    if (detail::running != nullptr) {
+      detail::running->enter_step(static_cast<unsigned long long>(number));
+    }
+  }
+  ~loop_step() {
+    if (detail::running != nullptr) { detail::running->leave_step(); }
+  }
+  loop_step(const loop_step&) = delete;
+  loop_step& operator=(const loop_step&) = delete;
+#endif
+};
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,110 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// As much of CUDA as the launch wrappers need, on the CPU: kernels are functions, `__shared__` memory
+/// belongs to the thread that runs the block's fibers, and a launch is an emulation. Include it before the
+/// library, in plain C++.
+
+#pragma once
+
+#include "thread_storage.hpp"
+
+#include <tiletranspose/emulator.cuh>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <tuple>
+#include <utility>
+
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __shared__ thread_local
+
+struct dim3 {
+  unsigned x, y, z;
+  constexpr dim3(unsigned x_ = 1, unsigned y_ = 1, unsigned z_ = 1) : x(x_), y(y_), z(z_) {}
+};
+struct uint3 {
+  unsigned x, y, z;
+};
+inline thread_local uint3 blockIdx{};
+
+using cudaStream_t = struct stream_of_nobody*;
+enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
+enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// What the kernels declare as `extern __shared__`. Defined before them, so that the compiler knows that
+/// nothing has to be run to make it.
+inline thread_local __align__(16) unsigned char tiletranspose_dynamic_shared[228 * 1024];
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
+
+namespace cpu {
+
+/// What the next launches run with, and what they have done.
+struct device {
+  tt::emulator_options options;
+  int launches = 0;
+  std::size_t faults = 0;     ///< kinds and places of them, in all launches
+  tt::emulation_report last;  ///< of the last launch, or of the first with a fault
+};
+inline device& this_device() {
+  static thread_local device one;
+  return one;
+}
+
+/// True where shared memory of a kernel is: in one of its arrays, or in what the launch asked for.
+inline bool in_shared(const void* address, unsigned bytes, std::size_t dynamic_bytes) {
+  static thread_local const thread_storage storage(&blockIdx, "blockIdx");
+  const auto at = reinterpret_cast<std::uintptr_t>(address);
+  const auto dynamic = reinterpret_cast<std::uintptr_t>(tt::detail::tiletranspose_dynamic_shared);
+  return at >= dynamic && at < dynamic + sizeof(tt::detail::tiletranspose_dynamic_shared)
+             ? at + bytes <= dynamic + dynamic_bytes
+             : storage.in_one_object(address, bytes);
+}
+
+template <class Tuple, std::size_t... I>
+Tuple gather(void** arguments, std::index_sequence<I...>) {
+  return Tuple(*static_cast<std::tuple_element_t<I, Tuple>*>(arguments[I])...);
+}
+
+}  // namespace cpu
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  using values = std::tuple<std::remove_cv_t<Parameters>...>;
+  const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
+  cpu::device& device = cpu::this_device();
+  tt::emulator_options options = device.options;
+  options.foreign_shared = [shared_bytes](const void* address, unsigned bytes) {
+    return cpu::in_shared(address, bytes, shared_bytes);
+  };
+  const tt::emulation_report report =
+      tt::emulate(options, grid, block, 0, [&](tt::emulated_block thread) {
+        const tt::emulated_dim at = thread.index();
+        blockIdx = {at.x, at.y, at.z};
+        std::apply(kernel, all);
+      });
+  if (device.faults == 0) { device.last = report; }
+  device.faults += report.faults.size();
+  ++device.launches;
+  return cudaSuccess;
+}
+
+inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,
+                                   cudaStream_t) {
+  std::memcpy(out, in, bytes);
+  return cudaSuccess;
+}

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Every launch wrapper and with it every kernel, run on the CPU at shapes that straddle the edges of its
+// tiles: the result is compared byte by byte, no access leaves its matrix, no two threads race and no
+// barrier is missed. Compiled once for each range of element sizes, FIRST_SIZE to LAST_SIZE.
+
+#include "cuda_on_cpu.hpp"
+
+#include <tiletranspose/tiletranspose.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+template <int Bytes, int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+struct shape {
+  std::size_t nx;
+  std::size_t ny;
+};
+
+template <class T>
+void fill(tt::emulated_buffer<T>& buffer) {
+  static std::mt19937 random(Catch::getSeed());
+  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
+  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) {
+    bytes[i] = static_cast<unsigned char>(random());
+  }
+}
+
+template <class T>
+bool equal(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+// One case: prepares the CPU's device, and says what it found.
+struct launch_case {
+  explicit launch_case(const std::string& what) : text(what) { cpu::this_device() = {}; }
+
+  template <class T>
+  launch_case& knows(const tt::matrix_view<T>& view) {
+    cpu::this_device().options.knows(view);
+    return *this;
+  }
+  template <class T>
+  launch_case& knows(T* data, std::size_t count) {
+    cpu::this_device().options.knows(data, count);
+    return *this;
+  }
+
+  void expect(cudaError_t status, bool right, bool launches = true) const {
+    const cpu::device& device = cpu::this_device();
+    INFO(text << "; repeat with --rng-seed " << Catch::getSeed() << '\n' << device.last.table());
+    CHECK(status == cudaSuccess);
+    CHECK(right);
+    CHECK(device.faults == 0);
+    CHECK((device.launches > 0) == launches);
+  }
+
+  std::string text;
+};
+
+template <class T>
+std::string describe(const char* call, shape s) {
+  return std::string(call) + ", " + std::to_string(sizeof(T)) + " bytes aligned to " +
+         std::to_string(alignof(T)) + ", nx " + std::to_string(s.nx) + ", ny " +
+         std::to_string(s.ny);
+}
+
+template <class T>
+bool is_transpose(const T* out, std::size_t out_stride, const T* in, std::size_t in_stride,
+                  shape s) {
+  for (std::size_t y = 0; y < s.ny; ++y) {
+    for (std::size_t x = 0; x < s.nx; ++x) {
+      if (!equal(out[x * out_stride + y], in[y * in_stride + x])) { return false; }
+    }
+  }
+  return true;
+}
+
+// Dense matrices that start `in_offset` and `out_offset` elements off a multiple of 256 bytes.
+template <class T, class Launch>
+void check_dense(const char* call, shape s, std::size_t in_offset, std::size_t out_offset,
+                 Launch launch) {
+  tt::emulated_buffer<T> in(s.nx * s.ny, in_offset);
+  tt::emulated_buffer<T> out(s.nx * s.ny, out_offset);
+  fill(in);
+  launch_case c(describe<T>(call, s) + ", off by " + std::to_string(in_offset) + " and " +
+                std::to_string(out_offset));
+  c.knows(static_cast<const T*>(in.data()), in.size()).knows(out.data(), out.size());
+  const cudaError_t status = launch(out.data(), static_cast<const T*>(in.data()), s);
+  c.expect(status, is_transpose(out.data(), s.ny, in.data(), s.nx, s), s.nx > 1 && s.ny > 1);
+}
+
+const auto tuned = [](auto* out, const auto* in, shape s) {
+  return tt::transpose(out, in, s.nx, s.ny);
+};
+
+template <class T>
+void check_views(shape s, std::size_t in_gap, std::size_t out_gap) {
+  const std::size_t in_stride = s.nx + in_gap;
+  const std::size_t out_stride = s.ny + out_gap;
+  tt::emulated_buffer<T> in(in_stride * s.ny);
+  tt::emulated_buffer<T> out(out_stride * s.nx);
+  fill(in);
+  launch_case c(describe<T>("transpose of views", s) + ", gaps of " + std::to_string(in_gap) +
+                " and " + std::to_string(out_gap));
+  const tt::matrix_view<const T> from{in.data(), s.ny, s.nx, in_stride};
+  const tt::matrix_view<T> to{out.data(), s.nx, s.ny, out_stride};
+  c.knows(from).knows(to);
+  const cudaError_t status = tt::transpose(to, from);
+  c.expect(status, is_transpose(out.data(), out_stride, in.data(), in_stride, s));
+}
+
+template <class T>
+void check_batch(shape s, std::size_t batch, std::size_t gap, bool pointers) {
+  const std::size_t step = s.nx * s.ny + gap;
+  tt::emulated_buffer<T> in(step * batch);
+  tt::emulated_buffer<T> out(step * batch);
+  fill(in);
+  launch_case c(describe<T>("transpose_batched", s) + ", batch " + std::to_string(batch) +
+                ", gap " + std::to_string(gap) + (pointers ? ", arrays of pointers" : ""));
+  std::vector<const T*> ins;
+  std::vector<T*> outs;
+  for (std::size_t b = 0; b < batch; ++b) {
+    ins.push_back(in.data() + b * step);
+    outs.push_back(out.data() + (batch - 1 - b) * step);
+    c.knows(ins.back(), s.nx * s.ny).knows(outs.back(), s.nx * s.ny);
+  }
+  const cudaError_t status =
+      pointers ? tt::transpose_batched(outs.data(), ins.data(), s.nx, s.ny, batch)
+      : gap > 0
+          ? tt::transpose_batched(out.data(), step, in.data(), step, s.nx, s.ny, batch)
+          : tt::transpose_batched(out.data(), static_cast<const T*>(in.data()), s.nx, s.ny, batch);
+  bool right = true;
+  for (std::size_t b = 0; b < batch; ++b) {
+    const T* const result = pointers ? outs[b] : out.data() + b * step;
+    right = right && is_transpose(result, s.ny, ins[b], s.nx, s);
+  }
+  c.expect(status, right);
+}
+
+// All eight symmetries, by their definition: out(r, c) == in(source of (r, c)).
+template <class T>
+void check_symmetries(shape s) {
+  for (int number = 0; number < 8; ++number) {
+    const auto which = static_cast<tt::symmetry>(number);
+    const bool turns = tt::transposes(which);
+    const std::size_t rows = turns ? s.nx : s.ny;
+    const std::size_t cols = turns ? s.ny : s.nx;
+    tt::emulated_buffer<T> in(s.nx * s.ny);
+    tt::emulated_buffer<T> out(s.nx * s.ny);
+    fill(in);
+    launch_case c(describe<T>("reorient", s) + ", symmetry " + std::to_string(number));
+    const tt::matrix_view<const T> from{in.data(), s.ny, s.nx, s.nx};
+    const tt::matrix_view<T> to{out.data(), rows, cols, cols};
+    c.knows(from).knows(to);
+    const cudaError_t status = tt::reorient(to, from, which);
+    bool right = true;
+    for (std::size_t r = 0; r < rows; ++r) {
+      for (std::size_t col = 0; col < cols; ++col) {
+        std::size_t y = turns ? col : r;
+        std::size_t x = turns ? r : col;
+        if (tt::reverses_rows(which)) { y = s.ny - 1 - y; }
+        if (tt::reverses_cols(which)) { x = s.nx - 1 - x; }
+        right = right && equal(out[r * cols + col], in[y * s.nx + x]);
+      }
+    }
+    c.expect(status, right, cpu::this_device().launches > 0);
+  }
+}
+
+template <class T>
+void check_inplace(shape s) {
+  tt::emulated_buffer<T> data(s.nx * s.ny);
+  fill(data);
+  const std::vector<T> before(data.begin(), data.end());
+  launch_case c(describe<T>("reverse_inplace", s));
+  c.knows(data.data(), data.size());
+  const cudaError_t status = tt::reverse_inplace(data.data(), data.size());
+  bool right = true;
+  for (std::size_t i = 0; i < data.size(); ++i) {
+    right = right && equal(data[i], before[data.size() - 1 - i]);
+  }
+  c.expect(status, right);
+  launch_case square(describe<T>("transpose in place", {s.nx, s.nx}));
+  tt::emulated_buffer<T> matrix(s.nx * s.nx);
+  fill(matrix);
+  const std::vector<T> old(matrix.begin(), matrix.end());
+  square.knows(matrix.data(), matrix.size());
+  const cudaError_t turned = tt::reorient_inplace(
+      tt::matrix_view<T>{matrix.data(), s.nx, s.nx, s.nx}, tt::symmetry::transpose);
+  square.expect(turned, is_transpose(matrix.data(), s.nx, old.data(), s.nx, {s.nx, s.nx}));
+}
+
+template <class T>
+void check_transform(shape s) {
+  tt::emulated_buffer<T> in(s.nx * s.ny);
+  tt::emulated_buffer<unsigned short> out(s.nx * s.ny);
+  fill(in);
+  launch_case c(describe<T>("transform_transpose to 2 bytes", s));
+  c.knows(static_cast<const T*>(in.data()), in.size()).knows(out.data(), out.size());
+  const auto op = [](const T& value) {
+    return static_cast<unsigned short>(value.bytes[0] + 256 * value.bytes[sizeof(T) - 1]);
+  };
+  cudaError_t status = tt::transform_transpose(out.data(), in.data(), s.nx, s.ny, op);
+  bool right = true;
+  for (std::size_t y = 0; y < s.ny; ++y) {
+    for (std::size_t x = 0; x < s.nx; ++x) {
+      right = right && out[x * s.ny + y] == op(in[y * s.nx + x]);
+    }
+  }
+  c.expect(status, right);
+  // And from 2 bytes to this type.
+  tt::emulated_buffer<T> back(s.nx * s.ny);
+  launch_case d(describe<T>("transform_transpose from 2 bytes", s));
+  d.knows(static_cast<const unsigned short*>(out.data()), out.size())
+      .knows(back.data(), back.size());
+  const auto spread = [](unsigned short value) {
+    T result;
+    for (std::size_t i = 0; i < sizeof(T); ++i) {
+      result.bytes[i] = static_cast<unsigned char>(value >> (i % 2 * 8));
+    }
+    return result;
+  };
+  status = tt::transform_transpose(back.data(), static_cast<const unsigned short*>(out.data()),
+                                   s.ny, s.nx, spread);
+  right = true;
+  for (std::size_t y = 0; y < s.ny; ++y) {
+    for (std::size_t x = 0; x < s.nx; ++x) {
+      right = right && equal(back[y * s.nx + x], spread(out[x * s.ny + y]));
+    }
+  }
+  d.expect(status, right);
+}
+
+// Shapes one below, at and one above a tile of the size's own kernel.
+template <class T>
+std::vector<shape> edge_shapes() {
+  constexpr int bytes = static_cast<int>(sizeof(T));
+  constexpr tt::tile_policy policy =
+      tt::tuned_policy(90, bytes, tt::access_width(sizeof(T), alignof(T)), tt::tile_access::any);
+  const auto rows = static_cast<std::size_t>(policy.tile_rows);
+  const auto cols = static_cast<std::size_t>(policy.tile_cols);
+  return {{cols, rows}, {cols - 1, rows + 1}, {cols + 1, rows - 1}};
+}
+
+// What every size has kernels of its own for.
+template <class T>
+void check_tuned() {
+  for (const shape s : edge_shapes<T>()) { check_dense<T>("transpose", s, 0, 0, tuned); }
+  check_dense<T>("transpose", {67, 131}, 1, 3, tuned);
+  check_dense<T>("transpose", {128, 128}, 0, 0, tuned);  // small_kernel
+  check_dense<T>("transpose", {1, 5}, 0, 0, tuned);
+  for (const shape s : std::initializer_list<shape>{{2, 700}, {700, 3}, {5, 300}}) {
+    check_dense<T>("transpose", s, 0, 1, tuned);
+  }
+  check_views<T>({35, 70}, 5, 3);
+  check_batch<T>({7, 9}, 11, 0, false);
+  check_batch<T>({17, 20}, 3, 1, false);
+  check_batch<T>({33, 18}, 2, 4, true);
+}
+
+template <class T>
+void check_others() {
+  check_dense<T>("transpose<T, 16, 4>", {33, 47}, 1, 0, [](T* out, const T* in, shape s) {
+    return tt::transpose<T, 16, 4>(out, in, s.nx, s.ny);
+  });
+  check_symmetries<T>({37, 21});
+  check_inplace<T>({45, 13});
+  check_transform<T>({33, 70});
+}
+
+constexpr bool is_power_or_three_halves(int bytes) {
+  while (bytes % 2 == 0) { bytes /= 2; }
+  return bytes == 1 || bytes == 3;
+}
+
+template <int Bytes>
+void check_size() {
+  constexpr int most = tt::access_width(Bytes);  // the largest alignment that the size allows
+  check_tuned<element<Bytes, most>>();
+  if constexpr (is_power_or_three_halves(Bytes)) {
+    check_others<element<Bytes, most>>();
+    if constexpr (most > 1) {  // as a struct of bytes, too
+      check_tuned<element<Bytes, 1>>();
+      check_others<element<Bytes, 1>>();
+    }
+  }
+}
+
+template <int... Offset>
+void check_sizes(std::integer_sequence<int, Offset...>) {
+  (check_size<FIRST_SIZE + Offset>(), ...);
+}
+
+}  // namespace
+
+TEST_CASE("every launch of every element size") {
+  check_sizes(std::make_integer_sequence<int, LAST_SIZE - FIRST_SIZE + 1>());
+}
