@@ -209,11 +209,13 @@ TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
   if (start > begin - 16 && start < end) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
+      const loop_step of_word(w);
       const int word = start + 4 * w;
       if (word >= begin && word + 4 <= end) {
         words[w] = load_global<unsigned>(span.from + word);
       } else {
         for (int i = 0; i < 4; ++i) {
+          const loop_step of_byte(i);
           if (word + i >= begin && word + i < end) {
             words[w] |= static_cast<unsigned>(load_global<unsigned char>(span.from + word + i))
                         << 8 * i;
@@ -241,11 +243,13 @@ TILETRANSPOSE_FUNCTION void store_slot(const row_span& span, int start, const wo
     const unsigned words[4] = {value.x, value.y, value.z, value.w};
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
+      const loop_step of_word(w);
       const int word = start + 4 * w;
       if (word >= 0 && word + 4 <= span.bytes) {
         store_global(span.to + word, words[w]);
       } else {
         for (int i = 0; i < 4; ++i) {
+          const loop_step of_byte(i);
           if (word + i >= 0 && word + i < span.bytes) {
             store_global(span.to + word + i, static_cast<unsigned char>(words[w] >> 8 * i));
           }
@@ -309,6 +313,7 @@ TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& argume
   word16 loaded[row_rounds];
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int start = slot_start(arguments, slot.span.to, slot.at);
     if (part_of_slot(start, slot.span.bytes) != slot_part::nothing) {
@@ -318,6 +323,7 @@ TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& argume
   if (arguments.in_place) { group.sync(); }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at),
                turn_slot<Order>(loaded[round]));
@@ -434,6 +440,7 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
   word16 staged[row_rounds];
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     staged[round] = {0, 0, 0, 0};
     if (slot.span.bytes != 0) {
@@ -442,6 +449,7 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     if (slot.span.bytes != 0) {
       unsigned char* const to = shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
@@ -462,6 +470,7 @@ TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shar
   const unsigned rank = group.thread_rank();
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int start = slot_start(arguments, slot.span.to, slot.at);
     if (part_of_slot(start, slot.span.bytes) == slot_part::nothing) { continue; }
@@ -482,6 +491,7 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
   const unsigned rank = group.thread_rank();
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const row_span& span = slot.span;
     const int start = slot_start(arguments, span.to, slot.at);
@@ -503,6 +513,7 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
     } else if (part == slot_part::some) {
       unsigned words[4] = {};
       for (int i = 0; i < 16; ++i) {
+        const loop_step of_byte(i);
         const int at = start + i;
         if (at >= 0 && at < span.bytes) {
           words[i / 4] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at)))
@@ -646,6 +657,7 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
   using whole = element_group<Element>;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, group.thread_rank() + round * row_threads);
     const row_span& span = slot.span;
     const int start = slot_start(arguments, span.to, slot.at);
