@@ -35,6 +35,9 @@ struct uint3 {
   unsigned x, y, z;
 };
 inline thread_local uint3 blockIdx{};
+/// Of one-dimensional blocks.
+inline uint3 this_thread_index() { return {tt::detail::running->thread_rank(), 0, 0}; }
+#define threadIdx this_thread_index()
 
 using cudaStream_t = struct stream_of_nobody*;
 enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
@@ -100,6 +103,22 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   if (device.faults == 0) { device.last = report; }
   device.faults += report.faults.size();
   ++device.launches;
+  return cudaSuccess;
+}
+
+enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
+enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
+
+inline cudaError_t cudaGetDevice(int* device) {
+  *device = 0;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
+  *value = 227 * 1024;
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
   return cudaSuccess;
 }
 

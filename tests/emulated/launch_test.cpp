@@ -205,6 +205,23 @@ void check_inplace(shape s) {
   square.expect(turned, is_transpose(matrix.data(), s.nx, old.data(), s.nx, {s.nx, s.nx}));
 }
 
+// Any shape in place, with as little scratch memory as there may be.
+template <class T>
+void check_rectangle(shape s) {
+  tt::emulated_buffer<T> matrix(s.nx * s.ny);
+  fill(matrix);
+  const std::vector<T> old(matrix.begin(), matrix.end());
+  launch_case c(describe<T>("transpose_inplace with scratch", s));
+  std::size_t bytes = 0;
+  cudaError_t status = tt::transpose_inplace(nullptr, bytes, matrix.data(), s.nx, s.ny);
+  tt::emulated_buffer<unsigned char> scratch(bytes);
+  c.knows(matrix.data(), matrix.size()).knows(scratch.data(), bytes);
+  if (status == cudaSuccess) {
+    status = tt::transpose_inplace(scratch.data(), bytes, matrix.data(), s.nx, s.ny);
+  }
+  c.expect(status, is_transpose(matrix.data(), s.ny, old.data(), s.nx, s));
+}
+
 template <class T>
 void check_transform(shape s) {
   tt::emulated_buffer<T> in(s.nx * s.ny);
@@ -280,6 +297,8 @@ void check_others() {
   });
   check_symmetries<T>({37, 21});
   check_inplace<T>({45, 13});
+  check_rectangle<T>({45, 130});
+  check_rectangle<T>({66, 20});
   check_transform<T>({33, 70});
 }
 

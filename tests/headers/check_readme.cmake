@@ -1,10 +1,15 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# Every line of the CUDA code in README must stand in SNIPPETS, which is compiled. Indentation may
-# differ, for README shows some lines without the function around them.
+# cmake -D README=... -D SNIPPETS=... [-D LANGUAGE=cuda] -P check_readme.cmake
+# Every line of the code in README that is fenced as LANGUAGE must stand in SNIPPETS, which is compiled.
+# Indentation may differ, for README shows some lines without the function around them.
 
 cmake_minimum_required(VERSION 3.24)
+
+if(NOT DEFINED LANGUAGE)
+  set(LANGUAGE cuda)
+endif()
 
 foreach(file IN ITEMS README SNIPPETS)
   file(READ ${${file}} text)
@@ -19,7 +24,7 @@ endforeach()
 set(in_code FALSE)
 set(checked 0)
 foreach(line IN LISTS README_lines)
-  if(line STREQUAL "```cuda")
+  if(line STREQUAL "```${LANGUAGE}")
     set(in_code TRUE)
   elseif(line MATCHES "^```")
     set(in_code FALSE)
@@ -31,5 +36,5 @@ foreach(line IN LISTS README_lines)
   endif()
 endforeach()
 if(checked EQUAL 0)
-  message(FATAL_ERROR "No CUDA code was found in README.md")
+  message(FATAL_ERROR "No ${LANGUAGE} code was found in README.md")
 endif()

@@ -26,8 +26,9 @@ __global__ void __launch_bounds__(Threads)
   swap_views<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
 }
 
-inline cudaError_t launch_swaps(const void* kernel, const square_problem& square, int tile_side,
-                                int threads, cudaStream_t stream) {
+template <class Kernel>
+cudaError_t launch_swaps(Kernel* kernel, const square_problem& square, int tile_side, int threads,
+                         cudaStream_t stream) {
   swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side))};
   void* pointers[] = {&arguments};
   return start(kernel, arguments.order.blocks(), threads, 0, pointers, stream);
@@ -37,9 +38,8 @@ template <int ElementBytes, int Alignment>
 cudaError_t launch_swapped_views(const square_problem& square, cudaStream_t stream) {
   using tile = swap_tile<ElementBytes, Alignment>;
   return launch_swaps(
-      reinterpret_cast<const void*>(
-          &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>),
-      square, tile::side, tile::threads, stream);
+      &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>, square,
+      tile::side, tile::threads, stream);
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
@@ -54,8 +54,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   if constexpr (wanted == ElementBytes) {
     if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
-      return launch_swaps(reinterpret_cast<const void*>(&swap_kernel<shape>), square,
-                          shape::tile_rows, shape::threads, stream);
+      return launch_swaps(&swap_kernel<shape>, square, shape::tile_rows, shape::threads, stream);
     }
   }
   if constexpr (promised < wanted) {

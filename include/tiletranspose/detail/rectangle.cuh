@@ -105,7 +105,7 @@ cudaError_t launch_bands(const rectangle_problem& problem, cudaStream_t stream) 
                   problem.cols * element, arguments.cols * element, problem.rows, stream);
     if (status != cudaSuccess) { return status; }
     void* pointers[] = {&arguments};
-    status = start(reinterpret_cast<const void*>(&band_kernel<Step, Undo, ElementBytes, Unit>),
+    status = start(&band_kernel<Step, Undo, ElementBytes, Unit>,
                    divide_up(arguments.cols, arguments.band_cols) * row_tiles, rectangle_threads,
                    shared_bytes, pointers, stream);
     if (status != cudaSuccess) { return status; }
@@ -134,8 +134,7 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t strea
     arguments.block_rows = static_cast<unsigned>(
         smaller(problem.rows, larger<size_type>(shuffle_block_bytes / row_bytes, 1)));
     const size_type shared_bytes = arguments.block_rows * row_bytes;
-    const void* const kernel =
-        reinterpret_cast<const void*>(&shuffle_kernel<Undo, ElementBytes, Unit>);
+    const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
     if (shared_bytes > 48 * 1024) {
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(shared_bytes));
@@ -159,7 +158,7 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t strea
     }
     void* pointers[] = {&arguments};
     status =
-        start(reinterpret_cast<const void*>(&long_row_kernel<Undo, ElementBytes, Unit>),
+        start(&long_row_kernel<Undo, ElementBytes, Unit>,
               divide_up(bytes / Unit, rectangle_threads), rectangle_threads, 0, pointers, stream);
     if (status != cudaSuccess) { return status; }
     if (!Undo) {

@@ -221,12 +221,14 @@ TILETRANSPOSE_FUNCTION word16 load_part(const row_span& span, int start) {
   if (start > -16 && start < span.bytes) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
+      const loop_step of_word(w);
       const int word = start + 4 * w;
       if (word >= 0 && word + 4 <= span.bytes) {
         words[w] = load_global<unsigned>(span.from + word);
       } else {
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < 4; ++i) {
+          const loop_step of_byte(i);
           if (word + i >= 0 && word + i < span.bytes) {
             words[w] |= static_cast<unsigned>(load_global<unsigned char>(span.from + word + i))
                         << 8 * i;
@@ -246,6 +248,7 @@ TILETRANSPOSE_FUNCTION void load_slots(word16 (&loaded)[row_rounds], const row_a
   bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int from = start(slot);
     loaded[round] = {0, 0, 0, 0};
@@ -256,6 +259,7 @@ TILETRANSPOSE_FUNCTION void load_slots(word16 (&loaded)[row_rounds], const row_a
   if (missing) {
     TILETRANSPOSE_UNROLL
     for (int round = 0; round < row_rounds; ++round) {
+      const loop_step here(round);
       const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
       const int from = start(slot);
       if (!is_readable(slot.span, from)) { loaded[round] = load_part(slot.span, from); }
@@ -279,11 +283,13 @@ TILETRANSPOSE_FUNCTION void store_slot(const row_span& span, int start, const wo
     const unsigned words[4] = {value.x, value.y, value.z, value.w};
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
+      const loop_step of_word(w);
       const int word = start + 4 * w;
       if (word >= 0 && word + 4 <= span.bytes) {
         store_global(span.to + word, words[w]);
       } else {
         for (int i = 0; i < 4; ++i) {
+          const loop_step of_byte(i);
           if (word + i >= 0 && word + i < span.bytes) {
             store_global(span.to + word + i, static_cast<unsigned char>(words[w] >> 8 * i));
           }
@@ -351,6 +357,7 @@ TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& argume
   if (arguments.in_place) { group.sync(); }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at),
                turn_slot<Order>(loaded[round]));
@@ -469,6 +476,7 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
              [&](const row_slot& slot) { return slot_start(arguments, slot.span.from, slot.at); });
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     if (slot.span.bytes != 0) {
       unsigned char* const to = shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
@@ -489,6 +497,7 @@ TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shar
   const unsigned rank = group.thread_rank();
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int start = slot_start(arguments, slot.span.to, slot.at);
     if (part_of_slot(start, slot.span.bytes) == slot_part::nothing) { continue; }
@@ -509,6 +518,7 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
   const unsigned rank = group.thread_rank();
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const row_span& span = slot.span;
     const int start = slot_start(arguments, span.to, slot.at);
@@ -531,11 +541,13 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
       unsigned words[4] = {};
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < 4; ++w) {
+        const loop_step of_word(w);
         const int word = start + 4 * w;
         if (word >= 0 && word + 4 <= span.bytes) {
           words[w] = reader.word(static_cast<unsigned>(word));
         } else {
           for (int i = 0; i < 4; ++i) {
+            const loop_step of_byte(i);
             const int at = word + i;
             if (at >= 0 && at < span.bytes) {
               words[w] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at))) << 8 * i;
@@ -680,6 +692,7 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
   using whole = element_group<Element>;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, group.thread_rank() + round * row_threads);
     const row_span& span = slot.span;
     const int start = slot_start(arguments, span.to, slot.at);

@@ -63,10 +63,10 @@ void offer_reversing(const Offer& offer, size_type element) {
 /// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
 /// from that of their own elements on. An element size of 0 stands for rows that are only copied.
 template <int ElementBytes>
-const void* find_row_kernel(row_order order, size_type element) {
-  const void* found = nullptr;
-  const auto offer = [&](row_order offered, auto* kernel) {
-    if (order == offered) { found = reinterpret_cast<const void*>(kernel); }
+auto find_row_kernel(row_order order, size_type element) -> void (*)(row_arguments) {
+  void (*found)(row_arguments) = nullptr;
+  const auto offer = [&](row_order offered, void (*kernel)(row_arguments)) {
+    if (order == offered) { found = kernel; }
   };
   offer(row_order::forward, &row_kernel<row_order::forward>);
   if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes>(offer, element); }
@@ -80,7 +80,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const void* const kernel = find_row_kernel<ElementBytes>(plan.order, problem.element_bytes);
+  const auto kernel = find_row_kernel<ElementBytes>(plan.order, problem.element_bytes);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
     row_arguments part = arguments;
