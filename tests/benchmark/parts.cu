@@ -357,8 +357,8 @@ void add_blocks(const std::string& type, std::size_t n) {
 }
 
 void register_cases() {
-  add_exchanges<float>("4-byte",
-                       std::integer_sequence<int, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32>{});
+  add_exchanges<float>(
+      "4-byte", std::integer_sequence<int, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32>{});
   add_exchanges<unsigned short>("2-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 32>{});
   add_exchanges<unsigned char>("1-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 32>{});
   add_exchanges<double>("8-byte", std::integer_sequence<int, 3, 4, 8, 16>{});
