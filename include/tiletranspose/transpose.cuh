@@ -46,19 +46,34 @@ transpose_request dense_request(Out* out, const In* in, size_type nx, size_type 
 }
 
 /// Pitched matrices; shapes that do not match are turned into a request that is refused.
+template <class Out, class In>
+transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
+  const bool empty = in.rows == 0 || in.cols == 0;
+  const bool fits = out.rows == in.cols && out.cols == in.rows;
+  return {in.data,     fits || empty ? out.data : nullptr,
+          in.cols,     in.rows,
+          in.stride,   out.stride,
+          1,           0,
+          0,           sizeof(In),
+          sizeof(Out), false};
+}
+
 template <class T, class Element>
 transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
   static_assert(
       std::is_same<typename remove_const<Element>::type, T>::value,
       "tt: input and output must have the same element type; transform_transpose converts");
-  const bool empty = in.rows == 0 || in.cols == 0;
-  const bool fits = out.rows == in.cols && out.cols == in.rows;
-  return {in.data,   fits || empty ? out.data : nullptr,
-          in.cols,   in.rows,
-          in.stride, out.stride,
-          1,         0,
-          0,         sizeof(T),
-          sizeof(T), false};
+  return fused_request(out, in);
+}
+
+/// What the fused calls ask of their types.
+template <class Out, class In, class Op>
+constexpr bool check_fused() {
+  static_assert(!std::is_const<Out>::value, "tt: the output's elements must not be const");
+  static_assert(std::is_trivially_copyable<Op>::value,
+                "tt: the function of a fused transpose must be trivially copyable; it is handed to "
+                "the kernel as bytes");
+  return check_element<Out>() && check_element<In>();
 }
 
 /// Matrices behind device arrays of pointers.
@@ -192,12 +207,100 @@ cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx,
 /// \param op   a trivially copyable function object with a __device__ (or __host__ __device__) call
 ///             operator; called once per element, or more than once for elements near tile borders, so it
 ///             must depend on its argument alone
+///
+///     struct to_half {
+///       __device__ __half operator()(float value) const { return __float2half(value); }
+///     };
+///     tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
 template <class Out, class In, class Op>
 cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
                                 cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<Out>(), "");
-  static_assert(detail::check_element<In>(), "");
-  return detail::transform_elements<In, Out>(detail::dense_request(out, in, nx, ny), op, stream);
+  static_assert(detail::check_fused<Out, In, Op>(), "");
+  return detail::transform_elements<detail::fusion::transform, In, Out>(
+      detail::dense_request(out, in, nx, ny), op, stream);
+}
+
+/// The same for pitched matrices and parts of matrices.
+///
+///     out(x, y) == op(in(y, x))
+template <class Out, class Element, class Op>
+cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
+                                cudaStream_t stream = nullptr) {
+  using element = typename detail::remove_const<Element>::type;
+  static_assert(detail::check_fused<Out, element, Op>(), "");
+  return detail::transform_elements<detail::fusion::transform, element, Out>(
+      detail::fused_request(out, in), op, stream);
+}
+
+/// Transposes into a matrix that already holds something, and combines both, in one pass: reads the input
+/// and the old output once, writes the output once.
+///
+///     out[x * ny + y] == op(in[y * nx + x], old_out[x * ny + y])
+///
+/// \param op   as above, with two arguments: an element of the input and the element of the output that
+///             it is to replace. Near the borders of tiles it is also called with a second argument of no
+///             meaning, and what it returns is then dropped.
+///
+/// BLAS' update C = alpha A^T + beta C:
+///
+///     struct scaled_sum {
+///       float alpha, beta;
+///       __device__ float operator()(float element, float old) const {
+///         return alpha * element + beta * old;
+///       }
+///     };
+///     tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+template <class Out, class In, class Op>
+cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
+                                 cudaStream_t stream = nullptr) {
+  static_assert(detail::check_fused<Out, In, Op>(), "");
+  return detail::transform_elements<detail::fusion::accumulate, In, Out>(
+      detail::dense_request(out, in, nx, ny), op, stream);
+}
+
+/// The same for pitched matrices and parts of matrices.
+///
+///     out(x, y) == op(in(y, x), old_out(x, y))
+template <class Out, class Element, class Op>
+cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
+                                 cudaStream_t stream = nullptr) {
+  using element = typename detail::remove_const<Element>::type;
+  static_assert(detail::check_fused<Out, element, Op>(), "");
+  return detail::transform_elements<detail::fusion::accumulate, element, Out>(
+      detail::fused_request(out, in), op, stream);
+}
+
+/// Applies a function to every element and writes the result twice, as the input lies and transposed, from
+/// one read of the input: what a matrix product and the product of its gradient want of one operand.
+///
+///     copy[y * nx + x] == out[x * ny + y] == op(in[y * nx + x])
+///
+/// \param copy  ny rows x nx columns
+/// \param out   nx rows x ny columns of the same type
+/// \param in    ny rows x nx columns; none of the three may share a byte with another
+/// \param op    as above, with one argument
+///
+///     tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+template <class Out, class In, class Op>
+cudaError_t transform_transpose_dual(Out* copy, Out* out, const In* in, size_type nx, size_type ny,
+                                     Op op, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_fused<Out, In, Op>(), "");
+  return detail::transform_twice<In, Out>(detail::dense_request(out, in, nx, ny), copy, nx, op,
+                                          stream);
+}
+
+/// The same for pitched matrices and parts of matrices.
+///
+///     copy(y, x) == out(x, y) == op(in(y, x))
+template <class Out, class Element, class Op>
+cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out,
+                                     matrix_view<Element> in, Op op,
+                                     cudaStream_t stream = nullptr) {
+  using element = typename detail::remove_const<Element>::type;
+  static_assert(detail::check_fused<Out, element, Op>(), "");
+  const bool fits = copy.rows == in.rows && copy.cols == in.cols;
+  return detail::transform_twice<element, Out>(detail::fused_request(out, in),
+                                               fits ? copy.data : nullptr, copy.stride, op, stream);
 }
 
 /// Transposes a square in its own memory, without scratch.

@@ -6,7 +6,6 @@
 // the input, with the batch in front. program.cuh says which options there are.
 
 #include <benchmark/benchmark.h>
-#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -20,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "fused.cuh"
 #include "harness.cuh"
 #include "peers.cuh"
 #include "program.cuh"
@@ -37,13 +37,6 @@ struct identity {
   __device__ T operator()(T value) const {
     return value;
   }
-};
-struct triple {
-  static constexpr double factor = 3;
-  __device__ float operator()(float value) const { return value * 3.0f; }
-};
-struct to_half {
-  __device__ __half operator()(float value) const { return __float2half(value); }
 };
 
 // The overload that a user with this shape would call.
@@ -63,13 +56,6 @@ struct tuned {
 struct explicit_32x8 {
   cudaError_t operator()(float* out, const float* in, const shape& s, cudaStream_t stream) const {
     return tt::transpose<float, 32, 8>(out, in, s.nx, s.ny, stream);
-  }
-};
-template <class Op>
-struct fused {
-  template <class U, class T>
-  cudaError_t operator()(U* out, const T* in, const shape& s, cudaStream_t stream) const {
-    return tt::transform_transpose(out, in, s.nx, s.ny, Op{}, stream);
   }
 };
 
@@ -281,14 +267,7 @@ void register_cases() {
   const goal images{"batch", "NHWC to NCHW and back, 3 channels, 1 byte", 90};
   add<byte>(images, "1-byte", {batch(4096, 3, 224 * 224), batch(4096, 224 * 224, 3)});
 
-  const goal fused_op{"fused", "fused element-wise op, bytes actually moved", 93};
-  const std::vector<tagged_shape> fused_aligned{{{16384, 16384}}};
-  add<float, __half>(fused_op, "float-to-half", fused_aligned, to_half{}, fused<to_half>{});
-  add<float, float>(fused_op, "float-scaled", fused_aligned, triple{}, fused<triple>{});
-  const goal fused_odd{"fused", "fused element-wise op, odd shape", 0};
-  const std::vector<tagged_shape> fused_shapes{{{16381, 16411}}};
-  add<float, __half>(fused_odd, "float-to-half", fused_shapes, to_half{}, fused<to_half>{});
-  add<float, float>(fused_odd, "float-scaled", fused_shapes, triple{}, fused<triple>{});
+  register_fused_cases();
 
   // Three pairs of up to 1024 x 1024 stay in a large L2 and three of 2048 x 2048 do not; one pair
   // of those does.

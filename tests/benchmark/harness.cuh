@@ -96,7 +96,9 @@ __host__ __device__ inline std::uint32_t random_word(std::uint64_t i) {
   return (static_cast<std::uint32_t>(x) & 0x87FFFFFFu) | 0x38000000u;
 }
 
-__global__ void fill_random(std::uint32_t* words, std::size_t n) {
+// A template, so that several translation units may have it.
+template <class Word>
+__global__ void fill_random(Word* words, std::size_t n) {
   const auto step = std::size_t{gridDim.x} * blockDim.x;
   for (auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
     words[i] = random_word(i);

@@ -105,7 +105,9 @@ struct some_arguments {
   unsigned char bytes[96];
 };
 
-__global__ void empty_kernel(some_arguments) {}
+// A template, so that several translation units may have it.
+template <class Arguments>
+__global__ void empty_kernel(Arguments) {}
 
 inline cudaError_t bare_launch(cudaStream_t stream) {
   empty_kernel<<<1, 256, 0, stream>>>(some_arguments{});

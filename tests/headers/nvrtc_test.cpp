@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// nvrtc_test INCLUDE_DIR ARCHITECTURE FILE [SENTENCE]
-// Compiles FILE with NVRTC, which needs no GPU. With SENTENCE, it must fail and say that.
+// nvrtc_test ARCHITECTURE FILE SENTENCE INCLUDE_DIR...
+// Compiles FILE with NVRTC, which needs no GPU. With a SENTENCE that is not empty, it must fail and
+// say that.
 
 #include <nvrtc.h>
 
@@ -10,21 +11,26 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <vector>
 
 int main(int argc, char** argv) {
-  if (argc < 4) { return 2; }
-  std::ifstream file(argv[3]);
+  if (argc < 5) { return 2; }
+  const std::string sentence = argv[3];
+  std::ifstream file(argv[2]);
   const std::string source{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   if (source.empty()) { return 2; }
 
-  const std::string include = std::string("--include-path=") + argv[1];
-  const std::string architecture = std::string("--gpu-architecture=compute_") + argv[2];
-  const char* const options[] = {include.c_str(), architecture.c_str(), "--std=c++17"};
+  std::vector<std::string> options{"--std=c++17",
+                                   std::string("--gpu-architecture=compute_") + argv[1]};
+  for (int i = 4; i < argc; ++i) { options.push_back(std::string("--include-path=") + argv[i]); }
+  std::vector<const char*> pointers;
+  for (const std::string& option : options) { pointers.push_back(option.c_str()); }
   nvrtcProgram program;
-  if (nvrtcCreateProgram(&program, source.c_str(), argv[3], 0, nullptr, nullptr) != NVRTC_SUCCESS) {
+  if (nvrtcCreateProgram(&program, source.c_str(), argv[2], 0, nullptr, nullptr) != NVRTC_SUCCESS) {
     return 2;
   }
-  const nvrtcResult result = nvrtcCompileProgram(program, 3, options);
+  const nvrtcResult result =
+      nvrtcCompileProgram(program, static_cast<int>(pointers.size()), pointers.data());
 
   std::size_t log_size = 0;
   nvrtcGetProgramLogSize(program, &log_size);
@@ -33,6 +39,6 @@ int main(int argc, char** argv) {
   nvrtcDestroyProgram(&program);
   std::printf("%s\n%s", nvrtcGetErrorString(result), log.c_str());
 
-  if (argc == 4) { return result == NVRTC_SUCCESS ? 0 : 1; }
-  return result == NVRTC_ERROR_COMPILATION && log.find(argv[4]) != std::string::npos ? 0 : 1;
+  if (sentence.empty()) { return result == NVRTC_SUCCESS ? 0 : 1; }
+  return result == NVRTC_ERROR_COMPILATION && log.find(sentence) != std::string::npos ? 0 : 1;
 }

@@ -20,6 +20,15 @@ struct same {
   }
 };
 
+struct second {
+  template <class T>
+  __device__ T operator()(const T& element, const T& old) const {
+    T result = old;
+    result.bytes[0] = element.bytes[0];
+    return result;
+  }
+};
+
 // Widens or narrows: the fused call reads and writes elements of two sizes.
 template <class T>
 struct first_byte {
@@ -46,6 +55,9 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::transpose_batched(out, 1, in, 1, 1, 1, 1);
   tt::transpose_batched(outs, ins, 1, 1, 1);
   tt::transform_transpose(out, in, 1, 1, same{});
+  tt::accumulate_transpose(out, in, 1, 1, second{});
+  tt::transform_transpose_dual(out, out, in, 1, 1, same{});
+  tt::transform_transpose_dual(bytes, bytes, in, 1, 1, first_byte<T>{});
   tt::transform_transpose(bytes, in, 1, 1, first_byte<T>{});
   tt::transform_transpose(out, static_cast<const unsigned char*>(bytes), 1, 1, as_bytes<T>{});
 }

@@ -108,5 +108,21 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
   return fits ? verdict::go : verdict::refused;
 }
 
+/// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
+/// a request of one matrix that may go.
+inline verdict examine_copy(const transpose_request& request, const void* copy,
+                            size_type copy_stride) {
+  if (copy == nullptr || copy_stride < request.nx) { return verdict::refused; }
+  memory_region in{};
+  memory_region out{};
+  memory_region copied{};
+  const bool fits =
+      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, in) &&
+      make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
+                  out) &&
+      make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
+  return fits && !overlap(copied, in) && !overlap(copied, out) ? verdict::go : verdict::refused;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -28,21 +28,5 @@ struct small_shape {
   using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
 };
 
-/// The shape of the pieces that a kernel assembles from converted elements: words of the output are
-/// filled from as many rows as they hold elements.
-template <int ElementBytes, int Unit>
-struct converted_shape {
-  static constexpr int word = Unit < 4 ? 4 : Unit;
-  static constexpr bool split = Unit < ElementBytes;
-  static constexpr int fewest_rows = ElementBytes <= 2 ? 128 : ElementBytes <= 8 ? 64 : 32;
-  static constexpr int rows =
-      ElementBytes < 8 && fewest_rows * ElementBytes % 128 != 0 ? 128 : fewest_rows;
-  static constexpr int cols = ElementBytes == 8 || ElementBytes <= 4 ? 64
-                              : ElementBytes <= 16                   ? 32
-                                                                     : 16;
-  using type =
-      tile_shape<ElementBytes, Unit, rows, cols, 256, Unit, split ? Unit : word, 16, false>;
-};
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launch wrappers for matrices that `cuda::std::mdspan` describes. Opt-in: no other header includes this
+/// one, because mdspan takes longer to compile than the rest of the library.
+///
+///     #include <tiletranspose/mdspan.cuh>
+///
+///     tt::transpose(out, in, stream);                                // out(i, j) == in(j, i)
+///     tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+///
+/// Any layout with strides will do (layout_right, layout_left, layout_stride) whose elements follow each other
+/// without a gap along rows or along columns; input and output need not have the same. A layout only says
+/// in which order elements lie in memory, so that `transpose` from a layout_left matrix into a layout_right
+/// one moves rows as they are. What transpose.cuh says at its top holds here too.
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error \
+    "tt: mdspan.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
+#endif
+
+#include <cuda/std/mdspan>
+#include <type_traits>
+
+#include <tiletranspose/reverse.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A matrix as its rows lie in memory, and how it is seen: matrix == seen(view).
+template <class T>
+struct laid_out {
+  matrix_view<T> view;
+  symmetry seen;
+};
+
+/// A dimension of at most one element has no use for its stride; strides along both dimensions leave no row
+/// to move: refused by a view without memory.
+template <class T, class Extents, class Layout, class Accessor>
+laid_out<T> lay_out(const cuda::std::mdspan<T, Extents, Layout, Accessor>& matrix) {
+  const auto rows = static_cast<size_type>(matrix.extent(0));
+  const auto cols = static_cast<size_type>(matrix.extent(1));
+  if (rows == 0 || cols == 0) { return {{nullptr, rows, cols, cols}, symmetry::identity}; }
+  const auto row_stride = static_cast<size_type>(matrix.stride(0));
+  const auto col_stride = static_cast<size_type>(matrix.stride(1));
+  if (cols == 1 || col_stride == 1) {
+    return {{matrix.data_handle(), rows, cols, rows == 1 ? cols : row_stride}, symmetry::identity};
+  }
+  if (rows == 1 || row_stride == 1) {
+    return {{matrix.data_handle(), cols, rows, col_stride}, symmetry::transpose};
+  }
+  return {{nullptr, rows, cols, cols}, symmetry::identity};
+}
+
+/// What the calls below ask of an mdspan.
+template <class T, class Extents, class Layout, class Accessor>
+constexpr bool check_mdspan(const cuda::std::mdspan<T, Extents, Layout, Accessor>*) {
+  static_assert(Extents::rank() == 2, "tt: a matrix is an mdspan of rank 2");
+  static_assert(cuda::std::mdspan<T, Extents, Layout, Accessor>::is_always_strided(),
+                "tt: the layout of an mdspan must have strides, as layout_right, layout_left and "
+                "layout_stride have");
+  static_assert(std::is_same<typename Accessor::reference, T&>::value &&
+                    std::is_same<typename Accessor::data_handle_type, T*>::value,
+                "tt: the elements of an mdspan are moved as they lie in memory; its accessor must "
+                "refer to them directly, as default_accessor does");
+  return true;
+}
+
+/// False where static extents say that a matrix of this shape never becomes one of that shape.
+template <class Out, class In>
+constexpr bool extents_match(bool swapped) {
+  const auto equal = [](size_type a, size_type b) {
+    return a == b || a == cuda::std::dynamic_extent || b == cuda::std::dynamic_extent;
+  };
+  return equal(Out::static_extent(0), In::static_extent(swapped ? 1 : 0)) &&
+         equal(Out::static_extent(1), In::static_extent(swapped ? 0 : 1));
+}
+
+template <class OutSpan, class InSpan>
+cudaError_t reorient_spans(const OutSpan& out, const InSpan& in, symmetry s, cudaStream_t stream) {
+  static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
+                    check_mdspan(static_cast<const InSpan*>(nullptr)),
+                "");
+  const auto from = lay_out(in);
+  const auto to = lay_out(out);
+  // Shapes are compared as they are seen; two vectors may be laid out alike and still be a row and a column.
+  const bool swaps = transposes(s);
+  const bool empty = in.extent(0) == 0 || in.extent(1) == 0;
+  const auto rows = static_cast<size_type>(swaps ? in.extent(1) : in.extent(0));
+  const auto cols = static_cast<size_type>(swaps ? in.extent(0) : in.extent(1));
+  if (!empty && (static_cast<size_type>(out.extent(0)) != rows ||
+                 static_cast<size_type>(out.extent(1)) != cols)) {
+    return cudaErrorInvalidValue;
+  }
+  return reorient(to.view, from.view, compose(inverse(to.seen), compose(s, from.seen)), stream);
+}
+
+}  // namespace detail
+
+/// Lays a matrix down again.
+///
+///     out == s(in), as tt::symmetry defines it
+///
+/// \param out  as many rows and columns as `in`, or as many columns and rows where `s` transposes; static
+///             extents that suit neither are a compiler error
+/// \param in   elements of the same type, or const ones
+/// \returns cudaErrorInvalidValue also where the extents do not match, and where neither stride of a matrix
+///          is 1 and neither extent
+template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
+          class InExtents, class InLayout, class InAccessor>
+cudaError_t reorient(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                     cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in, symmetry s,
+                     cudaStream_t stream = nullptr) {
+  static_assert(detail::extents_match<OutExtents, InExtents>(false) ||
+                    detail::extents_match<OutExtents, InExtents>(true),
+                "tt: no symmetry turns the extents of the input into those of the output");
+  return detail::reorient_spans(out, in, s, stream);
+}
+
+/// Transposes a matrix.
+///
+///     out(i, j) == in(j, i)
+///
+/// \param out  in.extent(1) rows x in.extent(0) columns; static extents that are others are a compiler error
+/// \param in   elements of the same type, or const ones
+/// \returns as reorient
+template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
+          class InExtents, class InLayout, class InAccessor>
+cudaError_t transpose(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                      cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
+                      cudaStream_t stream = nullptr) {
+  static_assert(
+      detail::extents_match<OutExtents, InExtents>(true),
+      "tt: the output of a transpose has as many rows as the input has columns, and the reverse");
+  return detail::reorient_spans(out, in, symmetry::transpose, stream);
+}
+
+TILETRANSPOSE_NAMESPACE_END

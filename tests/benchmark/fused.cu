@@ -1,0 +1,253 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Speed of the fused calls beside cudaMemcpyAsync of the bytes that each of them moves: conversions,
+// accumulation into an output that is read first, two outputs from one read. Float and double
+// accumulation also beside cublas<t>geam, which has that form.
+
+#include <cuComplex.h>
+#include <cublas_v2.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <algorithm>
+#include <exception>
+#include <initializer_list>
+#include <string>
+#include <tiletranspose/transpose.cuh>
+#include <type_traits>
+#include <vector>
+
+#include "fused.cuh"
+#include "harness.cuh"
+#include "peers.cuh"
+
+namespace bench {
+namespace {
+
+// ---- what is computed ---------------------------------------------------------------------------
+
+template <class To>
+struct convert {
+  template <class From>
+  __device__ To operator()(From value) const {
+    return To(static_cast<float>(value));
+  }
+};
+struct triple {
+  template <class T>
+  __device__ T operator()(T value) const {
+    return static_cast<T>(static_cast<T>(3) * value);
+  }
+};
+struct conjugate {
+  template <class Complex>
+  __device__ Complex operator()(Complex z) const {
+    z.y = -z.y;
+    return z;
+  }
+};
+
+// out = 2 in + old / 2: what is timed again and again stays finite.
+struct update {
+  static constexpr double alpha = 2, beta = 0.5;
+  template <class From, class To>
+  __device__ To operator()(From element, To old) const {
+    return To(static_cast<float>(alpha) * static_cast<float>(element) +
+              static_cast<float>(beta) * static_cast<float>(old));
+  }
+  __device__ double operator()(double element, double old) const {
+    return alpha * element + beta * old;
+  }
+  __device__ unsigned char operator()(unsigned char element, unsigned char old) const {
+    return static_cast<unsigned char>(2 * element + old / 2);
+  }
+  __device__ cuDoubleComplex operator()(cuDoubleComplex element, cuDoubleComplex old) const {
+    return {alpha * element.x + beta * old.x, alpha * element.y + beta * old.y};
+  }
+};
+
+enum class form { transform, accumulate, dual };
+
+// ---- verification -------------------------------------------------------------------------------
+
+// Recomputes every element that `Form` wrote from its position alone and compares all its bytes.
+template <form Form, class T, class U, class Op>
+__global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shape s, Op op) {
+  const auto step = std::size_t{gridDim.x} * blockDim.x;
+  const std::size_t n = s.nx * s.ny;
+  for (auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
+    const std::size_t x = i / s.ny, y = i % s.ny;
+    const T element = random_element<T>(y * s.nx + x);
+    U want;
+    if constexpr (Form == form::accumulate) {
+      want = op(element, random_element<U>(i));
+    } else {
+      want = op(element);
+    }
+    const auto differs = [&](const U& got) {
+      unsigned char want_bytes[sizeof(U)], got_bytes[sizeof(U)];
+      memcpy(want_bytes, &want, sizeof(U));
+      memcpy(got_bytes, &got, sizeof(U));
+      bool same = true;
+      for (std::size_t k = 0; k < sizeof(U); ++k) { same = same && want_bytes[k] == got_bytes[k]; }
+      return !same;
+    };
+    if (differs(out[i]) || (Form == form::dual && differs(copy[y * s.nx + x]))) {
+      atomicAdd(&bad->count, 1ull);
+      atomicMin(&bad->first, static_cast<unsigned long long>(i));
+    }
+  }
+}
+
+// ---- cases --------------------------------------------------------------------------------------
+
+template <class T>
+cudaError_t geam_update(T* out, const T* in, const shape& s) {
+  const int m = static_cast<int>(s.ny), n = static_cast<int>(s.nx);
+  const T alpha = static_cast<T>(update::alpha), beta = static_cast<T>(update::beta);
+  cublasStatus_t status;
+  if constexpr (std::is_same_v<T, float>) {
+    status =
+        cublasSgeam(blas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n, &alpha, in, n, &beta, out, m, out, m);
+  } else {
+    status =
+        cublasDgeam(blas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n, &alpha, in, n, &beta, out, m, out, m);
+  }
+  return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
+}
+
+// The output starts as random words; the copy lies behind it in the same buffer.
+template <form Form, class T, class U, class Op>
+void run_case(benchmark::State& state, const goal& row, const std::string& name, const shape& s,
+              Op op) {
+  const arena& a = device();
+  const cudaStream_t stream = a.stream;
+  const std::size_t out_bytes = s.elements() * sizeof(U);
+  auto* const out = reinterpret_cast<U*>(a.out);
+  auto* const copy = reinterpret_cast<U*>(a.out + (out_bytes + 255) / 256 * 256);
+  const auto* const in = reinterpret_cast<const T*>(a.in);
+  const std::size_t moved =
+      s.elements() * (sizeof(T) + (Form == form::transform ? 1 : 2) * sizeof(U));
+
+  const auto ours = [=](std::size_t) {
+    if constexpr (Form == form::transform) {
+      return tt::transform_transpose(out, in, s.nx, s.ny, op, stream);
+    } else if constexpr (Form == form::accumulate) {
+      return tt::accumulate_transpose(out, in, s.nx, s.ny, op, stream);
+    } else {
+      return tt::transform_transpose_dual(copy, out, in, s.nx, s.ny, op, stream);
+    }
+  };
+  const auto verify_once = [&](auto&& call) {
+    must(cudaMemsetAsync(a.out, 0xFF, 2 * out_bytes, stream), "poisoning the output");
+    if (Form == form::accumulate) {
+      fill_random<<<4096, 256, 0, stream>>>(reinterpret_cast<std::uint32_t*>(out),
+                                            (out_bytes + 3) / 4);
+    }
+    must(call(0), "call");
+    const mismatches none{0, ~0ull};
+    mismatches found = none;
+    must(cudaMemcpyAsync(a.bad, &none, sizeof none, cudaMemcpyDefault, stream), "verification");
+    compare_fused<Form, T><<<4096, 256, 0, stream>>>(a.bad, out, copy, s, op);
+    must(cudaGetLastError(), "verification");
+    must(cudaMemcpyAsync(&found, a.bad, sizeof found, cudaMemcpyDefault, stream), "verification");
+    must(cudaStreamSynchronize(stream), "verification");
+    if (found.count != 0) {
+      throw std::runtime_error(std::to_string(found.count) + " elements are wrong, first out(" +
+                               std::to_string(found.first / s.ny) + ", " +
+                               std::to_string(found.first % s.ny) + ")");
+    }
+  };
+
+  std::vector<contender> field;
+  field.push_back({contender::reference,
+                   [=](std::size_t) {
+                     return cudaMemcpyAsync(a.out, a.in, moved / 2, cudaMemcpyDeviceToDevice,
+                                            stream);
+                   },
+                   {}});
+  field.push_back({contender::ours, ours, {}});
+  verify_once(ours);
+  if constexpr (Form == form::accumulate && std::is_same_v<T, U> && has_geam<T> &&
+                !std::is_same_v<T, cuDoubleComplex>) {
+    field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
+  }
+  const result r{row, name, static_cast<double>(moved), race(stopwatch::device, field, 1)};
+  for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
+  publish(state, r);
+}
+
+template <form Form, class T, class U, class Op>
+void add(const goal& row, const std::string& type, std::initializer_list<shape> shapes, Op op) {
+  for (const shape& given : shapes) {
+    const shape s = completed(given);
+    if (std::max(s.elements() * sizeof(T), 2 * s.elements() * sizeof(U) + 256) > device().bytes) {
+      ++outcome().left_out;
+      continue;
+    }
+    const std::string name = std::string{row.family} + "/" + type + "/" + std::to_string(s.nx) +
+                             "x" + std::to_string(s.ny);
+    const auto body = [=](benchmark::State& state) {
+      try {
+        run_case<Form, T, U>(state, row, name, s, op);
+      } catch (const std::exception& error) {
+        outcome().failures.push_back(name + ": " + error.what());
+        state.SkipWithError(error.what());
+      }
+    };
+    benchmark::RegisterBenchmark(name.c_str(), body)
+        ->UseManualTime()
+        ->Iterations(1)
+        ->Unit(benchmark::kMicrosecond);
+  }
+}
+
+}  // namespace
+
+void register_fused_cases() {
+  using byte = unsigned char;
+  using fp8 = __nv_fp8_e4m3;
+  using bfloat16 = __nv_bfloat16;
+  constexpr form transform = form::transform;
+  constexpr form accumulate = form::accumulate;
+  constexpr form dual = form::dual;
+  const shape even{16384, 16384};
+  const shape wide{32768, 32768};
+  const shape odd{16381, 16411};
+  const shape round{16000, 16000};  // rows that are no power of two apart
+
+  const goal op{"transform", "fused conversion or function, bytes moved", 93};
+  add<transform, float, __half>(op, "float-to-half", {even, odd}, convert<__half>{});
+  add<transform, float, bfloat16>(op, "float-to-bfloat16", {even, odd}, convert<bfloat16>{});
+  add<transform, float, fp8>(op, "float-to-fp8", {even, odd}, convert<fp8>{});
+  add<transform, __half, fp8>(op, "half-to-fp8", {even, odd}, convert<fp8>{});
+  add<transform, __half, float>(op, "half-to-float", {even, odd}, convert<float>{});
+  add<transform, double, float>(op, "double-to-float", {even, odd}, convert<float>{});
+  add<transform, byte, float>(op, "byte-to-float", {even, odd}, convert<float>{});
+  add<transform, float, float>(op, "float-scaled", {even, odd}, triple{});
+  add<transform, __half, __half>(op, "half-scaled", {even, wide, odd}, triple{});
+  add<transform, byte, byte>(op, "byte-scaled", {even, wide, odd}, triple{});
+  add<transform, cuFloatComplex, cuFloatComplex>(op, "complex-float-conjugate", {even, odd},
+                                                 conjugate{});
+  add<transform, cuDoubleComplex, cuDoubleComplex>(
+      op, "complex-double-conjugate", {shape{8192, 16384}, shape{8191, 16381}}, conjugate{});
+
+  const goal sum{"accumulate", "fused accumulation, bytes moved", 93};
+  add<accumulate, float, float>(sum, "float", {even, odd}, update{});
+  add<accumulate, __half, float>(sum, "half-to-float", {even, odd}, update{});
+  add<accumulate, __half, __half>(sum, "half", {even, odd}, update{});
+  add<accumulate, double, double>(sum, "double", {even, odd}, update{});
+  add<accumulate, byte, byte>(sum, "byte", {even, odd}, update{});
+  add<accumulate, cuDoubleComplex, cuDoubleComplex>(
+      sum, "complex-double", {shape{8192, 16384}, shape{8191, 16381}}, update{});
+
+  const goal both{"dual", "fused conversion to copy and transpose, bytes moved", 93};
+  add<dual, float, __half>(both, "float-to-half", {even, round, odd}, convert<__half>{});
+  add<dual, float, fp8>(both, "float-to-fp8", {even, odd}, convert<fp8>{});
+  add<dual, __half, fp8>(both, "half-to-fp8", {even, odd}, convert<fp8>{});
+  add<dual, float, float>(both, "float", {even, round, odd}, triple{});
+}
+
+}  // namespace bench
