@@ -17,6 +17,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
 #include <tiletranspose/detail/rectangle_kernel.cuh>
 #include <tiletranspose/detail/row_launch.cuh>
