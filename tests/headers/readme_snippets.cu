@@ -7,6 +7,8 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/reverse.cuh>
+#include <tiletranspose/smem.cuh>
 #include <tiletranspose/transpose.cuh>
 
 #include <cstddef>
@@ -33,6 +35,20 @@ cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch
                            cudaStream_t stream) {
   const tt::matrix_view<const uchar3> part{picture + 5 * pitch + 7, 100, 200, pitch};
   return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
+}
+
+static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) == tt::symmetry::rotate_90, "");
+static_assert(tt::inverse(tt::symmetry::rotate_90) == tt::quarter_turns(-1), "");
+
+cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  std::size_t temp_bytes = 0;
+  tt::transpose_inplace(nullptr, temp_bytes, data, nx, ny, stream);  // the least that will do
+  void* temp = nullptr;
+  cudaError_t status = cudaMallocAsync(&temp, temp_bytes, stream);
+  if (status != cudaSuccess) { return status; }
+  status = tt::transpose_inplace(temp, temp_bytes, data, nx, ny, stream);
+  cudaFreeAsync(temp, stream);
+  return status;
 }
 
 // Launch: (in.cols + 31) / 32 blocks of 256 threads. A block walks down 32 columns of the input.
@@ -69,6 +85,24 @@ __global__ void transpose_add_bias(tt::matrix_view<float> out, tt::matrix_view<c
   }
   block.sync();  // owed again, for the same reason
   tt::store_tile_transposed(block, out, col, row, tile);
+}
+
+template <class Smem>
+__global__ void use_three_arrays(Smem smem) {
+  auto [ints, floats, chars] = smem.carve(tt::dynamic_smem());  // int*, float*, char*
+  ints[0] = 0;
+  floats[0] = 0;
+  chars[0] = 0;
+}
+
+cudaError_t launch_three_arrays(std::size_t ni, std::size_t nf, std::size_t nc, cudaStream_t stream) {
+  const tt::smem_layout smem{tt::smem_array<int>(ni), tt::smem_array<float>(nf),
+                             tt::smem_array<char>(nc)};
+  const auto kernel = use_three_arrays<decltype(smem)>;
+  const cudaError_t status = tt::allow_dynamic_smem(kernel, smem.bytes());  // above 48 KB
+  if (status != cudaSuccess) { return status; }  // cudaErrorNotSupported: the device has not got it
+  kernel<<<1, 256, smem.bytes(), stream>>>(smem);
+  return cudaGetLastError();
 }
 
 using packed = tt::padded_layout<unsigned short, 64, 64, 0>;
