@@ -248,22 +248,6 @@ TEST_CASE("in place: every symmetry of a square", "[inplace]") {
   }
 }
 
-TEST_CASE("in place: the other sizes up to 64 bytes", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_of_other_sizes()) {
-    DYNAMIC_SECTION(c.type.name) {
-      check_reverse_inplace(c, 50000 / c.type.size, random, some_misalignment(c.type, random));
-      for (const symmetry how : every_symmetry) {
-        const std::size_t n = random.between(1, 200);
-        check_inplace(c, how, {n, n}, 0, random);
-        check_inplace(c, how, {n, n}, random.between(1, 9), random,
-                      some_misalignment(c.type, random));
-      }
-    }
-  }
-}
-
 TEST_CASE("in place: large squares", "[inplace]") {
   require_device();
   random_source random;

@@ -284,23 +284,6 @@ TEST_CASE("reorient: long rows that are transposed", "[reorient]") {
   }
 }
 
-TEST_CASE("reorient: the other sizes up to 64 bytes", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_of_other_sizes()) {
-    DYNAMIC_SECTION(c.type.name) {
-      check_reverse(c, 50000 / c.type.size, random, some_misalignment(c.type, random),
-                    some_misalignment(c.type, random));
-      for (const symmetry s : every_symmetry) {
-        check_dense(c, s, {random.between(1, 200), random.between(1, 200)}, random);
-        check_views(c, s, {random.between(1, 200), random.between(1, 200)}, random.between(0, 9),
-                    random.between(0, 9), random, some_misalignment(c.type, random),
-                    some_misalignment(c.type, random));
-      }
-    }
-  }
-}
-
 // ---------------------------------------------------- names
 
 TEST_CASE("reorient: each name is its symmetry", "[reorient][quick]") {

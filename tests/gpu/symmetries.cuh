@@ -85,11 +85,6 @@ std::vector<symmetry_calls> calls_of_16_to_31_bytes();
 std::vector<symmetry_calls> calls_of_32_to_64_bytes();
 std::vector<symmetry_calls> aligned_calls_of_2_to_8_bytes();
 std::vector<symmetry_calls> aligned_calls_of_10_to_64_bytes();
-// The sizes between, without alignment: every kernel is written for any, so these are tried once.
-std::vector<symmetry_calls> calls_of_other_sizes_11_to_26();
-std::vector<symmetry_calls> calls_of_other_sizes_27_to_39();
-std::vector<symmetry_calls> calls_of_other_sizes_40_to_51();
-std::vector<symmetry_calls> calls_of_other_sizes_52_to_62();
 
 inline std::vector<symmetry_calls> joined(
     std::initializer_list<std::vector<symmetry_calls>> parts) {
@@ -104,11 +99,6 @@ inline const std::vector<symmetry_calls>& every_call() {
               calls_of_32_to_64_bytes(), aligned_calls_of_2_to_8_bytes(),
               aligned_calls_of_10_to_64_bytes()});
   return calls;
-}
-
-inline std::vector<symmetry_calls> calls_of_other_sizes() {
-  return joined({calls_of_other_sizes_11_to_26(), calls_of_other_sizes_27_to_39(),
-                 calls_of_other_sizes_40_to_51(), calls_of_other_sizes_52_to_62()});
 }
 
 // Those of `lowest` to `highest` bytes.
