@@ -318,9 +318,12 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
   constexpr unsigned rounds = (Rows + round_rows - 1) / round_rows;
   constexpr bool all_busy = Rows % round_rows == 0 && runs == row_threads;
   // Rounds whose loads are under way together: 16 registers' worth, more where those are not full, fewer
-  // where two outputs or many questions need registers too.
+  // where old elements, two outputs or many questions need registers too.
+  constexpr bool crowded = Kind == fusion::accumulate ? count > 1
+                           : Kind == fusion::dual     ? micro_rows > 1
+                                                      : false;
   constexpr int most_registers =
-      !Interior || (Kind == fusion::dual && micro_rows > 1)                   ? 8
+      !Interior || crowded                                                    ? 8
       : From == fill_from::between && (micro_rows <= 2 || Fused::turns_bytes) ? 32
       : run::unit < 4 && count == 1                                           ? 24
                                                                               : 16;
@@ -345,8 +348,9 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
     const int first = byte + at * static_cast<int>(sizeof(In));
     return Interior || (first >= source.first_byte && first < source.end_byte);
   };
-  constexpr int unrolled =
-      From == fill_from::words && sizeof(In) <= 16 ? static_cast<int>(rounds) : 1;
+  constexpr bool unrolls =
+      From == fill_from::words && sizeof(In) <= 16 && !(Kind == fusion::accumulate && crowded);
+  constexpr int unrolled = unrolls ? static_cast<int>(rounds) : 1;
   TILETRANSPOSE_UNROLL_BY(unrolled)
   for (unsigned first = 0; first < rounds; first += batch) {
     run loaded[batch][micro_rows];
