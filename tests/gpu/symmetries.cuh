@@ -270,6 +270,6 @@ inline std::vector<std::size_t> counts_near(std::size_t around, std::size_t elem
 }
 
 // Bytes of a row that one block takes at a time.
-constexpr std::array<std::size_t, 3> chunk_bytes{7936, 16128, 16384};
+constexpr std::array<std::size_t, 4> chunk_bytes{7936, 8192, 16128, 16384};
 
 }  // namespace tt_test

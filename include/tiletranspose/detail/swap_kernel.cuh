@@ -133,11 +133,17 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
 template <int ElementBytes, int Alignment>
 struct swap_tile {
   using element_type = element<ElementBytes, Alignment>;
-  static constexpr int side = ElementBytes <= 4 ? 64 : ElementBytes <= 16 ? 32 : 16;
-  static constexpr int threads = 256;
-  using type =
+  template <int Side>
+  using square_tile =
       shared_tile<element_type,
-                  padded_layout<element_type, side, side, default_padding<element_type, side>()>>;
+                  padded_layout<element_type, Side, Side, default_padding<element_type, Side>()>>;
+
+  static constexpr int wanted = ElementBytes <= 4 ? 64 : ElementBytes <= 16 ? 32 : 16;
+  /// Elements of 38, 62 and 63 bytes take so much padding that two tiles would not fit 48 KB.
+  static constexpr bool fits = 2 * sizeof(typename square_tile<wanted>::storage) <= 48 * 1024;
+  static constexpr int side = fits ? wanted : wanted / 2;
+  static constexpr int threads = 256;
+  using type = square_tile<side>;
 };
 
 /// The kernel's body where addresses are what T asks for.
