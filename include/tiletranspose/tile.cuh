@@ -37,12 +37,14 @@ struct matrix_view {
 
   /// One element, for device code; data is global memory.
   /// Precondition: row < rows, col < cols.
-  TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(size_type row,
-                                                                    size_type col) const {
-    return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col);
+  TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(
+      size_type row, size_type col, detail::access_site site = detail::access_site::at()) const {
+    return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col,
+                                                                       site);
   }
-  TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value) const {
-    detail::store_global<T>(data + row * stride + col, value);
+  TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value,
+                                  detail::access_site site = detail::access_site::at()) const {
+    detail::store_global<T>(data + row * stride + col, value, site);
   }
 };
 
