@@ -78,7 +78,7 @@ inline void price_shared(const warp_request& request, bank_model model, access_r
     worst = ways > worst ? ways : worst;
     report.cycles += static_cast<std::uint64_t>(ways);
     report.least_cycles += ways > 0;
-    if (wide_load && first / together % 2 == 1 && previous > 0 && ways > 0) {
+    if (wide_load && first / together % 2 == 1 && previous == 1 && ways == 1) {
       const int both = first - together;
       if (pairs_agree(request, both, 2 * together, 1) ||
           pairs_agree(request, both, 2 * together, 2)) {
