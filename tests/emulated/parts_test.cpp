@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The device functions that kernels are composed from, each run by a block on the CPU at the edges of
+// matrices that no tile divides. lanes_test.cpp has the exchanges between lanes.
+
+#include <tiletranspose/block_reverse.cuh>
+#include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/emulator.cuh>
+#include <tiletranspose/smem.cuh>
+#include <tiletranspose/tile_io_async.cuh>
+#include <tiletranspose/tile_pipeline.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+template <int Bytes, int Alignment = tt::access_width(Bytes)>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+template <class T>
+void fill(tt::emulated_buffer<T>& buffer) {
+  static std::mt19937 random(Catch::getSeed());
+  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
+  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) {
+    bytes[i] = static_cast<unsigned char>(random());
+  }
+}
+
+template <class T>
+bool equal(const T& a, const T& b) {
+  return std::memcmp(&a, &b, sizeof(T)) == 0;
+}
+
+// 41 x 50 elements inside of rows of 53, which tiles of 16 x 32 straddle; `out` is their copy or transpose.
+constexpr std::size_t rows = 41;
+constexpr std::size_t cols = 50;
+constexpr std::size_t pitch = 53;
+
+template <class T>
+struct matrices {
+  tt::emulated_buffer<T> in{rows * pitch};
+  tt::emulated_buffer<T> out{(rows > cols ? rows : cols) * pitch};
+
+  matrices() { fill(in); }
+  tt::matrix_view<const T> from() const { return {in.data(), rows, cols, pitch}; }
+  tt::matrix_view<T> copy() { return {out.data(), rows, cols, pitch}; }
+  tt::matrix_view<T> transpose() { return {out.data(), cols, rows, pitch}; }
+
+  bool is_copy() const {
+    bool same = true;
+    for (std::size_t i = 0; i < rows * cols; ++i) {
+      const std::size_t at = i / cols * pitch + i % cols;
+      same = same && equal(out[at], in[at]);
+    }
+    return same;
+  }
+  bool is_transpose() const {
+    bool same = true;
+    for (std::size_t i = 0; i < rows * cols; ++i) {
+      same = same && equal(out[i % cols * pitch + i / cols], in[i / cols * pitch + i % cols]);
+    }
+    return same;
+  }
+};
+
+tt::emulated_dim grid_of(int tile_rows, int tile_cols) {
+  return {static_cast<unsigned>((cols + tile_cols - 1) / tile_cols),
+          static_cast<unsigned>((rows + tile_rows - 1) / tile_rows)};
+}
+
+enum class way { at_once, filled, in_background, in_background_filled };
+
+template <class T, class Layout, int Threads>
+void check_tiles(way loads, bool transposes) {
+  using tile_type = tt::shared_tile<T, Layout>;
+  matrices<T> m;
+  bool filled = true;
+  const T outside = m.in[0];
+  const tt::emulation_report report = tt::emulate(
+      grid_of(Layout::rows, Layout::cols), Threads, sizeof(typename tile_type::storage),
+      [&](tt::emulated_block b, tt::matrix_view<T> to, tt::matrix_view<const T> from) {
+        const tile_type tile(b.shared_as<typename tile_type::storage>());
+        const tt::static_block<Threads> block;
+        const std::size_t row = b.index().y * std::size_t{Layout::rows};
+        const std::size_t col = b.index().x * std::size_t{Layout::cols};
+        switch (loads) {
+          case way::at_once:
+            tt::load_tile(block, tile, from, row, col);
+            break;
+          case way::filled:
+            tt::load_tile(block, tile, from, row, col, outside);
+            break;
+          case way::in_background:
+            tt::load_tile_async(block, tile, from, row, col);
+            break;
+          case way::in_background_filled:
+            tt::load_tile_async(block, tile, from, row, col, outside);
+            break;
+        }
+        tt::async_commit();
+        tt::async_wait<0>();
+        block.sync();
+        if (loads == way::filled || loads == way::in_background_filled) {
+          for (int c = static_cast<int>(block.thread_rank()); c < Layout::cols; c += Threads) {
+            const bool exists = row + Layout::rows <= rows && col + c < cols;
+            if (!exists && !equal(tile.get(Layout::rows - 1, c), outside)) { filled = false; }
+          }
+        }
+        if (transposes) {
+          tt::store_tile_transposed(block, to, col, row, tile);
+        } else {
+          tt::store_tile(block, to, row, col, tile);
+        }
+      },
+      transposes ? m.transpose() : m.copy(), m.from());
+  INFO("element of " << sizeof(T) << ", tile " << Layout::rows << " x " << Layout::cols << ", way "
+                     << static_cast<int>(loads) << ", --rng-seed " << Catch::getSeed() << '\n'
+                     << report.table());
+  CHECK(report.clean());
+  CHECK(filled);
+  CHECK((transposes ? m.is_transpose() : m.is_copy()));
+}
+
+template <class T>
+void check_layouts() {
+  for (const way loads :
+       {way::at_once, way::filled, way::in_background, way::in_background_filled}) {
+    for (const bool transposes : {false, true}) {
+      check_tiles<T, tt::padded_layout<T, 16, 32, 0>, 64>(loads, transposes);
+      check_tiles<T, tt::padded_layout<T, 19, 5, 1>, 40>(loads, transposes);
+      check_tiles<T, tt::swizzled_layout<T, 16, 16>, 96>(loads, transposes);
+    }
+  }
+}
+
+template <class T, int TileDim, int BlockRows>
+void check_block_transpose() {
+  using block_transpose = tt::block_transpose<T, TileDim, BlockRows>;
+  matrices<T> m;
+  const tt::emulation_report report = tt::emulate(
+      grid_of(TileDim, TileDim), block_transpose::threads,
+      sizeof(typename block_transpose::storage),
+      [](tt::emulated_block block, tt::matrix_view<T> to, tt::matrix_view<const T> from) {
+        const block_transpose transposer(block.shared_as<typename block_transpose::storage>());
+        const std::size_t row = block.index().y * std::size_t{TileDim};
+        const std::size_t col = block.index().x * std::size_t{TileDim};
+        transposer.load(block, from, row, col);
+        block.sync();
+        transposer.store(block, to, col, row);
+      },
+      m.transpose(), m.from());
+  CHECK(report.clean());
+  CHECK(m.is_transpose());
+}
+
+// A block walks down a column of tiles, as many of them under way as there are stages.
+template <class T, int Stages, tt::copy_engine Engine>
+void check_pipeline() {
+  using tile_type = tt::shared_tile<T, tt::padded_layout<T, 8, 16, 1>>;
+  using pipeline_type = tt::tile_pipeline<Stages, Engine>;
+  const tt::smem_layout smem{tt::smem_tiles<tile_type, Stages>(),
+                             tt::smem_array<typename pipeline_type::storage, 1>()};
+  matrices<T> m;
+  const tt::emulation_report report = tt::emulate(
+      grid_of(1000, 16), 64, smem.bytes(),
+      [&](tt::emulated_block block, tt::matrix_view<T> to, tt::matrix_view<const T> from) {
+        const auto [tiles, storage] = smem.carve(block.shared());
+        pipeline_type pipeline(block, *storage);
+        block.sync();
+        const std::size_t col = block.index().x * std::size_t{16};
+        std::size_t loaded = 0;
+        const auto load = [&] {
+          if (loaded < rows) {
+            pipeline.load(block, tiles[pipeline.acquire()], from, loaded, col);
+            pipeline.commit();
+            loaded += 8;
+          }
+        };
+        for (int stage = 0; stage + 1 < Stages; ++stage) { load(); }
+        for (std::size_t row = 0; row < rows; row += 8) {
+          if (Stages == 1) { load(); }
+          const unsigned stage = pipeline.wait();
+          block.sync();
+          if (Stages > 1) { load(); }
+          tt::store_tile_transposed(block, to, col, row, tiles[stage]);
+          pipeline.release();
+          if (Stages == 1) { block.sync(); }
+        }
+      },
+      m.transpose(), m.from());
+  INFO(report.table());
+  CHECK(report.clean());
+  CHECK(m.is_transpose());
+}
+
+template <class T>
+void check_reverse() {
+  constexpr int size = 100;
+  for (const unsigned count : {100u, 99u, 33u, 1u}) {
+    tt::emulated_buffer<T> in(count);
+    tt::emulated_buffer<T> out(count);
+    tt::emulated_buffer<T> again(count);
+    fill(in);
+    tt::emulator_options options;
+    options.knows(static_cast<const T*>(in.data()), count).knows(out).knows(again);
+    using block_reverse = tt::block_reverse<T, size>;
+    const tt::emulation_report report = tt::emulate(
+        options, 1, 64, sizeof(typename block_reverse::storage), [&](tt::emulated_block block) {
+          const block_reverse reverser(block.shared_as<typename block_reverse::storage>());
+          reverser.load(block, static_cast<const T*>(in.data()), count);
+          block.sync();
+          reverser.store(block, out.data(), count);
+          block.sync();
+          const tt::block_reverse<T, tt::dynamic_size> dynamic(
+              reinterpret_cast<T*>(block.shared()));
+          dynamic.load(block, static_cast<const T*>(in.data()), count);
+          block.sync();
+          dynamic.store(block, again.data(), count);
+        });
+    bool right = true;
+    for (unsigned i = 0; i < count; ++i) {
+      right = right && equal(out[i], in[count - 1 - i]) && equal(again[i], in[count - 1 - i]);
+    }
+    CHECK(report.clean());
+    CHECK(right);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("tiles between memories, elements of 1 to 4 bytes") {
+  check_layouts<element<1>>();
+  check_layouts<element<2>>();
+  check_layouts<element<3>>();
+  check_layouts<element<4>>();
+  check_layouts<element<4, 1>>();
+}
+
+TEST_CASE("tiles between memories, elements of 6 to 64 bytes") {
+  check_layouts<element<6>>();
+  check_layouts<element<8>>();
+  check_layouts<element<12>>();
+  check_layouts<element<16>>();
+  check_layouts<element<64>>();
+}
+
+TEST_CASE("block_transpose") {
+  check_block_transpose<element<1>, 32, 4>();
+  check_block_transpose<element<2>, 32, 2>();
+  check_block_transpose<element<4>, 16, 16>();
+  check_block_transpose<element<12>, 32, 8>();
+  check_block_transpose<element<16>, 7, 7>();
+}
+
+TEST_CASE("pipelines of tiles") {
+  check_pipeline<element<4>, 1, tt::copy_engine::threads>();
+  check_pipeline<element<4>, 2, tt::copy_engine::threads>();
+  check_pipeline<element<4>, 2, tt::copy_engine::cp_async>();
+  check_pipeline<element<1>, 3, tt::copy_engine::cp_async>();
+  check_pipeline<element<12>, 4, tt::copy_engine::cp_async>();
+  check_pipeline<element<16>, 3, tt::copy_engine::bulk>();
+}
+
+TEST_CASE("block_reverse") {
+  check_reverse<element<1>>();
+  check_reverse<element<2>>();
+  check_reverse<element<3>>();
+  check_reverse<element<4>>();
+  check_reverse<element<16>>();
+  check_reverse<element<64>>();
+}
+
+TEST_CASE("parts of dynamic shared memory do not overlap") {
+  const tt::smem_layout smem{tt::smem_array<unsigned>(5), tt::smem_array<unsigned char>(3),
+                             tt::smem_array<unsigned long long>(7).aligned<64>()};
+  tt::emulated_buffer<unsigned> wrong(1);
+  const tt::emulation_report report =
+      tt::emulate(1, 8, smem.bytes(), [&](tt::emulated_block block) {
+        const auto [words, bytes, longs] = smem.carve(block.shared());
+        const unsigned rank = block.thread_rank();
+        if (rank < 5) { tt::detail::store_shared(words + rank, rank); }
+        if (rank < 3) { tt::detail::store_shared<unsigned char>(bytes + rank, 0xee); }
+        if (rank < 7) { tt::detail::store_shared(longs + rank, 0x100000000ull + rank); }
+        block.sync();
+        if (rank == 0) {
+          for (unsigned i = 0; i < 5; ++i) {
+            wrong[0] += tt::detail::load_shared<unsigned>(words + i) != i;
+          }
+          for (unsigned i = 0; i < 7; ++i) {
+            wrong[0] +=
+                tt::detail::load_shared<unsigned long long>(longs + i) != 0x100000000ull + i;
+          }
+        }
+      });
+  CHECK(report.clean());
+  CHECK(wrong[0] == 0);
+}
