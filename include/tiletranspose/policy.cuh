@@ -80,7 +80,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
                    : tile_policy{256, 128, 256, 4, 16, 16, 4, 2};  // 80 %
     case 2:
       return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1}   // 97 %
-                   : tile_policy{128, 128, 256, 4, 16, 16, 4, 1};  // 82 %
+                   : tile_policy{128, 120, 256, 16, 2, 16, 4, 1};  // 89 %
     case 4:
       return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1}   // 98 %
                    : tile_policy{64, 124, 256, 16, 4, 16, 4, 1};  // 91 %

@@ -185,6 +185,16 @@ TEST_CASE("batched: every path at a small size", "[batched][quick]") {
       check_every_form(t, {130, 1040 / t.type.size + 259}, 2, random);
       check_every_form(t, {256, 256}, 2, random);
       check_contiguous(t, {8, 8}, 100, random, t.type.alignment, 3 * t.type.alignment);
+      // Several matrices a box: even rows with pads between them, odd ones without; matrices that lie alike,
+      // and such that start at every place of a word; rounds of columns and of whole matrices.
+      for (const shape s : {shape{64, 64}, shape{60, 100}, shape{101, 99}, shape{12, 13}}) {
+        check_contiguous(t, s, 9, random);
+        check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
+        check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
+      }
+      if (t.type.size <= 8) { check_every_form(t, {250, 1000 / t.type.size}, 2, random); }
+      // Each of the tiniest matrices takes more shared memory than it has bytes where gaps part them.
+      if (t.type.size <= 2) { check_strided(t, {1, 2}, 20000, 1, 0, random); }
     }
   }
 }

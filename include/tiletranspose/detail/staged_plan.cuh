@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/row_pitch.cuh>
 #include <tiletranspose/detail/staged_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -14,9 +15,13 @@ namespace detail {
 /// Bytes of a box: enough blocks of it share a multiprocessor to keep its loads busy.
 /// Boxes that are read as one span do better small, boxes of separate rows large. H200, 2026-11-21, float,
 /// 2, 3 and 7 columns: 91, 87, 89 % of cudaMemcpyAsync at 16 KB and 86, 86, 86 % at 32; 16 rows: 91 and
-/// 92 %; batches of 250 x 250: 68 and 76 %.
+/// 92 %; batches of 250 x 250: 68 and 76 % (before boxes asked for four_boxes_bytes).
 inline constexpr size_type span_box_bytes = 16 * 1024;
 inline constexpr size_type box_bytes = 32 * 1024;
+
+/// Matrices that are staged as one span, with a pad for each row at most, may be as large as this. H200,
+/// 2026-11-21: batches of 100 x 100 floats 83 -> 93 %.
+inline constexpr size_type large_matrix_bytes = 44 * 1024;
 
 /// Shared memory of a block, whatever the padding adds.
 inline constexpr size_type most_shared_bytes = 48 * 1024;
@@ -30,6 +35,26 @@ inline constexpr size_type short_row_bytes = 1024;
 /// And up to this many rows of the input, so that a box reads at least four sectors of each.
 inline constexpr size_type short_rows = 256;
 
+/// So many columns or rows of small elements are few, however small the tile. H200, 2026-11-21, 2 bytes: 33
+/// rows 34 -> 86 %, 64 columns 55 -> 87.
+inline constexpr size_type most_few_columns = 64;
+
+/// Few columns whose rows are this long are read in large boxes: pieces of output rows would be short. H200,
+/// 2026-11-21: 33 columns of 1 byte 81 -> 86 %, 64 columns 73 -> 84, 31 columns of floats 90 -> 92.
+inline constexpr size_type wide_row_bytes = 24;
+
+/// Boxes of more shared memory than the first number ask for as much as the second, with which four share a
+/// multiprocessor instead of six. H200, 2026-11-21, float: batches of 250 x 250 78 -> 92 %, 31 columns
+/// 88 -> 92, 16 columns 91 -> 94, batches of 100 x 100 93 -> 95, of 5 x 5 94 -> 96, of 8 x 8 93 -> 91;
+/// 1 byte, 250 x 250 73 -> 82.
+inline constexpr unsigned many_boxes_bytes = 23 * 1024;
+inline constexpr unsigned four_boxes_bytes = 48000;
+
+/// Spans of small elements are gathered in repeating rounds from so many words on, and from eight times as many
+/// where each matrix needs its own places; below, finding the places costs more than it saves. H200,
+/// 2026-11-21, 1 byte: 33 x 33, whose matrices differ, 34 % in repeating rounds and 75 % without.
+inline constexpr size_type least_repeating_words = 128;
+
 /// Shared rows longer than this get a pitch of their own instead of one pad per 128 bytes.
 inline constexpr size_type joined_row_bytes = 256;
 
@@ -40,16 +65,27 @@ inline bool is_dense(size_type stride_bytes, size_type row_bytes) {
   return stride_bytes == row_bytes || 0 - stride_bytes == row_bytes;
 }
 
+/// True where the rows of a staged matrix may be followed by a pad each, which spreads them over the banks:
+/// several rows of small elements take whole words, and elements of whole words fill the banks evenly.
+constexpr bool can_pad_rows(size_type element, int unit) {
+  return element <= 2 || element == 4 ||
+         (unit >= 4 && fills_banks(static_cast<unsigned>(element / 4)));
+}
+
 /// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
+/// \param unit   the access that addresses allow
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
 inline box_kind choose_box(const tile_problem& problem, size_type batch, size_type element,
-                           size_type tile_rows, size_type tile_cols, bool whole) {
+                           size_type tile_rows, size_type tile_cols, bool whole, int unit) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
-                     problem.nx * problem.ny * element <= box_bytes;
-  const bool few_columns = 2 * problem.nx <= tile_cols;
-  const bool few_rows = element < 4 ? 2 * problem.ny <= tile_rows : problem.ny < tile_rows;
+                     (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
+                         (in_dense && can_pad_rows(element, unit) ? large_matrix_bytes : box_bytes);
+  const bool few_columns =
+      2 * problem.nx <= tile_cols || (element < 4 && problem.nx <= most_few_columns);
+  const bool few_rows = element < 4 ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns
+                                    : problem.ny < tile_rows;
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }
@@ -87,28 +123,44 @@ struct staged_plan {
   unsigned shared_bytes;
 };
 
-/// The shared pitch of separately staged rows: at least `bytes`, and so many words beyond a multiple of
-/// all banks that threads which read consecutive elements of a span, down a column and on to the next,
-/// meet in different banks. Where the number of rows is odd, its inverse modulo the banks does that for
-/// any 32 of them: element e lies inverse * e banks on. Where it is even, columns are spread evenly.
-inline unsigned row_pitch(size_type bytes, size_type rows, unsigned element) {
-  const unsigned words = element >= 4 ? element / 4 : 1;
-  const unsigned places = words < 32 ? 32 / words : 1;  // elements that all banks hold
-  unsigned step = 1;
-  if (rows % 2 == 1 && (places & (places - 1)) == 0) {
-    while (step * (rows % places) % places != 1) { step += 2; }
-  } else if (rows < places) {
-    step = static_cast<unsigned>((places + rows - 1) / rows);
-  }
-  const unsigned offset = step * words % 32;
-  const auto need = static_cast<unsigned>((bytes + 3) / 4);
-  return ((need + 31 - offset) / 32 * 32 + offset) * 4;
+/// Shared bytes of a segment that may start inside of a word, as it is where units are smaller than one.
+constexpr unsigned segment_bytes(size_type bytes, bool sub_word) {
+  return static_cast<unsigned>((bytes + (sub_word ? 6 : 3)) / 4 * 4);
 }
 
-template <int ElementBytes>
-staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind kind) {
-  using shape = staged_shape<ElementBytes>;
+/// Shared bytes of `rows` rows of `row_bytes` bytes that are staged one by one.
+constexpr size_type separate_bytes(size_type row_bytes, size_type rows, unsigned element,
+                                   bool sub_word) {
+  return rows * row_pitch(segment_bytes(row_bytes, sub_word), rows, element) + rows / 32 * 4;
+}
+
+constexpr unsigned greatest_divisor(unsigned a, unsigned b) {
+  while (b != 0) {
+    const unsigned rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
+/// multiple of warps if there is one, else of sectors, so that warps go on to write whole lines.
+constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
+  if (column_bytes > 4 * lanes) { return 0; }
+  const auto bytes = static_cast<unsigned>(column_bytes);
+  const unsigned least = bytes / greatest_divisor(bytes, 4);
+  for (const unsigned unit : {32u, 8u, 1u}) {
+    const unsigned step = least / greatest_divisor(least, unit) * unit;
+    if (step <= lanes) { return lanes / step * step; }
+  }
+  return 0;
+}
+
+/// The box of a kind of matrix: its size and which of its parts lie side by side.
+template <int ElementBytes, int Unit>
+void choose_parts(staged_arguments& arguments, box_kind kind) {
   constexpr unsigned element = ElementBytes;
+  const tile_problem& problem = arguments.problem;
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const size_type row_bytes = nx * element;
@@ -117,39 +169,134 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   const auto multiple = [](size_type wanted, size_type step) {
     return wanted < step ? step : wanted / step * step;
   };
+  arguments.box_matrices = 1;
+  arguments.box_rows = static_cast<unsigned>(smaller<size_type>(ny, box_bytes));
+  arguments.box_cols = static_cast<unsigned>(smaller<size_type>(nx, box_bytes));
+  arguments.rows_touch = in_dense;
+  if (kind == box_kind::small_matrices) {
+    const size_type padding = nx % 2 == 0 ? ny * element : 0;
+    arguments.box_matrices = static_cast<unsigned>(smaller<size_type>(
+        larger<size_type>(box_bytes / (matrix_bytes + padding), 1), arguments.batch));
+  } else if (kind == box_kind::few_columns) {
+    const size_type wanted = row_bytes < wide_row_bytes ? span_box_bytes : box_bytes;
+    arguments.box_rows = static_cast<unsigned>(multiple(wanted / row_bytes, sector_bytes));
+  } else {
+    // As many columns as a warp has words of a row, times one or more, where the box holds so many.
+    const size_type fit = box_bytes / (ny * element);
+    const size_type line = (128 - (Unit < 4 ? 4 - Unit : 0)) / element;
+    const size_type cols = multiple(fit, fit >= line && line > 0 ? line : 8);
+    // Boxes of about the same width, if warps do not take a row more often for it.
+    const size_type even = divide_up(nx, divide_up(nx, cols));
+    const size_type step = larger<size_type>(line, 1);
+    const bool better = divide_up(nx, even) * divide_up(even, step) <=
+                        nx / cols * divide_up(cols, step) + divide_up(nx % cols, step);
+    arguments.box_cols = static_cast<unsigned>(better ? even : cols);
+    while (arguments.box_cols > 8 && separate_bytes(arguments.box_cols * element, ny, element,
+                                                    Unit < 4) > most_shared_bytes - 8) {
+      arguments.box_cols = arguments.box_cols / 16 * 8;
+    }
+  }
+  arguments.cols_joined = kind != box_kind::few_columns;
+  const bool pads = can_pad_rows(element, Unit);
+  arguments.rows_joined =
+      in_dense && (kind == box_kind::few_columns ||
+                   (kind == box_kind::small_matrices && (row_bytes <= joined_row_bytes || pads)));
+  arguments.matrices_joined = kind == box_kind::small_matrices && arguments.rows_joined &&
+                              problem.in_batch_bytes == matrix_bytes;
+  arguments.out_matrices_joined =
+      kind == box_kind::small_matrices && problem.out_batch_bytes == matrix_bytes;
+}
+
+/// Decides whether small elements are gathered in repeating rounds: of columns, one matrix at a time, or of
+/// whole matrices.
+template <int ElementBytes>
+void choose_rounds(staged_arguments& arguments, box_kind kind) {
+  const tile_problem& problem = arguments.problem;
+  const size_type column_bytes = problem.ny * ElementBytes;
+  const size_type span_words = column_bytes * arguments.box_cols / 4;
+  const bool pads = arguments.rows_joined && problem.nx % 2 == 0;
+  if (kind == box_kind::few_columns ||
+      (kind == box_kind::small_matrices &&
+       (!arguments.rows_joined || ElementBytes > 4 || ElementBytes == 3))) {
+    return;
+  }
+  if (arguments.matrices_joined && arguments.out_matrices_joined && span_words < 256) {
+    // Rounds of whole matrices; padded ones of whole stretches between two pads.
+    const size_type matrix_bytes = column_bytes * problem.nx;
+    size_type unit_bytes = matrix_bytes;
+    while (pads && unit_bytes / (problem.nx * ElementBytes) * ElementBytes % 4 != 0) {
+      unit_bytes += matrix_bytes;
+    }
+    const unsigned words = repeating_words(unit_bytes, staged_threads);
+    if (words >= 128) {
+      arguments.repeats = true;
+      arguments.repeat_words = words;
+      arguments.repeat_matrices = static_cast<unsigned>(4 * words / matrix_bytes);
+      arguments.span_lanes = 8;
+      arguments.pads_rows = pads;
+      return;
+    }
+  }
+  const bool same_places = problem.out_batch_bytes % 4 == 0 &&
+                           (arguments.matrices_joined ? !pads || column_bytes % 4 == 0
+                                                      : problem.in_batch_bytes % 16 == 0);
+  const bool one = same_places || arguments.box_matrices == 1;
+  if (span_words < (one ? 1 : 8) * least_repeating_words) { return; }
+  unsigned lane_shift = 8;
+  while (arguments.box_matrices > 1 && lane_shift > 6 &&
+         span_words < (size_type{2} << lane_shift)) {
+    --lane_shift;
+  }
+  while (lane_shift < 8 && repeating_words(column_bytes, 1u << lane_shift) == 0) { ++lane_shift; }
+  const unsigned words = repeating_words(column_bytes, 1u << lane_shift);
+  if (words < 32) { return; }
+  arguments.repeats = true;
+  arguments.span_lanes = lane_shift;
+  arguments.repeat_words = words;
+  arguments.pads_rows = pads;
+  arguments.same_places = same_places;
+  arguments.out_matrices_joined = false;
+}
+
+template <int ElementBytes, int Unit>
+staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind kind) {
+  using shape = staged_shape<ElementBytes>;
+  constexpr unsigned element = ElementBytes;
+  constexpr bool sub_word = Unit < 4;
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type row_bytes = nx * element;
+  const size_type matrix_bytes = row_bytes * ny;
 
   staged_plan plan{};
   staged_arguments& arguments = plan.arguments;
   arguments.problem = problem;
   arguments.batch = batch;
-  arguments.box_matrices = 1;
-  arguments.box_rows = static_cast<unsigned>(smaller<size_type>(ny, box_bytes));
-  arguments.box_cols = static_cast<unsigned>(smaller<size_type>(nx, box_bytes));
-  if (kind == box_kind::small_matrices) {
-    arguments.box_matrices = static_cast<unsigned>(
-        smaller<size_type>(larger<size_type>(box_bytes / matrix_bytes, 1), batch));
-  } else if (kind == box_kind::few_columns) {
-    arguments.box_rows = static_cast<unsigned>(multiple(span_box_bytes / row_bytes, sector_bytes));
+  choose_parts<ElementBytes, Unit>(arguments, kind);
+  if constexpr (sub_word) {
+    choose_rounds<ElementBytes>(arguments, kind);
   } else {
-    // Whole lines of 128 bytes of each row, where the box holds some.
-    const size_type fit = box_bytes / (ny * element);
-    const size_type line = divide_up(128, element);
-    arguments.box_cols = static_cast<unsigned>(multiple(fit, fit >= line ? line : 8));
-    while (arguments.box_cols > 8 &&
-           ny * row_pitch(arguments.box_cols * element + 4, ny, element) > most_shared_bytes - 4) {
-      arguments.box_cols = arguments.box_cols / 16 * 8;
-    }
+    arguments.pads_rows = kind == box_kind::small_matrices && arguments.rows_joined &&
+                          nx % 2 == 0 && can_pad_rows(element, Unit);
   }
-
-  arguments.cols_joined = kind != box_kind::few_columns;
-  arguments.rows_joined = kind != box_kind::few_rows && in_dense &&
-                          (kind == box_kind::few_columns || row_bytes <= joined_row_bytes);
+  arguments.pad_bytes = sub_word ? 4 : element;
+  arguments.row_words = divider(!arguments.pads_rows ? 1 : sub_word ? nx : row_bytes / 4);
+  if (kind == box_kind::small_matrices) {
+    // What each matrix takes: alone in its segment it is rounded up to 16 bytes at both ends.
+    const size_type pads = arguments.pads_rows ? ny * element + 4 : 0;
+    const size_type matrix = !arguments.rows_joined
+                                 ? separate_bytes(row_bytes, ny, element, sub_word)
+                             : arguments.matrices_joined ? matrix_bytes + pads
+                                                         : matrix_bytes + pads + 30;
+    const size_type fit = (most_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
+    arguments.box_matrices = static_cast<unsigned>(
+        smaller(larger<size_type>(fit, 1), size_type{arguments.box_matrices}));
+  }
   arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
   arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
-  arguments.matrices_joined = kind == box_kind::small_matrices && arguments.rows_joined &&
-                              problem.in_batch_bytes == matrix_bytes;
-  arguments.out_matrices_joined =
-      kind == box_kind::small_matrices && problem.out_batch_bytes == matrix_bytes;
+  // What is staged as one segment, or found row by row, may lie as it does in memory.
+  arguments.shifts = !arguments.repeats && !arguments.matrices_joined &&
+                     !(arguments.rows_joined && arguments.box_matrices == 1);
 
   const size_type row_boxes = (ny + arguments.box_rows - 1) / arguments.box_rows;
   const size_type col_boxes = (nx + arguments.box_cols - 1) / arguments.box_cols;
@@ -162,31 +309,77 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   // Staging.
   const unsigned staged_rows =
       arguments.box_rows + (arguments.cols_joined ? 0 : static_cast<unsigned>(shape::skew_rows));
-  const unsigned segment_bytes = (arguments.rows_joined ? staged_rows : 1) *
-                                 (arguments.matrices_joined ? arguments.box_matrices : 1) *
-                                 arguments.box_cols * element;
-  const unsigned segment_words = (segment_bytes + 3) / 4;
+  const unsigned length = (arguments.rows_joined ? staged_rows : 1) *
+                          (arguments.matrices_joined ? arguments.box_matrices : 1) *
+                          arguments.box_cols * element;
+  arguments.pad_shift =
+      arguments.rows_joined && nx % 2 == 0 && !arguments.pads_rows && !arguments.repeats ? 7 : 31;
+  arguments.lead_mask = !sub_word || arguments.shifts                     ? 0
+                        : !arguments.rows_joined                          ? 3
+                        : arguments.pads_rows || arguments.pad_shift < 31 ? 3
+                                                                          : 15;
+  const unsigned segment_words =
+      arguments.lead_mask == 15 ? (length + 15 + 15) / 16 * 4 : segment_bytes(length, sub_word) / 4;
   const unsigned matrix_segments = arguments.rows_joined ? 1 : staged_rows;
   const unsigned segments =
       matrix_segments * (arguments.matrices_joined ? 1 : arguments.box_matrices);
-  arguments.segment_lanes = lanes_for(segment_words, segments);
+  arguments.segment_lanes =
+      lanes_for(segment_words, arguments.rows_joined ? segments : matrix_segments);
+  if (arguments.pad_shift <
+      31) {  // whole stretches between two pads, so that a round is a constant step
+    arguments.segment_lanes = larger(arguments.segment_lanes, 5u);
+  }
   arguments.segment_pitch = arguments.rows_joined
                                 ? segment_words * 4
                                 : row_pitch(segment_words * 4, arguments.box_rows, element);
-  arguments.pad_shift = arguments.rows_joined && nx % 2 == 0 ? 7 : 31;
-  plan.shared_bytes = segments * arguments.segment_pitch;
+  arguments.skip_shift = sub_word && !arguments.rows_joined && arguments.repeats ? 5 : 31;
+  if (sub_word && arguments.pad_shift < 31) {
+    while (nx >> (arguments.pad_shift - 2) << (arguments.pad_shift - 2) == nx) {
+      ++arguments.pad_shift;  // four rows hold a whole number of such stretches, an odd one
+    }
+    --arguments.pad_shift;
+    arguments.pad_shift = larger(arguments.pad_shift, 7u);
+  }
+  // Shared bytes of a matrix, and of all of them.
+  const size_type staged_matrices = arguments.matrices_joined ? arguments.box_matrices : 1;
+  const unsigned matrix_pitch =
+      matrix_segments * arguments.segment_pitch + (matrix_segments >> arguments.skip_shift) * 4 +
+      (arguments.pads_rows ? static_cast<unsigned>(staged_matrices * ny * element / 4 * 4 + 4) : 0);
+  plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.box_matrices) * matrix_pitch;
   plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+
+  // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
+  // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
+  // ones 28.
+  const bool reads_parts = !sub_word || (kind == box_kind::few_rows && ny > most_few_columns);
+  if (reads_parts && plan.shared_bytes > many_boxes_bytes) {
+    plan.shared_bytes = larger(plan.shared_bytes, four_boxes_bytes);
+  }
 
   // Gathering.
   arguments.piece_lanes = lanes_for(arguments.box_rows * element / 4, arguments.box_cols);
   arguments.rows_wrap = divider(smaller<size_type>(ny, unlimited));
   arguments.cols_wrap = divider(arguments.out_matrices_joined ? nx : unlimited);
-  arguments.matrix_bytes = arguments.matrices_joined ? static_cast<unsigned>(matrix_bytes)
-                                                     : matrix_segments * arguments.segment_pitch;
-  arguments.row_bytes =
-      arguments.rows_joined ? arguments.box_cols * element : arguments.segment_pitch;
-  if (arguments.rows_backwards) { arguments.row_bytes = 0 - arguments.row_bytes; }
+  const size_type row_pads = arguments.pads_rows ? ny * element / 4 * 4 : 0;
+  arguments.matrix_bytes =
+      arguments.matrices_joined ? static_cast<unsigned>(matrix_bytes + row_pads) : matrix_pitch;
+  arguments.row_bytes = !arguments.rows_joined
+                            ? arguments.segment_pitch
+                            : arguments.box_cols * element + (arguments.pads_rows ? element : 0);
+  const unsigned piece_step = (4u << arguments.piece_lanes) / element * arguments.row_bytes;
+  arguments.piece_step = piece_step + (piece_step >> arguments.pad_shift) * 4;
+  if (arguments.rows_backwards) {
+    arguments.row_bytes = 0 - arguments.row_bytes;
+    arguments.piece_step = 0 - arguments.piece_step;
+  }
   arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
+  arguments.repeat_bytes =
+      arguments.repeat_matrices > 0
+          ? static_cast<unsigned>(
+                arguments.repeat_matrices * matrix_bytes +
+                (arguments.pads_rows ? arguments.repeat_matrices * ny * element / 4 * 4 : 0))
+          : 4 * arguments.repeat_words / (arguments.rows_wrap.divisor * element) *
+                arguments.col_bytes;
   const unsigned rows_wrap = arguments.rows_wrap.divisor;
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
   const unsigned round = shape::round_elements;

@@ -130,7 +130,7 @@ struct tile_shape {
   static constexpr bool deals_loads = !Whole && LoadBytes == 16 && Unit < 16;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
   static_assert(!splits_element || (LoadBytes == Unit && ChunkBytes == Unit), "");
-  static_assert(Whole || LoadBytes == Unit || shifts_loads || (deals_loads && Unit >= 4), "");
+  static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   static_assert(Whole || StoreBytes == Unit || joins_stores, "");
 
   // a micro-block: what one thread loads at a time
@@ -138,6 +138,11 @@ struct tile_shape {
   static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
   static constexpr int row_loads =  // micro-blocks per tile row; one more where rows start anywhere
       TileCols * ElementBytes / LoadBytes + (deals_loads ? 1 : 0);
+  /// Threads that share a row of dealt loads. Where a warp takes two rows that start at different places of
+  /// 16 bytes, stores of one may meet those of the other: two ways.
+  static constexpr int row_lanes = row_loads <= 8 ? 8 : row_loads <= 16 ? 16 : 32;
+  /// Columns before the first and behind the last one that dealt loads may write without a question.
+  static constexpr int spare_cols = deals_loads ? micro_cols : 0;
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
   static constexpr int thread_words =
       TileRows * row_loads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
@@ -162,15 +167,16 @@ struct tile_shape {
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - banks_taken, 128) + banks_taken
                                : micro_cols > 1
-                                   ? round_up(used_bytes, 2 * ChunkBytes)
+                                   ? round_up(used_bytes, larger(2 * ChunkBytes, 4))
                                    : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
-  static constexpr int group_padding = micro_cols > 1 ? ChunkBytes : 0;
+  static constexpr int group_padding = micro_cols > 1 ? larger(ChunkBytes, 4) : 0;
+  static constexpr int shared_cols = TileCols + 2 * spare_cols;
   static constexpr int shared_bytes =
-      round_up(TileCols * pitch + TileCols / micro_cols * group_padding, 16);
+      round_up(shared_cols * pitch + shared_cols / micro_cols * group_padding, 16);
   static_assert(shared_bytes <= 48 * 1024, "");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
-    return col * pitch + col / micro_cols * group_padding;
+    return (col + spare_cols) * pitch + (col + spare_cols) / micro_cols * group_padding;
   }
   /// Shared offset that micro-block `load` of a row writes its first chunk to, before adding the row.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned chunk_offset(unsigned load) {
@@ -360,25 +366,26 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
                                             const tile_source& source, int from_row, int cols) {
   constexpr int unit = Shape::unit;
   constexpr int units = 16 / unit;
-  constexpr int warps = Shape::threads / 32;
-  constexpr int rounds = (Rows + warps - 1) / warps;
-  static_assert(Shape::row_loads <= 32 && Shape::threads % 32 == 0, "a warp takes a row");
+  constexpr int row_lanes = Shape::row_lanes;
+  constexpr int together = Shape::threads / row_lanes;
+  constexpr int rounds = (Rows + together - 1) / together;
+  static_assert(Shape::row_loads <= 32 && Shape::threads % 32 == 0, "a warp takes whole rows");
   using word = access_word_t<unit>;
   struct alignas(16) vector {
     word units[16 / Shape::unit];
   };
-  const int lane = static_cast<int>(group.thread_rank() % 32);
-  const int first_row = from_row + static_cast<int>(group.thread_rank() / 32);
+  const int lane = static_cast<int>(group.thread_rank() % row_lanes);
+  const int first_row = from_row + static_cast<int>(group.thread_rank() / row_lanes);
   const loop_step call(from_row);
 
   vector loaded[rounds];
   const unsigned char* row = source.row(first_row);
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
     const loop_step here(round);
-    const int at = first_row + round * warps;
+    const int at = first_row + round * together;
     const int byte = lane * 16 - static_cast<int>(address_bits(row) % 16);
-    const bool row_exists = (Rows % warps == 0 || at < from_row + Rows) &&
+    const bool row_exists = (Rows % together == 0 || at < from_row + Rows) &&
                             (Interior || (at >= source.first_row && at < source.end_row));
     if (row_exists && (Interior ? byte < cols * unit
                                 : byte >= source.first_byte && byte + 16 <= source.end_byte)) {
@@ -397,28 +404,26 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   }
   row = source.row(first_row);
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < rounds; ++round, row += warps * source.stride_bytes) {
+  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
     const loop_step here(round);
-    const int at = first_row + round * warps;
-    if ((Rows % warps != 0 && at >= from_row + Rows) ||
+    const int at = first_row + round * together;
+    const int shift =
+        static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
+    if ((Rows % together != 0 && at >= from_row + Rows) || lane * units - shift >= cols ||
         (!Interior && (at < source.first_row || at >= source.end_row))) {
       continue;
     }
-    const int shift =
-        static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
-    // Units that wrap into the next group of columns lie one padding further.
+    // Units that wrap into the next group of columns lie one padding further. Those before the first column
+    // and behind the last go to the spare ones.
     const int wraps = (units - shift) % units;
-    unsigned char* const to = shared + Shape::lead_bytes + at * Shape::element_bytes +
-                              (lane * units - shift) * Shape::pitch +
+    unsigned char* const to = shared + Shape::row_offset(0) + Shape::lead_bytes +
+                              at * Shape::element_bytes + (lane * units - shift) * Shape::pitch +
                               (shift == 0 ? lane : lane - 1) * Shape::group_padding;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < units; ++i) {
       const loop_step part(i);
-      const int col = lane * units - shift + i;
-      if (static_cast<unsigned>(col) < static_cast<unsigned>(cols)) {
-        store_shared(to + i * Shape::pitch + (wraps + i >= units ? Shape::group_padding : 0),
-                     loaded[round].units[i]);
-      }
+      store_shared(to + i * Shape::pitch + (wraps + i >= units ? Shape::group_padding : 0),
+                   loaded[round].units[i]);
     }
   }
 }

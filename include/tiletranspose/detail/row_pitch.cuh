@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How far apart the rows of a box lie in shared memory, and the proof of what a warp meets there when it
+/// reads consecutive elements of the output: down a column of the box, and on to the next. The size of a box
+/// is known at run time only, so the proof goes over all sizes. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Matrices of so many rows have columns longer than what all banks hold.
+inline constexpr size_type tall_rows = 32;
+
+/// True where a whole number of elements of `words` words takes all banks.
+constexpr bool fills_banks(unsigned words) { return words > 0 && 32 % words == 0; }
+
+/// The pitch in bytes of rows that are staged one by one: at least `bytes`, and so many words beyond a
+/// multiple of all banks that threads which read consecutive elements of a span meet in different banks.
+/// Where the number of rows is odd, its inverse modulo the banks does that for any 32 of them: element e
+/// lies inverse * e banks on. Where it is even, columns are spread evenly. Columns of `tall_rows` and more
+/// take the next odd number of elements, which costs less memory.
+constexpr unsigned row_pitch(size_type bytes, size_type rows, unsigned element) {
+  const unsigned words = element >= 4 ? element / 4 : 1;
+  const unsigned places = words < 32 ? 32 / words : 1;  // elements that all banks hold
+  const auto need = static_cast<unsigned>((bytes + 3) / 4);
+  if (rows >= tall_rows && fills_banks(words)) {
+    return (((need + words - 1) / words) | 1) * words * 4;
+  }
+  unsigned step = 1;
+  if (rows % 2 == 1 && (places & (places - 1)) == 0) {
+    while (step * (rows % places) % places != 1 % places) { step += 2; }
+  } else if (rows < places) {
+    step = static_cast<unsigned>((places + rows - 1) / rows);
+  }
+  const unsigned offset = step * words % 32;
+  return ((need + 31 - offset) / 32 * 32 + offset) * 4;
+}
+
+/// Conflict ways of a warp that reads 32 consecutive words of a span from element `first` on, where elements
+/// have `words` words, columns `rows` elements, and rows lie `pitch` words apart.
+constexpr unsigned span_ways(unsigned rows, unsigned pitch, unsigned words, unsigned first) {
+  unsigned used[32] = {};
+  unsigned worst = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned element = first + lane / words;
+    const unsigned word = element % rows * pitch + element / rows * words + lane % words;
+    if (++used[word % 32] > worst) { worst = used[word % 32]; }
+  }
+  return worst;
+}
+
+/// The worst of a span's starts. Columns that are tall differ only where a warp crosses to the next.
+constexpr unsigned worst_span_ways(unsigned rows, unsigned pitch, unsigned words) {
+  unsigned worst = 0;
+  for (unsigned first = rows > 32 ? rows - 32 : 0; first < rows; ++first) {
+    const unsigned ways = span_ways(rows, pitch, words, first);
+    if (ways > worst) { worst = ways; }
+  }
+  return worst;
+}
+
+/// The worst of all boxes with rows staged one by one, whose number is odd (or even) and less than `end`.
+/// What row_pitch adds to the bytes does not depend on them below tall_rows.
+constexpr unsigned worst_separate_ways(unsigned words, unsigned first_rows, unsigned end) {
+  unsigned worst = 0;
+  for (unsigned rows = first_rows; rows < end; rows += 2) {
+    const unsigned ways = worst_span_ways(rows, row_pitch(256, rows, 4 * words) / 4, words);
+    if (ways > worst) { worst = ways; }
+  }
+  return worst;
+}
+
+/// The worst of all columns of 32 rows that lie an odd number of elements apart.
+constexpr unsigned worst_column_ways(unsigned words) {
+  unsigned worst = 0;
+  for (unsigned elements = 1; elements < 64; elements += 2) {
+    const unsigned ways = span_ways(32, elements * words, words, 0);
+    if (ways > worst) { worst = ways; }
+  }
+  return worst;
+}
+
+static_assert(worst_separate_ways(1, 1, tall_rows) == 1, "an odd number of rows must not conflict");
+static_assert(worst_separate_ways(2, 1, tall_rows) == 1, "an odd number of rows must not conflict");
+static_assert(worst_separate_ways(4, 1, tall_rows) == 1, "an odd number of rows must not conflict");
+static_assert(worst_separate_ways(1, 2, tall_rows) <= 2, "an even number meets two ways at most");
+static_assert(worst_separate_ways(2, 2, tall_rows) <= 2, "an even number meets two ways at most");
+static_assert(worst_separate_ways(4, 2, tall_rows) <= 2, "an even number meets two ways at most");
+// A warp on tall columns reads one or two of them, each without a conflict: two ways at most.
+static_assert(worst_column_ways(1) == 1 && worst_column_ways(2) == 1 && worst_column_ways(4) == 1,
+              "a column of rows an odd number of elements apart must not conflict");
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

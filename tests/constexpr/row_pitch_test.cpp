@@ -1,0 +1,71 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The shared pitch of staged rows, over every number of rows and every length of a row that a box can have.
+
+#include <catch2/catch_test_macros.hpp>
+#include <tiletranspose/detail/row_pitch.cuh>
+
+using namespace tt::detail;
+
+namespace {
+
+unsigned worst_of(unsigned words, unsigned rows) {
+  unsigned worst = 0;
+  for (unsigned bytes = 4 * words; bytes <= 128 * 4 * words; bytes += 4 * words) {
+    const unsigned pitch = row_pitch(bytes, rows, 4 * words);
+    CHECK(pitch >= bytes);
+    CHECK(pitch % 4 == 0);
+    const unsigned ways = worst_span_ways(rows, pitch / 4, words);
+    if (ways > worst) { worst = ways; }
+  }
+  return worst;
+}
+
+}  // namespace
+
+TEST_CASE("row pitch: an odd number of rows does not conflict", "[banks]") {
+  for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
+    for (unsigned rows = 1; rows < tall_rows; rows += 2) {
+      INFO(words << " words, " << rows << " rows");
+      CHECK(worst_of(words, rows) == 1);
+    }
+  }
+}
+
+TEST_CASE("row pitch: any other box meets two ways at most", "[banks]") {
+  for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
+    for (unsigned rows = 2; rows < 300; ++rows) {
+      INFO(words << " words, " << rows << " rows");
+      CHECK(worst_of(words, rows) <= 2);
+    }
+  }
+  for (const unsigned words : {3u, 6u, 12u}) {  // they never fill all banks
+    for (unsigned rows = 1; rows < 100; ++rows) {
+      INFO(words << " words, " << rows << " rows");
+      CHECK(worst_of(words, rows) <= 2);
+    }
+  }
+}
+
+TEST_CASE("row pitch: a column of rows that lie an odd number of elements apart", "[banks]") {
+  CHECK(worst_column_ways(1) == 1);
+  CHECK(worst_column_ways(2) == 1);
+  CHECK(worst_column_ways(4) == 1);
+  CHECK(span_ways(32, 32, 1, 0) == 32);  // what a pitch of all banks would meet
+  CHECK(span_ways(32, 34, 1, 0) == 2);
+}
+
+// Whole matrices that are staged as one span keep the pitch of their rows, made odd: few rows, many columns
+// a warp, may then meet.
+TEST_CASE("row pitch: staged matrices", "[banks]") {
+  for (unsigned rows = 2; rows < 100; ++rows) {
+    unsigned worst = 0;
+    for (unsigned elements = 1; elements < 64; elements += 2) {
+      const unsigned ways = worst_span_ways(rows, elements, 1);
+      if (ways > worst) { worst = ways; }
+    }
+    INFO(rows << " rows");
+    CHECK(worst <= (rows >= 29 ? 2 : 6));
+  }
+}
