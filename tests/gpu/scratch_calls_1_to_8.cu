@@ -4,5 +4,5 @@
 #include "scratch_calls.cuh"
 
 std::vector<tt_test::scratch_call> tt_test::scratch_calls_of_1_to_8_bytes() {
-  return make_scratch_calls_of_sizes<1, 1, 2, 3, 4, 5, 6, 7, 8>();
+  return make_scratch_calls_of_sizes<1, 1, 3, 6>();
 }

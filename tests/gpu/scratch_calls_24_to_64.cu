@@ -4,5 +4,5 @@
 #include "scratch_calls.cuh"
 
 std::vector<tt_test::scratch_call> tt_test::scratch_calls_of_24_to_64_bytes() {
-  return make_scratch_calls_of_sizes<1, 24, 31, 32, 33, 48, 63, 64>();
+  return make_scratch_calls_of_sizes<1, 31, 64>();
 }

@@ -4,5 +4,5 @@
 #include "scratch_calls.cuh"
 
 std::vector<tt_test::scratch_call> tt_test::scratch_calls_of_9_to_20_bytes() {
-  return make_scratch_calls_of_sizes<1, 9, 10, 12, 13, 15, 16, 17, 20>();
+  return make_scratch_calls_of_sizes<1, 12, 17>();
 }

@@ -4,5 +4,5 @@
 #include "symmetry_calls.cuh"
 
 std::vector<tt_test::symmetry_calls> tt_test::calls_of_32_to_64_bytes() {
-  return make_symmetry_calls_of_sizes<1, 32, 33, 48, 63, 64>();
+  return make_symmetry_calls_of_sizes<1, 33, 64>();
 }

@@ -4,9 +4,6 @@
 #include "symmetry_calls.cuh"
 
 std::vector<tt_test::symmetry_calls> tt_test::aligned_calls_of_10_to_64_bytes() {
-  return {make_symmetry_calls<block<10, 2>>(),  make_symmetry_calls<block<12, 4>>(),
-          make_symmetry_calls<block<20, 4>>(),  make_symmetry_calls<block<24, 8>>(),
-          make_symmetry_calls<block<16, 16>>(), make_symmetry_calls<block<32, 16>>(),
-          make_symmetry_calls<block<48, 16>>(), make_symmetry_calls<block<64, 16>>(),
-          make_symmetry_calls<block<16, 4>>()};
+  return {make_symmetry_calls<block<12, 4>>(), make_symmetry_calls<block<16, 16>>(),
+          make_symmetry_calls<block<48, 16>>(), make_symmetry_calls<block<64, 16>>()};
 }
