@@ -56,6 +56,7 @@ std::vector<scratch_call> scratch_calls_between(std::size_t lowest, std::size_t 
   for (const scratch_call& c : every_scratch_call()) {
     if (c.type.size >= lowest && c.type.size <= highest) result.push_back(c);
   }
+  REQUIRE(!result.empty());  // a test of no type would pass
   return result;
 }
 
@@ -154,7 +155,6 @@ TEST_CASE("scratch: every path, 3 bytes", "[inplace][quick]") { check_quick(3, 3
 TEST_CASE("scratch: every path, 4 bytes", "[inplace][quick]") { check_quick(4, 4); }
 TEST_CASE("scratch: every path, 5 to 7 bytes", "[inplace][quick]") { check_quick(5, 7); }
 TEST_CASE("scratch: every path, 8 bytes", "[inplace][quick]") { check_quick(8, 8); }
-TEST_CASE("scratch: every path, 9 to 10 bytes", "[inplace][quick]") { check_quick(9, 10); }
 TEST_CASE("scratch: every path, 12 to 15 bytes", "[inplace][quick]") { check_quick(12, 15); }
 TEST_CASE("scratch: every path, 16 bytes", "[inplace][quick]") { check_quick(16, 16); }
 TEST_CASE("scratch: every path, 17 to 24 bytes", "[inplace][quick]") { check_quick(17, 24); }

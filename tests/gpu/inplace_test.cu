@@ -64,10 +64,8 @@ TEST_CASE("in place: every path, 3 bytes", "[inplace][quick]") { check_quick(3, 
 TEST_CASE("in place: every path, 4 bytes", "[inplace][quick]") { check_quick(4, 4); }
 TEST_CASE("in place: every path, 5 to 7 bytes", "[inplace][quick]") { check_quick(5, 7); }
 TEST_CASE("in place: every path, 8 bytes", "[inplace][quick]") { check_quick(8, 8); }
-TEST_CASE("in place: every path, 9 to 10 bytes", "[inplace][quick]") { check_quick(9, 10); }
 TEST_CASE("in place: every path, 12 to 15 bytes", "[inplace][quick]") { check_quick(12, 15); }
 TEST_CASE("in place: every path, 16 bytes", "[inplace][quick]") { check_quick(16, 16); }
-TEST_CASE("in place: every path, 17 to 24 bytes", "[inplace][quick]") { check_quick(17, 24); }
 TEST_CASE("in place: every path, 31 to 33 bytes", "[inplace][quick]") { check_quick(31, 33); }
 TEST_CASE("in place: every path, 48 to 64 bytes", "[inplace][quick]") { check_quick(48, 64); }
 

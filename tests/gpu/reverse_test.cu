@@ -70,10 +70,8 @@ TEST_CASE("reverse: every path, 3 bytes", "[reverse][quick]") { check_quick(3, 3
 TEST_CASE("reverse: every path, 4 bytes", "[reverse][quick]") { check_quick(4, 4); }
 TEST_CASE("reverse: every path, 5 to 7 bytes", "[reverse][quick]") { check_quick(5, 7); }
 TEST_CASE("reverse: every path, 8 bytes", "[reverse][quick]") { check_quick(8, 8); }
-TEST_CASE("reverse: every path, 9 to 10 bytes", "[reverse][quick]") { check_quick(9, 10); }
 TEST_CASE("reverse: every path, 12 to 15 bytes", "[reverse][quick]") { check_quick(12, 15); }
 TEST_CASE("reverse: every path, 16 bytes", "[reverse][quick]") { check_quick(16, 16); }
-TEST_CASE("reverse: every path, 17 to 24 bytes", "[reverse][quick]") { check_quick(17, 24); }
 TEST_CASE("reverse: every path, 31 to 33 bytes", "[reverse][quick]") { check_quick(31, 33); }
 TEST_CASE("reverse: every path, 48 to 64 bytes", "[reverse][quick]") { check_quick(48, 64); }
 
