@@ -617,7 +617,6 @@ template <int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void gather_repeating(Group group, const unsigned char* shared,
                                              const staged_arguments& arguments,
                                              const staged_box& box) {
-  using part_word = access_word_t<Unit>;
   constexpr unsigned parts = 4 / Unit;
   const tile_problem& problem = arguments.problem;
   const unsigned lanes = 1u << arguments.span_lanes;

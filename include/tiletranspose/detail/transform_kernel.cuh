@@ -350,7 +350,7 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
   };
   constexpr bool unrolls =
       From == fill_from::words && sizeof(In) <= 16 && !(Kind == fusion::accumulate && crowded);
-  constexpr int unrolled = unrolls ? static_cast<int>(rounds) : 1;
+  [[maybe_unused]] constexpr int unrolled = unrolls ? static_cast<int>(rounds) : 1;
   TILETRANSPOSE_UNROLL_BY(unrolled)
   for (unsigned first = 0; first < rounds; first += batch) {
     run loaded[batch][micro_rows];
