@@ -120,12 +120,13 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   return launch_joined_rows<ElementBytes>(problem, alignment, stream);
 }
 
-/// Copies rows of `row_bytes` bytes.
-inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
-                             size_type row_bytes, size_type rows, cudaStream_t stream) {
+/// Copies rows of `row_bytes` bytes. A template, so that its kernel is compiled only where it is called.
+template <int NoElement = 0>
+cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
+                      size_type row_bytes, size_type rows, cudaStream_t stream) {
   const row_problem problem{in,   out,       in_pitch, out_pitch, 0,     0,    1,
                             rows, row_bytes, 1,        false,     false, false};
-  return launch_rows<0, 1>(problem, stream);
+  return launch_rows<NoElement, 1>(problem, stream);
 }
 
 }  // namespace detail
