@@ -703,8 +703,11 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
     const unsigned char* const below =
         reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
     const auto low = load_shared<word16>(below);
+    // Behind the last group nothing has been written, nor is anything wanted from there.
+    const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
     store_slot(span, start,
-               shift == 0 ? low : shift_slots(low, load_shared<word16>(below + 16), shift));
+               in_one ? shift_slots(low, low, shift)
+                      : shift_slots(low, load_shared<word16>(below + 16), shift));
   }
 }
 
