@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
 #include <stdexcept>
 #include <tuple>
 #include <utility>
@@ -77,6 +78,12 @@ inline bool in_shared(const void* address, unsigned bytes, std::size_t dynamic_b
              : storage.in_one_object(address, bytes);
 }
 
+/// Dynamic shared memory that a kernel may be launched with: 48 KB, or what it was allowed.
+inline std::size_t& allowed_shared_bytes(const void* kernel) {
+  static thread_local std::map<const void*, std::size_t> allowed;
+  return allowed.emplace(kernel, 48 * 1024).first->second;
+}
+
 template <class Tuple, std::size_t... I>
 Tuple gather(void** arguments, std::index_sequence<I...>) {
   return Tuple(*static_cast<std::tuple_element_t<I, Tuple>*>(arguments[I])...);
@@ -87,6 +94,9 @@ Tuple gather(void** arguments, std::index_sequence<I...>) {
 template <class... Parameters>
 cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
                              std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  if (shared_bytes > cpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel))) {
+    return cudaErrorInvalidValue;
+  }
   using values = std::tuple<std::remove_cv_t<Parameters>...>;
   const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
   cpu::device& device = cpu::this_device();
@@ -118,7 +128,9 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
   return cudaSuccess;
 }
 template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
+cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
+  cpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel)) =
+      static_cast<std::size_t>(bytes);
   return cudaSuccess;
 }
 

@@ -336,6 +336,7 @@ TILETRANSPOSE_FUNCTION int source_start(const row_arguments& arguments, const ro
   if constexpr (Order == row_order::forward) {
     return start;
   } else if constexpr (Order == row_order::vectors) {
+    if (start < 0 || start >= span.bytes) { return -16; }  // no access of the span's
     const auto at = static_cast<unsigned>(start);
     const unsigned element = arguments.element.quotient(at);
     return span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
@@ -702,8 +703,9 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
     const unsigned shift = static_cast<unsigned>(from) % 16;
     const unsigned char* const below =
         reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
-    const auto low = load_shared<word16>(below);
-    // Behind the last group nothing has been written, nor is anything wanted from there.
+    // Before the first group and behind the last one nothing has been written, nor is anything wanted.
+    word16 low{0, 0, 0, 0};
+    if (from >= static_cast<int>(shift)) { low = load_shared<word16>(below); }
     const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
     store_slot(span, start,
                in_one ? shift_slots(low, low, shift)

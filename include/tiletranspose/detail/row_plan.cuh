@@ -50,6 +50,8 @@ struct row_plan {
 
 /// Bytes of a block's accesses that the alignments of a span's ends may waste: two lines.
 inline constexpr size_type spare_bytes = 256;
+/// Shared memory that a block has without being asked for more.
+inline constexpr size_type most_row_shared_bytes = 48 * 1024;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
 /// Rows up to this size are joined where they could be moved directly.
@@ -137,6 +139,14 @@ inline unsigned find_lead(const void* out, size_type element, size_type most) {
   return 0;
 }
 
+/// Bytes of the fewest elements of an odd size that are whole words; element_group, at run time.
+inline size_type group_bytes_of(size_type element) { return element * (element % 2 == 1 ? 4 : 2); }
+/// Shared memory for the groups of a span.
+inline size_type group_pitch_of(size_type span_bytes, size_type element) {
+  const size_type group = group_bytes_of(element);
+  return ((span_bytes + group - 1) / group * group + 31) / 16 * 16;
+}
+
 /// Cuts joined rows into spans. In place, rows that do not fit a block trade places span by span: with
 /// their own other half, or, where rows are taken from the last to the first, with the row that they trade places with.
 /// Precondition: problem.rows > 1 where problem.from_last_row is set in place.
@@ -186,14 +196,18 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     arguments.covered = problem.length / 2;
   }
 
-  // Where every span starts on a line of the output, none needs accesses for what an alignment wastes.
-  size_type line_bits = reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
-  if (problem.rows > 1) { line_bits |= problem.out_pitch; }
-  if (problem.batch > 1) { line_bits |= problem.out_batch_bytes; }
-  const bool on_lines = !problem.pointer_arrays && line_bits % 128 == 0;
-  const size_type spare = on_lines && !arguments.shifted ? 0 : spare_bytes;
-  const size_type most = row_slots * 16 / (arguments.swaps ? 2 : 1) - spare;
   const size_type element = problem.element_bytes;
+  size_type line_elements = 128;  // so many elements are whole lines
+  while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
+  // Where every span lies on whole lines of both sides, none needs accesses for what an alignment wastes.
+  size_type line_bits = reinterpret_cast<size_type>(problem.in) |
+                        reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
+  if (problem.rows > 1) { line_bits |= problem.in_pitch | problem.out_pitch; }
+  if (problem.batch > 1) { line_bits |= problem.in_batch_bytes | problem.out_batch_bytes; }
+  const size_type held = row_slots * 16 / (arguments.swaps ? 2 : 1);
+  const bool on_lines =
+      !problem.pointer_arrays && line_bits % 128 == 0 && line_elements * element <= held;
+  const size_type most = on_lines ? held : held - spare_bytes;
   const size_type row_bytes = arguments.covered * element;
   arguments.joined_rows = 1;
   arguments.block_spans = 1;
@@ -212,9 +226,13 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
           smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
-      const auto slots = static_cast<unsigned>((row_bytes + 15) / 16 + 1);
-      arguments.block_spans =
-          static_cast<unsigned>(smaller<size_type>(row_slots / (slots * spans), arguments.rows));
+      size_type fit = row_slots / ((row_bytes + 15) / 16 + 1);
+      if (choose_order(problem, alignment, known, false) == row_order::groups) {
+        // The accesses of a block and the groups of its spans share 48 KB.
+        fit = smaller(fit, (most_row_shared_bytes - row_slots * 16 - 64) /
+                               (16 + group_pitch_of(row_bytes, element)));
+      }
+      arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
       spans *= arguments.block_spans;
     }
   } else {
@@ -230,10 +248,10 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                                                  : arguments.leads ? 127 / element
                                                                    : arguments.lead);
     const size_type even = (total + (total + fit - 1) / fit - 1) / ((total + fit - 1) / fit);
-    size_type line_elements = 128;
-    while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
     const size_type rounded = (even + line_elements - 1) / line_elements * line_elements;
-    arguments.span_elements = rounded <= fit ? rounded : even;
+    arguments.span_elements = rounded <= fit ? rounded
+                              : on_lines     ? fit / line_elements * line_elements
+                                             : even;
     row_blocks = (total + arguments.span_elements - 1) / arguments.span_elements;
   }
   plan.order = choose_order(problem, alignment, known, arguments.joined_rows > 1);
@@ -246,11 +264,10 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::groups) {
-    const size_type group_bytes = element * (element % 2 == 1 ? 4 : 2);
+    const size_type group_bytes = group_bytes_of(element);
     const size_type span_bytes = arguments.span_elements * element;
-    const size_type groups = (span_bytes + group_bytes - 1) / group_bytes;
-    arguments.span_groups = divider(groups);
-    arguments.group_pitch = static_cast<unsigned>((groups * group_bytes + 31) / 16 * 16);
+    arguments.span_groups = divider((span_bytes + group_bytes - 1) / group_bytes);
+    arguments.group_pitch = static_cast<unsigned>(group_pitch_of(span_bytes, element));
     plan.shared_bytes += 16 + spans * arguments.group_pitch + 16;
   }
 

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Symmetries that keep rows rows, out of place and in place, on the CPU: random shapes, pitches, batches and
+// places beside the ends of what a block takes and beside lines of 128 bytes. Every byte is compared, those
+// between rows too; no access leaves its rows, and no two threads race.
+
+#include "cuda_on_cpu.hpp"
+
+#include <tiletranspose/reverse.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <cstring>
+#include <random>
+#include <vector>
+
+namespace {
+
+template <int Bytes, int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+class random_numbers {
+ public:
+  std::size_t between(std::size_t low, std::size_t high) {
+    return low + engine_() % (high - low + 1);
+  }
+  bool coin() { return between(0, 1) == 1; }
+
+ private:
+  std::mt19937_64 engine_{Catch::getSeed()};
+};
+
+struct rows_case {
+  std::size_t nx, ny, in_stride, out_stride, in_offset, out_offset;
+  tt::symmetry how;
+  bool in_place;
+};
+
+// Elements whose bytes are about `bytes`, at least one.
+std::size_t elements(std::size_t bytes, std::size_t size) {
+  return bytes < size ? 1 : bytes / size;
+}
+
+// Shapes that have found faults, and those like them.
+rows_case make_case(random_numbers& random, std::size_t size) {
+  rows_case c{};
+  switch (random.between(0, 5)) {
+    case 0:  // many short rows
+      c.nx = random.between(1, 12);
+      c.ny = random.between(1, elements(9000, size * c.nx));
+      break;
+    case 1:  // one row, about the spans of a few blocks
+      c.nx = elements(random.between(1, 3) * 16384 + random.between(0, 300), size);
+      c.ny = 1;
+      break;
+    case 2:  // rows of whole lines
+      c.nx = 128 * random.between(1, 3);
+      c.ny = random.between(1, elements(40000, size * c.nx));
+      break;
+    case 3:  // one row of whole lines
+      c.nx = 8 * elements(random.between(15000, 36000), 8 * size);
+      c.ny = 1;
+      break;
+    case 4:  // short rows of whole lines
+      c.nx = elements(256, size);
+      c.ny = random.between(50, 130);
+      break;
+    default:
+      c.nx = random.between(1, elements(3000, size));
+      c.ny = random.between(1, 9);
+  }
+  c.in_place = random.coin();
+  const bool dense = random.coin();
+  c.in_stride = c.nx + (dense ? 0 : random.between(0, 9));
+  c.out_stride = c.in_place ? c.in_stride : c.nx + (dense ? 0 : random.between(0, 9));
+  c.in_offset = random.coin() ? 0 : random.between(0, 9);
+  c.out_offset = random.coin() ? 0 : random.between(0, 9);
+  c.how = static_cast<tt::symmetry>(random.between(c.in_place ? 1 : 0, 3));
+  return c;
+}
+
+template <class T>
+void fill(tt::emulated_buffer<T>& buffer, random_numbers& random) {
+  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
+  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) {
+    bytes[i] = static_cast<unsigned char>(random.between(0, 255));
+  }
+}
+
+template <class T>
+void check(const rows_case& c, random_numbers& random) {
+  const auto extent = [&](std::size_t offset, std::size_t stride) {
+    return offset + (c.ny - 1) * stride + c.nx;
+  };
+  tt::emulated_buffer<T> in(extent(c.in_offset, c.in_stride));
+  tt::emulated_buffer<T> out(extent(c.out_offset, c.out_stride));
+  fill(in, random);
+  fill(out, random);
+  tt::emulated_buffer<T>& result = c.in_place ? in : out;
+  const std::size_t offset = c.in_place ? c.in_offset : c.out_offset;
+  const std::vector<T> source(in.begin(), in.end());
+  std::vector<T> expected(result.begin(), result.end());
+  for (std::size_t y = 0; y < c.ny; ++y) {
+    for (std::size_t x = 0; x < c.nx; ++x) {
+      const std::size_t row = tt::reverses_rows(c.how) ? c.ny - 1 - y : y;
+      const std::size_t col = tt::reverses_cols(c.how) ? c.nx - 1 - x : x;
+      expected[offset + y * c.out_stride + x] = source[c.in_offset + row * c.in_stride + col];
+    }
+  }
+
+  cpu::this_device() = {};
+  const tt::matrix_view<T> data{in.data() + c.in_offset, c.ny, c.nx, c.in_stride};
+  const tt::matrix_view<T> to{out.data() + c.out_offset, c.ny, c.nx, c.out_stride};
+  const tt::matrix_view<const T> from{data.data, c.ny, c.nx, c.in_stride};
+  cudaError_t status = cudaSuccess;
+  if (c.in_place) {
+    cpu::this_device().options.knows(data);
+    status = tt::reorient_inplace(data, c.how);
+  } else {
+    cpu::this_device().options.knows(from).knows(to);
+    status = tt::reorient(to, from, c.how);
+  }
+  INFO(sizeof(T) << " bytes aligned to " << alignof(T) << ", symmetry " << static_cast<int>(c.how)
+                 << (c.in_place ? " in place" : "") << ", nx " << c.nx << ", ny " << c.ny
+                 << ", strides " << c.in_stride << " -> " << c.out_stride << ", offsets "
+                 << c.in_offset << " -> " << c.out_offset << "; repeat with --rng-seed "
+                 << Catch::getSeed() << '\n'
+                 << cpu::this_device().last.table());
+  REQUIRE(status == cudaSuccess);
+  REQUIRE(cpu::this_device().faults == 0);
+  REQUIRE(std::memcmp(result.data(), expected.data(), expected.size() * sizeof(T)) == 0);
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows of random shapes", "", (element<1, 1>), (element<2, 2>), (element<2, 1>),
+                   (element<3, 1>), (element<4, 4>), (element<6, 2>), (element<7, 1>),
+                   (element<8, 8>), (element<12, 4>), (element<16, 16>), (element<16, 4>),
+                   (element<31, 1>), (element<48, 16>), (element<63, 1>), (element<64, 16>)) {
+  random_numbers random;
+  for (int i = 0; i < 24; ++i) { check<TestType>(make_case(random, sizeof(TestType)), random); }
+}
