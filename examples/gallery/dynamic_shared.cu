@@ -129,7 +129,7 @@ launch_case carving_case(const problem& asked) {
   };
   made.enqueue = [=](const workspace& memory) {
     return launch_dynamic(carving_body<T>{memory.out, memory.in, arrays, smem}, arrays.records,
-                          memory.stream);
+                          memory);
   };
   made.count_wrong = [=](const workspace& memory) {
     return count_wrong_in<int>(memory, 0, arrays.ints(), lengths.ints) +

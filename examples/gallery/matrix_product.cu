@@ -204,7 +204,7 @@ launch_case tiled_case(const problem& asked, const product_shape& shape) {
         {reinterpret_cast<const T*>(memory.in + shape.b_offset), shape.inner, shape.cols,
          shape.cols},
         grid};
-    return launch(product, grid.tiles(), memory.stream);
+    return launch(product, grid.tiles(), memory);
   };
   return made;
 }
@@ -214,7 +214,7 @@ launch_case cublas_case(const problem& asked, const product_shape& shape) {
   launch_case made = product_case<T>(asked, "matrix-product-cublas", shape);
   peer library = cublas_product(asked.type, shape);
   made.unavailable = std::move(library.unavailable);
-  made.foreign = true;
+  made.foreign = made.needs_gpu = true;
   made.enqueue = std::move(library.enqueue);
   return made;
 }

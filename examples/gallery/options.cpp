@@ -36,7 +36,11 @@ const char* const usage =
     "                      shared memory\n"
     "  --help              prints this\n"
     "\n"
-    "Without a GPU it prints the predictions and says that nothing was timed.\n";
+    "Without a GPU it prints the predictions and says that nothing was timed; the emulator runs "
+    "and\n"
+    "verifies every kernel of the gallery's own on the CPU, at 70x45, or at --size with sides of "
+    "32 "
+    "to 128.\n";
 
 namespace {
 

@@ -86,6 +86,10 @@ __global__ void compare_kernel(unsigned long long* wrong, const T* data, std::si
 /// data[i] = value(i) for 0 <= i < count
 template <class T, class Value>
 void fill(const workspace& memory, T* data, std::size_t count, Value value) {
+  if (memory.cpu != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) { data[i] = value(i); }
+    return;
+  }
   fill_kernel<<<check_blocks, check_threads, 0, memory.stream>>>(data, count, value);
   check(cudaGetLastError(), "fill");
 }
@@ -95,6 +99,10 @@ template <class T, class Value>
 std::size_t count_different(const workspace& memory, const T* data, std::size_t count,
                             Value expected) {
   unsigned long long found = 0;
+  if (memory.cpu != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) { found += same(data[i], expected(i)) ? 0 : 1; }
+    return static_cast<std::size_t>(found);
+  }
   check(cudaMemsetAsync(memory.wrong, 0, sizeof found, memory.stream), "cudaMemsetAsync");
   compare_kernel<<<check_blocks, check_threads, 0, memory.stream>>>(memory.wrong, data, count,
                                                                     expected);
