@@ -81,9 +81,10 @@ elseif(CASE STREQUAL "without_gpu")
     message(FATAL_ERROR "raster without a GPU says\n${out}")
   endif()
   # One emulated tile of each picture, conflict-free as the model says: 3-byte pixels, then bytes.
+  string(REPLACE ";" "," text "${out}")
   string(REGEX MATCHALL
-         "emulated  its upper left 32 x 32 pixels, one block of 256 threads; verified\n[^\n]*writing 1 \\(model 1\\), reading 1 \\(model 1\\)\n +sectors per request: [^\n]*\n"
-         tiles "${out}")
+         "emulated  its upper left 32 x 32 pixels, one block of 256 threads, verified\n[^\n]*writing 1 \\(model 1\\), reading 1 \\(model 1\\)\n +sectors per request: [^\n]*\n"
+         tiles "${text}")
   list(LENGTH tiles count)
   if(NOT count EQUAL 3)
     message(FATAL_ERROR "raster without a GPU emulated ${count} tiles of 3 as expected\n${out}")
