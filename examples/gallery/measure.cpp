@@ -97,7 +97,7 @@ std::optional<bool> agree(const prediction& model, const observation& seen) {
 constexpr int rubbish = 0xA5;  // what outputs hold before they are written
 
 emulated_run emulated(const launch_case& work, int bank_width) {
-  emulated_run made{verdict::unavailable, work.predicted, {}, {}};
+  emulated_run made{verdict::unavailable, work.predicted, {}};
   if (work.needs_gpu) { return made; }
   emulation cpu(work.in_bytes, work.out_bytes, bank_width);
   const workspace memory = cpu.get();
@@ -106,7 +106,8 @@ emulated_run emulated(const launch_case& work, int bank_width) {
   check(work.enqueue(memory), work.label);
   made.seen = cpu.seen();
   made.agrees = agree(made.model, made.seen);
-  const bool right = work.count_wrong(memory) == 0 && made.seen.fault.empty();
+  made.wrong_elements = work.count_wrong(memory);
+  const bool right = made.wrong_elements == 0 && made.seen.fault.empty();
   made.outcome = right ? verdict::verified : verdict::wrong;
   return made;
 }

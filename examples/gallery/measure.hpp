@@ -36,7 +36,8 @@ struct emulated_run {
   verdict outcome;  // unavailable: it needs a GPU
   prediction model;
   observation seen;
-  std::optional<bool> agrees;  // in all that the model says; nothing where it says nothing
+  std::size_t wrong_elements = 0;
+  std::optional<bool> agrees{};  // in all that the model says; nothing where it says nothing
 };
 
 /// One row of the table. What is not known is not there.

@@ -159,10 +159,13 @@ std::string beside(const std::optional<Number>& model, const std::optional<Numbe
 
 std::string emulated_note(const row& r) {
   if (r.emulated->outcome == verdict::unavailable) { return ""; }
-  std::string note = r.emulated->agrees.value_or(true) ? "" : "DIFFERS from the model";
-  if (!r.emulated->seen.fault.empty()) {
-    note += (note.empty() ? "" : "; ") + r.emulated->seen.fault;
+  std::string note;
+  const auto add = [&](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
+  if (!r.emulated->agrees.value_or(true)) { add("DIFFERS from the model"); }
+  if (r.emulated->wrong_elements != 0) {
+    add(std::to_string(r.emulated->wrong_elements) + " elements are wrong");
   }
+  if (!r.emulated->seen.fault.empty()) { add(r.emulated->seen.fault); }
   return note;
 }
 

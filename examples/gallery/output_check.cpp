@@ -91,7 +91,7 @@ void check_emulated() {
     made.routine = made.label = label;
     made.family = gallery::family::transposes;
     made.type = "float";
-    made.emulated = gallery::emulated_run{gallery::verdict::verified, {}, {}, true};
+    made.emulated = gallery::emulated_run{gallery::verdict::verified, {}, {}, 0, true};
     made.emulated->model.read_ways = 2;
     made.emulated->seen.read_ways = 2;
     found.rows.push_back(made);
@@ -99,6 +99,7 @@ void check_emulated() {
   found.rows[1].emulated->seen.read_ways = 31;
   found.rows[1].emulated->agrees = false;
   found.rows[2].emulated->outcome = gallery::verdict::wrong;
+  found.rows[2].emulated->wrong_elements = 12;
   found.rows[2].emulated->seen.fault = "thread 3 met thread 4";
   found.rows[3].emulated->outcome = gallery::verdict::unavailable;
 
@@ -109,7 +110,8 @@ void check_emulated() {
          "the table says what ran, and how");
   expect(has(text, "2 = 2"), "agreement is shown");
   expect(has(text, "2 != 31") && has(text, "DIFFERS"), "difference is marked");
-  expect(has(text, "wrong") && has(text, "thread 3 met thread 4"), "faults are named");
+  expect(has(text, "wrong") && has(text, "12 elements are wrong; thread 3 met thread 4"),
+         "faults are named");
   expect(has(text, "needs a GPU"), "what the emulator cannot run is named");
   std::ostringstream data;
   gallery::write_csv(data, about, found);
