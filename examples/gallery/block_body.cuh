@@ -9,7 +9,7 @@
 ///     operator()(group, storage, block)
 ///
 /// and one kernel runs them all. A body touches memory through the library's parts alone, so whatever has a
-/// group to offer can run it.
+/// group to offer can run it: the emulator too, where the workspace is one of the CPU's.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,6 +19,8 @@
 
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/smem.cuh>
+
+#include "emulation.hpp"
 
 namespace gallery {
 
@@ -31,9 +33,21 @@ __global__ void __launch_bounds__(Body::threads) run_body(Body body) {
   body(tt::static_block<Body::threads>{}, storage, blockIdx.x);
 }
 
+/// Runs the body on the CPU. Precondition: memory.cpu != nullptr.
 template <class Body>
-cudaError_t launch(const Body& body, std::size_t blocks, cudaStream_t stream) {
-  run_body<<<static_cast<unsigned>(blocks), Body::threads, 0, stream>>>(body);
+cudaError_t launch_on_cpu(const Body& body, std::size_t blocks, const workspace& memory) {
+  using storage = typename Body::storage;
+  memory.cpu->run(
+      {blocks, Body::threads, sizeof(storage)}, [&](unsigned char* shared, unsigned block) {
+        body(tt::static_block<Body::threads>{}, *reinterpret_cast<storage*>(shared), block);
+      });
+  return cudaSuccess;
+}
+
+template <class Body>
+cudaError_t launch(const Body& body, std::size_t blocks, const workspace& memory) {
+  if (memory.cpu != nullptr) { return launch_on_cpu(body, blocks, memory); }
+  run_body<<<static_cast<unsigned>(blocks), Body::threads, 0, memory.stream>>>(body);
   return cudaGetLastError();
 }
 
@@ -44,9 +58,15 @@ __global__ void __launch_bounds__(Body::threads) run_dynamic_body(Body body) {
 }
 
 template <class Body>
-cudaError_t launch_dynamic(const Body& body, std::size_t blocks, cudaStream_t stream) {
-  run_dynamic_body<<<static_cast<unsigned>(blocks), Body::threads, body.smem.bytes(), stream>>>(
-      body);
+cudaError_t launch_dynamic(const Body& body, std::size_t blocks, const workspace& memory) {
+  const std::size_t bytes = body.smem.bytes();
+  if (memory.cpu != nullptr) {
+    memory.cpu->run({blocks, Body::threads, bytes}, [&](unsigned char* shared, unsigned block) {
+      body(tt::static_block<Body::threads>{}, tt::smem_region{shared, bytes}, block);
+    });
+    return cudaSuccess;
+  }
+  run_dynamic_body<<<static_cast<unsigned>(blocks), Body::threads, bytes, memory.stream>>>(body);
   return cudaGetLastError();
 }
 

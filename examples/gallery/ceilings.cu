@@ -62,9 +62,13 @@ struct staged_copy_body {
 template <class T>
 launch_case memcpy_case(const problem& asked) {
   const std::size_t bytes = asked.nx * asked.ny * sizeof(T);
-  return moving_case<T>(asked, reference_routine, same_place{}, [bytes](const workspace& memory) {
-    return cudaMemcpyAsync(memory.out, memory.in, bytes, cudaMemcpyDeviceToDevice, memory.stream);
-  });
+  launch_case made =
+      moving_case<T>(asked, reference_routine, same_place{}, [bytes](const workspace& memory) {
+        return cudaMemcpyAsync(memory.out, memory.in, bytes, cudaMemcpyDeviceToDevice,
+                               memory.stream);
+      });
+  made.needs_gpu = true;
+  return made;
 }
 
 template <class T>
@@ -74,7 +78,7 @@ launch_case copy_case(const problem& asked) {
   launch_case made = moving_case<T>(asked, "copy", same_place{}, [count](const workspace& memory) {
     const tt::matrix_view<T> out{reinterpret_cast<T*>(memory.out), 1, count, count};
     const tt::matrix_view<const T> in{reinterpret_cast<const T*>(memory.in), 1, count, count};
-    return launch(body{out, in}, divide_up(count, body::threads * body::rounds), memory.stream);
+    return launch(body{out, in}, divide_up(count, body::threads * body::rounds), memory);
   });
   predict_block<body>(made.predicted);
   made.predicted.least_sectors = least_sectors(sizeof(T));
@@ -90,7 +94,7 @@ launch_case staged_copy_case(const problem& asked) {
   launch_case made = moving_case<
       T>(asked, "copy-through-shared", same_place{}, [asked, grid](const workspace& memory) {
     const tt::matrix_view<T> out{reinterpret_cast<T*>(memory.out), asked.ny, asked.nx, asked.nx};
-    return launch(body{out, input_of<T>(asked, memory), grid}, grid.tiles(), memory.stream);
+    return launch(body{out, input_of<T>(asked, memory), grid}, grid.tiles(), memory);
   });
   predict_block<body>(made.predicted);
   using layout = typename body::tile::layout;

@@ -47,6 +47,37 @@ set(routines
     shared-flat-padded-by-2 shared-flat-broadcast reverse-static reverse-dynamic reverse-library
     dynamic-carve global-offset global-stride matrix-product matrix-product-cublas launch-shape)
 
+# Every case must have been run by the emulator, be right and cost what the model says of it, unless it is a
+# library's call or the driver's.
+function(expect_emulated)
+  run_gallery(0 --format csv ${ARGN})
+  string(REGEX REPLACE "\n$" "" out "${out}")
+  string(REPLACE ";" ":" out "${out}")
+  string(REPLACE "\n" ";" lines "${out}")
+  list(POP_FRONT lines)
+  set(ran 0)
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE ",.*" "" name "${line}")
+    if(name IN_LIST need_gpu)
+      set(expected ",needs a GPU,,,,,,")
+    elseif(name STREQUAL "dynamic-carve")  # of which the model says nothing
+      set(expected ",verified,,1,1,")
+    else()
+      set(expected ",verified,yes,")
+      math(EXPR ran "${ran} + 1")
+    endif()
+    if(NOT line MATCHES "${expected}")
+      message(FATAL_ERROR "gallery ${ARGN}: expected ${expected} in\n${line}")
+    endif()
+  endforeach()
+  if(ran LESS 100)
+    message(FATAL_ERROR "gallery ${ARGN}: the emulator ran ${ran} cases only\n${out}")
+  endif()
+endfunction()
+
+set(need_gpu cudaMemcpy transpose-tuned transpose-explicit transpose-cublas reverse-library
+             matrix-product-cublas)
+
 if(CASE STREQUAL "help")
   run_gallery(0 --help)
   foreach(option list only size type device reps format plot bank-width carveout help)
@@ -68,6 +99,12 @@ elseif(CASE STREQUAL "without_gpu")
   expect("${out}" "Nothing was timed" "1000 x 777" "partition camping"
          "transpose-conflicts +float +256 +4096 +8 +threads +[0-9]+ +1 +32 "
          "transpose-conflict-free +float +256 +4224 +8 +threads +[0-9]+ +1 +1 ")
+  expect("${out}" "by the emulator, 70 x 45 "
+         "\n  transpose-conflicts +float +verified +1 = 1 +32 = 32 +[0-9.]+ = [0-9.]+ "
+         "\n  transpose-tuned +float +needs a GPU +-" "\n  cudaMemcpy +float +needs a GPU +-")
+  if(out MATCHES "!= [0-9]|DIFFERS")
+    message(FATAL_ERROR "model and emulator differ\n${out}")
+  endif()
   expect("${err}" "no GPU was found; nothing was timed and bars.svg was not written\n$")
   if(EXISTS ${WORK}/bars.svg)
     message(FATAL_ERROR "a plot of nothing was written")
@@ -81,13 +118,22 @@ elseif(CASE STREQUAL "without_gpu")
   expect("${out}" "8 bytes wide" "transpose-conflicts [^\n]* 1 +16 ")
   # 1000 x 777 floats: rows of the output start anywhere in a sector.
   run_gallery(0 --only transpose-naive-rows --size 1000x777 --format csv)
-  expect("${out}" "transpose-naive-rows,[^\n]*,4.0,[23][0-9].[0-9],4.0,\n$")
+  expect("${out}" "transpose-naive-rows,[^\n]*,4.0,[23][0-9].[0-9],4.0,verified,yes,,,[^\n]*,\n$")
   foreach(type char short half int float double)
     run_gallery(0 --type ${type} --size 1x1)
     expect("${out}" "1 x 1 \\(columns x rows\\) of ${type}")
   endforeach()
   run_gallery(0 --carveout 50 --reps 3 --only copy --only reverse)
   expect("${out}" "reverse-static")
+
+elseif(CASE STREQUAL "emulated")
+  foreach(type char short half int float double)
+    expect_emulated(--type ${type})
+  endforeach()
+  expect_emulated()
+  expect_emulated(--size 97x33)
+  expect_emulated(--size 128x128 --bank-width 8)
+  expect_emulated(--size 33x1000 --type short)  # one side is too long: at the size that needs no asking
 
 elseif(CASE STREQUAL "formats")
   run_gallery(0 --only ceilings --format csv)
@@ -100,6 +146,11 @@ elseif(CASE STREQUAL "formats")
   run_gallery(0 --format json)
   string(JSON timed GET "${out}" timed)
   string(JSON count LENGTH "${out}" cases)
+  string(JSON emulated_columns GET "${out}" emulated_columns)
+  string(JSON emulated GET "${out}" cases 1 emulated)
+  if(NOT emulated_columns EQUAL 70 OR NOT emulated STREQUAL "verified")
+    message(FATAL_ERROR "JSON says ${emulated} at ${emulated_columns} columns")
+  endif()
   string(JSON name GET "${out}" cases 0 routine)
   string(JSON rate GET "${out}" cases 0 gigabytes_per_second)
   list(LENGTH routines known)

@@ -62,16 +62,37 @@ struct carving_body {
     const tt::block_reverse<int, tt::dynamic_size> turn_ints(ints);
     const tt::block_reverse<T, tt::dynamic_size> turn_elements(elements);
     const tt::block_reverse<char, tt::dynamic_size> turn_chars(chars);
-    turn_ints.load(group, part<int>(in, 0, block, lengths.ints), lengths.ints);
-    turn_elements.load(group, part<T>(in, arrays.elements_at(), block, lengths.elements),
-                       lengths.elements);
-    turn_chars.load(group, part<char>(in, arrays.chars_at(), block, lengths.chars), lengths.chars);
+    // Not every thread has as many of each array: the steps, which are nothing on the device, tell the
+    // emulator which array an access is of.
+    {
+      const tt::loop_step first(0);
+      turn_ints.load(group, part<int>(in, 0, block, lengths.ints), lengths.ints);
+    }
+    {
+      const tt::loop_step second(1);
+      turn_elements.load(group, part<T>(in, arrays.elements_at(), block, lengths.elements),
+                         lengths.elements);
+    }
+    {
+      const tt::loop_step third(2);
+      turn_chars.load(group, part<char>(in, arrays.chars_at(), block, lengths.chars),
+                      lengths.chars);
+    }
     group.sync();  // all three are full before one is read
-    turn_ints.store(group, part<int>(out, 0, block, lengths.ints), lengths.ints);
-    turn_elements.store(group, part<T>(out, arrays.elements_at(), block, lengths.elements),
-                        lengths.elements);
-    turn_chars.store(group, part<char>(out, arrays.chars_at(), block, lengths.chars),
-                     lengths.chars);
+    {
+      const tt::loop_step first(0);
+      turn_ints.store(group, part<int>(out, 0, block, lengths.ints), lengths.ints);
+    }
+    {
+      const tt::loop_step second(1);
+      turn_elements.store(group, part<T>(out, arrays.elements_at(), block, lengths.elements),
+                          lengths.elements);
+    }
+    {
+      const tt::loop_step third(2);
+      turn_chars.store(group, part<char>(out, arrays.chars_at(), block, lengths.chars),
+                       lengths.chars);
+    }
   }
 
  private:
@@ -129,7 +150,7 @@ launch_case carving_case(const problem& asked) {
   };
   made.enqueue = [=](const workspace& memory) {
     return launch_dynamic(carving_body<T>{memory.out, memory.in, arrays, smem}, arrays.records,
-                          memory.stream);
+                          memory);
   };
   made.count_wrong = [=](const workspace& memory) {
     return count_wrong_in<int>(memory, 0, arrays.ints(), lengths.ints) +

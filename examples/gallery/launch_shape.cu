@@ -67,7 +67,7 @@ launch_case shape_case(const problem& asked) {
       transposed_place{asked.nx, asked.ny}, [asked, grid](const workspace& memory) {
         return launch(
             body{transposed_output_of<T>(asked, memory), input_of<T>(asked, memory), grid},
-            body::blocks(grid), memory.stream);
+            body::blocks(grid), memory);
       });
   made.plotted = false;
   if (body::parts > 1) { made.note = std::to_string(body::parts) + " tiles a block"; }

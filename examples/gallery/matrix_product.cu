@@ -78,8 +78,16 @@ struct product_body {
     const int y = static_cast<int>(group.thread_rank()) / side;
     sum_type sums[each][each] = {};
     for (std::size_t step = 0; step < a.cols; step += depth) {
-      tt::load_tile(group, a_part, a, at.row, step, T(0));
-      tt::load_tile(group, b_part, b, step, at.col, T(0));
+      // At an edge some lanes take no part in one call and some in the other: the steps, which are nothing
+      // on the device, tell the emulator which call an access is of.
+      {
+        const tt::loop_step first(0);
+        tt::load_tile(group, a_part, a, at.row, step, T(0));
+      }
+      {
+        const tt::loop_step second(1);
+        tt::load_tile(group, b_part, b, step, at.col, T(0));
+      }
       group.sync();  // both tiles are full before one is read
       for (int i = 0; i < depth; ++i) { add_products(sums, a_part, b_part, x, y, i); }
       group.sync();  // and read before they are filled again
@@ -204,7 +212,7 @@ launch_case tiled_case(const problem& asked, const product_shape& shape) {
         {reinterpret_cast<const T*>(memory.in + shape.b_offset), shape.inner, shape.cols,
          shape.cols},
         grid};
-    return launch(product, grid.tiles(), memory.stream);
+    return launch(product, grid.tiles(), memory);
   };
   return made;
 }
@@ -214,7 +222,7 @@ launch_case cublas_case(const problem& asked, const product_shape& shape) {
   launch_case made = product_case<T>(asked, "matrix-product-cublas", shape);
   peer library = cublas_product(asked.type, shape);
   made.unavailable = std::move(library.unavailable);
-  made.foreign = true;
+  made.foreign = made.needs_gpu = true;
   made.enqueue = std::move(library.enqueue);
   return made;
 }

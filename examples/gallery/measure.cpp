@@ -6,11 +6,14 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstring>
 #include <iomanip>
 #include <memory>
 #include <sstream>
 #include <type_traits>
 
+#include "failure.hpp"
 #include "launch_facts.hpp"
 
 namespace gallery {
@@ -72,9 +75,45 @@ row predicted_row(const routine& of, const launch_case& work) {
   return made;
 }
 
+/// Notes in `all` whether the model's number, if it has one, was seen.
+template <class Number>
+void compare(std::optional<Number> model, std::optional<Number> seen, std::optional<bool>& all) {
+  constexpr double rounding = 1e-9;
+  if (!model.has_value()) { return; }
+  const bool same = seen.has_value() &&
+                    std::abs(static_cast<double>(*model) - static_cast<double>(*seen)) < rounding;
+  all = all.value_or(true) && same;
+}
+
+std::optional<bool> agree(const prediction& model, const observation& seen) {
+  std::optional<bool> all;
+  compare(model.write_ways, seen.write_ways, all);
+  compare(model.read_ways, seen.read_ways, all);
+  compare(model.load_sectors, seen.load_sectors, all);
+  compare(model.store_sectors, seen.store_sectors, all);
+  return all;
+}
+
+constexpr int rubbish = 0xA5;  // what outputs hold before they are written
+
+emulated_run emulated(const launch_case& work, int bank_width) {
+  emulated_run made{verdict::unavailable, work.predicted, {}};
+  if (work.needs_gpu) { return made; }
+  emulation cpu(work.in_bytes, work.out_bytes, bank_width);
+  const workspace memory = cpu.get();
+  std::memset(memory.out, rubbish, memory.out_bytes);
+  work.prepare(memory);
+  check(work.enqueue(memory), work.label);
+  made.seen = cpu.seen();
+  made.agrees = agree(made.model, made.seen);
+  made.wrong_elements = work.count_wrong(memory);
+  const bool right = made.wrong_elements == 0 && made.seen.fault.empty();
+  made.outcome = right ? verdict::verified : verdict::wrong;
+  return made;
+}
+
 /// Runs the case once on an output full of rubbish. False where the library behind it cannot do it.
 bool verify(const launch_case& work, const workspace& memory, row& made) {
-  constexpr int rubbish = 0xA5;
   check(cudaMemsetAsync(memory.out, rubbish, memory.out_bytes, memory.stream), "cudaMemsetAsync");
   work.prepare(memory);
   const cudaError_t status = work.enqueue(memory);
@@ -198,6 +237,21 @@ results predict(const std::vector<routine>& routines, const device_facts& assume
     collect_remark(r, found);
   }
   return found;
+}
+
+void emulate(const std::vector<routine>& routines, const problem& small, results& found) {
+  found.emulated_nx = small.nx;
+  found.emulated_ny = small.ny;
+  auto at = found.rows.begin();
+  for (const routine& r : routines) {
+    for (const launch_case& work : r.cases) {
+      if (at == found.rows.end() || at->label != work.label || at->type != work.type) {
+        throw failure(work.label + " is not the case that was predicted");
+      }
+      at->emulated = emulated(work, small.banks.bank_width);
+      ++at;
+    }
+  }
 }
 
 results measure(const std::vector<routine>& routines, const routine& reference,

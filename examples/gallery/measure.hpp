@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "device.hpp"
+#include "emulation.hpp"
 #include "routine.hpp"
 
 namespace gallery {
@@ -30,6 +31,15 @@ struct carved {
   int blocks;        // on one multiprocessor
 };
 
+/// A case run by the emulator, beside what the model says of the same size.
+struct emulated_run {
+  verdict outcome;  // unavailable: it needs a GPU
+  prediction model;
+  observation seen;
+  std::size_t wrong_elements = 0;
+  std::optional<bool> agrees{};  // in all that the model says; nothing where it says nothing
+};
+
 /// One row of the table. What is not known is not there.
 struct row {
   std::string routine;
@@ -45,6 +55,7 @@ struct row {
   std::optional<std::size_t> shared_bytes;
   std::optional<occupancy> fits;
   prediction predicted;
+  std::optional<emulated_run> emulated;  // where there is no GPU
   std::optional<carved> with_carveout;
   bool plotted = true;
   bool best = false;  // of its routine
@@ -56,6 +67,8 @@ struct results {
   std::vector<std::string> remarks;
   bool timed = false;
   std::optional<double> memcpy_gigabytes;  // per second
+  std::size_t emulated_nx = 0;             // what the emulator ran on
+  std::size_t emulated_ny = 0;
 };
 
 struct measurement {
@@ -71,6 +84,9 @@ using progress = std::function<void(const std::string&)>;
 
 /// What can be said of the routines without running them.
 results predict(const std::vector<routine>& routines, const device_facts& assumed);
+
+/// Adds what the emulator makes of the same routines for another, small problem.
+void emulate(const std::vector<routine>& routines, const problem& small, results& found);
 
 /// Verifies each case, then times it. `reference` is timed first, and shown only if it is among the routines.
 results measure(const std::vector<routine>& routines, const routine& reference,

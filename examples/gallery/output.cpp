@@ -15,6 +15,7 @@ namespace {
 
 // ---- what a row says, for every format ---------------------------------------------------------
 
+std::optional<double> as_number(std::optional<double> value) { return value; }
 std::optional<double> as_number(std::optional<int> value) {
   return value.has_value() ? std::optional<double>(*value) : std::nullopt;
 }
@@ -58,6 +59,33 @@ std::string note_of(const row& r) {
   const auto add = [&](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
   if (r.best) { add("best for this GPU"); }
   return note;
+}
+
+/// What the emulator made of a row; empty where it was not asked.
+std::string emulated_outcome(const row& r) {
+  if (!r.emulated.has_value()) { return ""; }
+  return r.emulated->outcome == verdict::unavailable ? "needs a GPU" : name_of(r.emulated->outcome);
+}
+
+std::string emulated_agrees(const row& r) {
+  const std::optional<bool> agrees =
+      r.emulated.has_value() ? r.emulated->agrees : std::optional<bool>();
+  return !agrees.has_value() ? "" : *agrees ? "yes" : "no";
+}
+
+/// For data: what the emulator counted, and whether that is what the model says of the same size.
+void add_emulated_columns(std::vector<column>& all) {
+  const auto add = [&](const char* key, int decimals, auto seen) {
+    all.push_back(number_column(key, key, decimals, [=](const row& r) {
+      return r.emulated.has_value() ? as_number(r.emulated->seen.*seen) : std::nullopt;
+    }));
+  };
+  all.push_back(text_column("emulated", "emulated", emulated_outcome));
+  all.push_back(text_column("emulated_agrees", "emulated_agrees", emulated_agrees));
+  add("emulated_write_ways", 0, &observation::write_ways);
+  add("emulated_read_ways", 0, &observation::read_ways);
+  add("emulated_load_sectors_per_request", 3, &observation::load_sectors);
+  add("emulated_store_sectors_per_request", 3, &observation::store_sectors);
 }
 
 std::vector<column> columns_for(const heading& about, const results& found) {
@@ -112,8 +140,50 @@ std::vector<column> columns_for(const heading& about, const results& found) {
                               [](const row& r) { return r.predicted.store_sectors; }));
   all.push_back(number_column("least", "least_sectors_per_request", 1,
                               [](const row& r) { return r.predicted.least_sectors; }));
+  if (!found.timed) { add_emulated_columns(all); }
   all.push_back(text_column("note", "note", note_of));
   return all;
+}
+
+// ---- the model beside the emulator, for the table ----------------------------------------------
+
+/// "1 = 1", "1 != 2", or what was seen alone where the model says nothing.
+template <class Number>
+std::string beside(const std::optional<Number>& model, const std::optional<Number>& seen,
+                   int decimals) {
+  const std::string right = number(as_number(seen), decimals);
+  if (!model.has_value()) { return right; }
+  const std::string left = number(as_number(model), decimals);
+  return left + (left == right ? " = " : " != ") + right;
+}
+
+std::string emulated_note(const row& r) {
+  if (r.emulated->outcome == verdict::unavailable) { return ""; }
+  std::string note;
+  const auto add = [&](const std::string& more) { note += (note.empty() ? "" : "; ") + more; };
+  if (!r.emulated->agrees.value_or(true)) { add("DIFFERS from the model"); }
+  if (r.emulated->wrong_elements != 0) {
+    add(std::to_string(r.emulated->wrong_elements) + " elements are wrong");
+  }
+  if (!r.emulated->seen.fault.empty()) { add(r.emulated->seen.fault); }
+  return note;
+}
+
+std::vector<column> comparing_columns() {
+  const auto comparing = [](const char* title, int decimals, auto model, auto seen) {
+    return text_column(title, title, [=](const row& r) {
+      const bool ran = r.emulated->outcome != verdict::unavailable;
+      return ran ? beside(r.emulated->model.*model, r.emulated->seen.*seen, decimals) : "-";
+    });
+  };
+  return {text_column("case", "case", [](const row& r) { return r.label; }),
+          text_column("type", "type", [](const row& r) { return r.type; }),
+          text_column("result", "result", emulated_outcome),
+          comparing("write ways", 0, &prediction::write_ways, &observation::write_ways),
+          comparing("read ways", 0, &prediction::read_ways, &observation::read_ways),
+          comparing("sectors ld", 3, &prediction::load_sectors, &observation::load_sectors),
+          comparing("sectors st", 3, &prediction::store_sectors, &observation::store_sectors),
+          text_column("note", "note", emulated_note)};
 }
 
 // ---- the table ---------------------------------------------------------------------------------
@@ -122,7 +192,8 @@ std::vector<column> columns_for(const heading& about, const results& found) {
 bool is_in_table(const column& c) {
   const std::string key = c.key;
   return key != "routine" && key != "family" && key != "outcome" && key != "seconds" &&
-         key != "write_wavefronts_per_request" && key != "read_wavefronts_per_request";
+         key != "write_wavefronts_per_request" && key != "read_wavefronts_per_request" &&
+         key.rfind("emulated", 0) != 0;
 }
 
 std::string cell(const column& c, const row& r) {
@@ -130,13 +201,20 @@ std::string cell(const column& c, const row& r) {
   return text.empty() ? "-" : text;
 }
 
+std::vector<column> table_columns(const heading& about, const results& found) {
+  std::vector<column> some;
+  for (const column& c : columns_for(about, found)) {
+    if (is_in_table(c)) { some.push_back(c); }
+  }
+  return some;
+}
+
 /// Columns as wide as what they hold; numbers to the right. A column of nothing but dashes is left out.
 class text_table {
  public:
   text_table(const std::vector<column>& columns, const std::vector<row>& rows) : rows_(rows) {
     for (const column& c : columns) {
-      if (is_in_table(c) &&
-          std::any_of(rows.begin(), rows.end(), [&](const row& r) { return cell(c, r) != "-"; })) {
+      if (std::any_of(rows.begin(), rows.end(), [&](const row& r) { return cell(c, r) != "-"; })) {
         columns_.push_back(c);
       }
     }
@@ -185,7 +263,8 @@ void write_heading(std::ostream& to, const heading& about, const results& found)
   } else {
     to << "\nNothing was timed: no GPU was found. What follows are predictions; registers are not "
           "known\n"
-          "without one, so blocks/SM may be fewer.\n";
+          "without one, so blocks/SM may be fewer. Below them stands what the emulator made of the "
+          "routines.\n";
   }
   to << "Banks of the model: " << about.bank_width << " bytes wide";
   if (about.carveout.has_value()) {
@@ -200,6 +279,15 @@ void write_legend(std::ostream& to) {
         "sectors ld/st: sectors of 32 bytes per request of a warp, in the mean; least: the fewest "
         "possible\n"
         "room B: shared memory a block may take before fewer blocks fit a multiprocessor\n";
+}
+
+void write_emulated(std::ostream& to, const results& found) {
+  const auto ran = [](const row& r) { return r.emulated.has_value(); };
+  if (!std::all_of(found.rows.begin(), found.rows.end(), ran) || found.rows.empty()) { return; }
+  to << "\nRun on the CPU by the emulator, " << found.emulated_nx << " x " << found.emulated_ny
+     << " (columns x rows), nothing timed. Model = emulator,\n"
+        "or != where they differ; both are of this size.\n\n";
+  text_table(comparing_columns(), found.rows).write(to);
 }
 
 void write_best(std::ostream& to, const results& found) {
@@ -254,8 +342,9 @@ std::string number(std::optional<double> value, int decimals) {
 
 void write_table(std::ostream& to, const heading& about, const results& found) {
   write_heading(to, about, found);
-  text_table(columns_for(about, found), found.rows).write(to);
+  text_table(table_columns(about, found), found.rows).write(to);
   write_legend(to);
+  write_emulated(to, found);
   for (const std::string& remark : found.remarks) { to << "\n" << remark << "\n"; }
   write_best(to, found);
 }
@@ -289,6 +378,8 @@ void write_json(std::ostream& to, const heading& about, const results& found) {
      << ",\n  \"date\": " << json_text(about.date) << ",\n  \"columns\": " << about.nx
      << ",\n  \"rows\": " << about.ny << ",\n  \"type\": " << json_text(about.type)
      << ",\n  \"reps\": " << about.reps << ",\n  \"bank_width\": " << about.bank_width
+     << ",\n  \"emulated_columns\": " << found.emulated_nx
+     << ",\n  \"emulated_rows\": " << found.emulated_ny
      << ",\n  \"memcpy_gigabytes_per_second\": " << json_number(found.memcpy_gigabytes, 1)
      << ",\n  \"cases\": [";
   const char* separator = "\n";

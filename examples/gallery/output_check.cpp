@@ -81,6 +81,45 @@ void check_table() {
   expect(has(text, "Best fast, \"tuned\" for float on this GPU"), "the best is named");
 }
 
+/// Without a GPU: model and emulator side by side, with a mark where they differ.
+void check_emulated() {
+  gallery::results found;
+  found.emulated_nx = 70;
+  found.emulated_ny = 45;
+  for (const char* label : {"alike", "unlike", "broken", "called"}) {
+    gallery::row made;
+    made.routine = made.label = label;
+    made.family = gallery::family::transposes;
+    made.type = "float";
+    made.emulated = gallery::emulated_run{gallery::verdict::verified, {}, {}, 0, true};
+    made.emulated->model.read_ways = 2;
+    made.emulated->seen.read_ways = 2;
+    found.rows.push_back(made);
+  }
+  found.rows[1].emulated->seen.read_ways = 31;
+  found.rows[1].emulated->agrees = false;
+  found.rows[2].emulated->outcome = gallery::verdict::wrong;
+  found.rows[2].emulated->wrong_elements = 12;
+  found.rows[2].emulated->seen.fault = "thread 3 met thread 4";
+  found.rows[3].emulated->outcome = gallery::verdict::unavailable;
+
+  std::ostringstream to;
+  gallery::write_table(to, about, found);
+  const std::string text = to.str();
+  expect(has(text, "Nothing was timed") && has(text, "70 x 45"),
+         "the table says what ran, and how");
+  expect(has(text, "2 = 2"), "agreement is shown");
+  expect(has(text, "2 != 31") && has(text, "DIFFERS"), "difference is marked");
+  expect(has(text, "wrong") && has(text, "12 elements are wrong; thread 3 met thread 4"),
+         "faults are named");
+  expect(has(text, "needs a GPU"), "what the emulator cannot run is named");
+  std::ostringstream data;
+  gallery::write_csv(data, about, found);
+  expect(has(data.str(), ",verified,yes,,2,") && has(data.str(), ",verified,no,,31,") &&
+             has(data.str(), ",wrong,"),
+         "data has what was seen");
+}
+
 void check_csv() {
   const std::string text = text_of(gallery::write_csv);
   expect(has(text, "\"fast, \"\"tuned\"\"\""), "CSV doubles quotes");
@@ -114,6 +153,7 @@ void check_plot(const std::string& directory) {
 
 int main(int argc, char** argv) {
   check_table();
+  check_emulated();
   check_csv();
   check_json();
   check_plot(argc > 1 ? argv[1] : ".");

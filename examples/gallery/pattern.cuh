@@ -86,14 +86,27 @@ __global__ void compare_kernel(unsigned long long* wrong, const T* data, std::si
 /// data[i] = value(i) for 0 <= i < count
 template <class T, class Value>
 void fill(const workspace& memory, T* data, std::size_t count, Value value) {
+  if (memory.cpu != nullptr) {
+    for (std::size_t i = 0; i < count; ++i) { data[i] = value(i); }
+    return;
+  }
   fill_kernel<<<check_blocks, check_threads, 0, memory.stream>>>(data, count, value);
   check(cudaGetLastError(), "fill");
+}
+
+/// The same as `count_different`, in host memory.
+template <class T, class Value>
+std::size_t count_different_on_cpu(const T* data, std::size_t count, Value expected) {
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < count; ++i) { found += same(data[i], expected(i)) ? 0 : 1; }
+  return found;
 }
 
 /// How many of data[0 .. count) differ from expected(i).
 template <class T, class Value>
 std::size_t count_different(const workspace& memory, const T* data, std::size_t count,
                             Value expected) {
+  if (memory.cpu != nullptr) { return count_different_on_cpu(data, count, expected); }
   unsigned long long found = 0;
   check(cudaMemsetAsync(memory.wrong, 0, sizeof found, memory.stream), "cudaMemsetAsync");
   compare_kernel<<<check_blocks, check_threads, 0, memory.stream>>>(memory.wrong, data, count,

@@ -88,7 +88,7 @@ void predict_reverse(prediction& predicted, const problem& asked, std::size_t le
 
   mean_sectors loads;
   mean_sectors stores;
-  const std::size_t pieces = std::min(divide_up(count, length), std::size_t{8});
+  const std::size_t pieces = std::min(divide_up(count, length), std::size_t{32});
   for (std::size_t block = 0; block < pieces; ++block) {
     const piece mine = piece::of(static_cast<unsigned>(block), length, count);
     for (unsigned first = 0; first < mine.length; first += warp_lanes) {
@@ -118,7 +118,7 @@ launch_case static_case(const problem& asked) {
   launch_case made = reversing_case<T>(asked, "reverse-static", [count](const workspace& memory) {
     return launch(
         body{reinterpret_cast<T*>(memory.out), reinterpret_cast<const T*>(memory.in), count},
-        divide_up(count, body::length), memory.stream);
+        divide_up(count, body::length), memory);
   });
   predict_block<body>(made.predicted);
   predict_reverse<T>(made.predicted, asked, body::length);
@@ -135,7 +135,7 @@ launch_case dynamic_case(const problem& asked) {
   launch_case made = reversing_case<T>(asked, "reverse-dynamic", [=](const workspace& memory) {
     return launch_dynamic(body{reinterpret_cast<T*>(memory.out),
                                reinterpret_cast<const T*>(memory.in), count, length, smem},
-                          divide_up(count, length), memory.stream);
+                          divide_up(count, length), memory);
   });
   made.predicted.threads = body::threads;
   made.predicted.shared_bytes = smem.bytes();
@@ -147,10 +147,12 @@ launch_case dynamic_case(const problem& asked) {
 template <class T>
 launch_case library_case(const problem& asked) {
   const std::size_t count = asked.nx * asked.ny;
-  return reversing_case<T>(asked, "reverse-library", [count](const workspace& memory) {
+  launch_case made = reversing_case<T>(asked, "reverse-library", [count](const workspace& memory) {
     return tt::reverse(reinterpret_cast<T*>(memory.out), reinterpret_cast<const T*>(memory.in),
                        count, memory.stream);
   });
+  made.needs_gpu = true;
+  return made;
 }
 
 }  // namespace

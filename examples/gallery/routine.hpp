@@ -73,7 +73,8 @@ struct launch_case {
   std::string note;
   std::string unavailable;  // why it cannot run; empty: it can
   bool foreign = false;  // launches a kernel of another library, of which the runtime knows nothing
-  bool plotted = true;   // among all routines; one asked for by name is plotted anyway
+  bool needs_gpu = false;  // not a body of ours, so the emulator cannot run it
+  bool plotted = true;     // among all routines; one asked for by name is plotted anyway
 
   /// Fills the inputs, on the workspace's stream.
   std::function<void(const workspace&)> prepare;

@@ -59,15 +59,25 @@ struct tiled_matrix {
   tt::tile_walk walk;
 };
 
-/// Sectors per request, in the mean over tiles near the first: enough of them to meet every distance of a
-/// row's start from a sector, which repeats after at most 32 rows.
+/// Sectors per request, in the mean over all tiles where they are few, else over tiles near the first: enough
+/// of them to meet every distance of a row's start from a sector, which repeats after at most 32 rows.
 inline std::optional<double> tile_sectors(const tiled_matrix& matrix, int element_bytes) {
-  constexpr int sampled_tiles = 4;  // down and across
+  constexpr std::size_t few_tiles = 256;
+  constexpr std::size_t sampled_tiles = 4;  // down and across
+  const auto tiles_along = [](std::size_t side, int tile_side) {
+    return (side + static_cast<std::size_t>(tile_side) - 1) / static_cast<std::size_t>(tile_side);
+  };
+  std::size_t down = tiles_along(matrix.rows, matrix.tile_rows);
+  std::size_t across = tiles_along(matrix.cols, matrix.tile_cols);
+  if (down > few_tiles || across > few_tiles || down * across > few_tiles) {
+    down = std::min(down, sampled_tiles);
+    across = std::min(across, sampled_tiles);
+  }
   const tt::walk_steps steps(matrix.walk, element_bytes, matrix.tile_rows, matrix.tile_cols);
   mean_sectors mean;
-  for (int tile = 0; tile < sampled_tiles * sampled_tiles; ++tile) {
-    const auto row0 = static_cast<std::size_t>(tile / sampled_tiles * matrix.tile_rows);
-    const auto col0 = static_cast<std::size_t>(tile % sampled_tiles * matrix.tile_cols);
+  for (std::size_t tile = 0; tile < down * across; ++tile) {
+    const std::size_t row0 = tile / across * static_cast<std::size_t>(matrix.tile_rows);
+    const std::size_t col0 = tile % across * static_cast<std::size_t>(matrix.tile_cols);
     for (int first = 0; first < steps.count; first += warp_lanes) {
       mean.add(request_sectors(
           [&](int lane) -> long long {

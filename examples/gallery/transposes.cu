@@ -153,7 +153,7 @@ launch_case body_case(const problem& asked, std::string name, tile_grid grid) {
       transposing_case<T>(asked, std::move(name), [asked, grid](const workspace& memory) {
         return launch(
             Body{transposed_output_of<T>(asked, memory), input_of<T>(asked, memory), grid},
-            grid.tiles(), memory.stream);
+            grid.tiles(), memory);
       });
   predict_block<Body>(made.predicted);
   return made;
@@ -212,6 +212,7 @@ launch_case explicit_case(const problem& asked) {
                                                  reinterpret_cast<const T*>(memory.in), asked.nx,
                                                  asked.ny, memory.stream);
       });
+  made.needs_gpu = true;
   made.predicted.threads = block_threads;
   predict_transposing_tile<tt::padded_layout<T, dim, dim, padding>>(made.predicted, asked.banks);
   predict_sectors<T>(made.predicted, asked, {tt::along_rows, tt::along_rows});
@@ -259,6 +260,7 @@ launch_case tuned_case(const problem& asked) {
                              reinterpret_cast<const T*>(memory.in), asked.nx, asked.ny,
                              memory.stream);
       });
+  made.needs_gpu = true;
   predict_tuned<T>(made.predicted, asked);
   return made;
 }
@@ -268,7 +270,7 @@ launch_case geam_case(const problem& asked) {
   peer library = cublas_transpose(asked.type, asked.nx, asked.ny);
   launch_case made = transposing_case<T>(asked, "transpose-cublas", std::move(library.enqueue));
   made.unavailable = std::move(library.unavailable);
-  made.foreign = true;
+  made.foreign = made.needs_gpu = true;
   return made;
 }
 

@@ -37,7 +37,7 @@ device_workspace::device_workspace(std::size_t in_bytes, std::size_t out_bytes)
       stream_(make_stream()) {}
 
 workspace device_workspace::get() const {
-  return {in_.get(), out_.get(), in_bytes_, out_bytes_, wrong_.get(), stream_.get()};
+  return {in_.get(), out_.get(), in_bytes_, out_bytes_, wrong_.get(), stream_.get(), nullptr};
 }
 
 }  // namespace gallery

@@ -16,6 +16,8 @@ namespace gallery {
 /// Throws `failure` unless the call succeeded.
 void check(cudaError_t status, const std::string& call);
 
+class emulation;
+
 /// What a case gets to work with; a handle, see `device_workspace` for the owner.
 struct workspace {
   unsigned char* in;
@@ -24,6 +26,7 @@ struct workspace {
   std::size_t out_bytes;
   unsigned long long* wrong;  // one counter
   cudaStream_t stream;
+  emulation* cpu = nullptr;  // who runs bodies where there is no GPU; the memory is the host's then
 };
 
 class device_workspace {

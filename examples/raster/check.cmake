@@ -80,6 +80,21 @@ elseif(CASE STREQUAL "without_gpu")
   if(NOT out MATCHES "No GPU was found.*Nothing was timed.*bank model predicts.*on the CPU")
     message(FATAL_ERROR "raster without a GPU says\n${out}")
   endif()
+  # One emulated tile of each picture, conflict-free as the model says: 3-byte pixels, then bytes.
+  string(REPLACE ";" "," text "${out}")
+  string(REGEX MATCHALL
+         "emulated  its upper left 32 x 32 pixels, one block of 256 threads, verified\n[^\n]*writing 1 \\(model 1\\), reading 1 \\(model 1\\)\n +sectors per request: [^\n]*\n"
+         tiles "${text}")
+  list(LENGTH tiles count)
+  if(NOT count EQUAL 3)
+    message(FATAL_ERROR "raster without a GPU emulated ${count} tiles of 3 as expected\n${out}")
+  endif()
+  # Of a picture smaller than a tile, all.
+  file(WRITE ${WORK}/small.pgm "P5 3 2 255\nABCDEF")
+  run_raster(0 small.pgm)
+  if(NOT out MATCHES "upper left 3 x 2 pixels, one block of 256 threads; verified")
+    message(FATAL_ERROR "raster of a small picture without a GPU says\n${out}")
+  endif()
   foreach(name sample.transposed.ppm sample.luminance.transposed.pgm sample.transposed.pgm)
     if(NOT EXISTS ${WORK}/${name})
       message(FATAL_ERROR "raster without a GPU did not write ${name}")

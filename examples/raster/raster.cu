@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // Transposes pictures: grey ones as bytes, colour ones as 3-byte pixels and, as a second picture,
-// their luminance as bytes. Every result is checked on the CPU before it is written.
+// their luminance as bytes. Every result is checked on the CPU before it is written. Without a GPU the
+// emulator runs one tile of each picture by the code that a kernel would call.
 #include <cuda_runtime.h>
 
 #include <tiletranspose/banks.cuh>
+#include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/emulator.cuh>
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/transpose.cuh>
 
@@ -13,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <memory>
@@ -199,6 +203,59 @@ void print_bank_model() {
   std::printf("\n");
 }
 
+// ---- the emulator ------------------------------------------------------------------------------
+
+constexpr int tile_dim = 32;
+
+/// Transposes the upper left corner of a picture, one tile at most, as one block of a GPU would.
+template <class T>
+void emulate_corner(const netpbm::image& picture) {
+  using transposer = tt::block_transpose<T, tile_dim, 8>;
+  const std::size_t cols = std::min<std::size_t>(picture.width, tile_dim);
+  const std::size_t rows = std::min<std::size_t>(picture.height, tile_dim);
+
+  // Strides as in the whole picture and starts as cudaMalloc's, so that sectors are those of a GPU.
+  tt::emulated_buffer<T> in(rows * picture.width);
+  tt::emulated_buffer<T> out(cols * picture.height);
+  std::copy_n(picture.samples.data(), in.size() * sizeof(T),
+              reinterpret_cast<std::uint8_t*>(in.data()));
+  const tt::matrix_view<T> to{out.data(), cols, rows, picture.height};
+  const tt::matrix_view<const T> from{in.data(), rows, cols, picture.width};
+
+  const tt::emulation_report report = tt::emulate(
+      1, transposer::threads, sizeof(typename transposer::storage),
+      [](tt::emulated_block emulated, tt::matrix_view<T> result, tt::matrix_view<const T> source) {
+        const tt::static_block<transposer::threads> block;
+        const transposer tile(emulated.shared_as<typename transposer::storage>());
+        tile.load(block, source, 0, 0);
+        block.sync();
+        tile.store(block, result, 0, 0);
+      },
+      to, from);
+
+  if (!report.clean()) { throw failure("the emulator found: " + report.faults.front().what); }
+  for (std::size_t row = 0; row < rows; ++row) {
+    for (std::size_t col = 0; col < cols; ++col) {
+      if (std::memcmp(&to.data[col * to.stride + row], &from.data[row * from.stride + col],
+                      sizeof(T)) != 0) {
+        throw failure("the emulated tile is wrong at row " + std::to_string(col) + ", column " +
+                      std::to_string(row));
+      }
+    }
+  }
+  using layout = typename transposer::tile::layout;
+  std::printf("  emulated  its upper left %zu x %zu pixels, one block of %d threads; verified\n",
+              cols, rows, int{transposer::threads});
+  std::printf("            conflict ways: writing %d (model %d), reading %d (model %d)\n",
+              report.shared_stores().worst_ways, tt::conflict_ways(layout{}, tt::along_rows),
+              report.shared_loads().worst_ways, tt::conflict_ways(layout{}, tt::along_columns));
+  std::printf("            sectors per request: loading %.2f, storing %.2f; the least %.2f, %.2f\n",
+              report.global_loads().sectors_per_request(),
+              report.global_stores().sectors_per_request(),
+              report.global_loads().least_sectors_per_request(),
+              report.global_stores().least_sectors_per_request());
+}
+
 // ---- the program -------------------------------------------------------------------------------
 
 struct options {
@@ -287,6 +344,7 @@ void process(const job& work, bool has_gpu) {
   } else {
     transpose_on_cpu(out.samples.data(), in.samples.data(), in.width, in.height, in.channels);
     std::printf("  moved     %zu bytes by a plain loop on the CPU, not timed\n", in.samples.size());
+    in.channels == 3 ? emulate_corner<pixel>(in) : emulate_corner<std::uint8_t>(in);
   }
   verify(out, in);
   std::printf("  verified  all %zu pixels\n", in.width * in.height);
@@ -312,7 +370,9 @@ int run(const options& chosen) {
   } else {
     std::printf(
         "No GPU was found (cudaGetDeviceCount: %s).\n"
-        "Nothing was timed, and the pictures below were transposed by the CPU.\n\n",
+        "Nothing was timed, and the pictures below were transposed by the CPU; of each, the "
+        "emulator\n"
+        "runs one tile as a GPU would.\n\n",
         status == cudaSuccess ? "no device" : cudaGetErrorString(status));
     print_bank_model();
   }
