@@ -30,6 +30,27 @@ cudaError_t transpose_to_half(__half* out, const float* in, std::size_t nx, std:
   return tt::transform_transpose(out, in, nx, ny, to_half{}, stream);
 }
 
+struct scaled_sum {
+  float alpha;
+  float beta;
+  __device__ float operator()(float value, float old) const { return alpha * value + beta * old; }
+};
+
+cudaError_t fused(__half* halves, float* sums, __half* rows, __half* columns, const float* in,
+                  std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  // out(x, y) = op(in(y, x))
+  cudaError_t status = tt::transform_transpose(halves, in, nx, ny, to_half{}, stream);
+  // out(x, y) = op(in(y, x), out(x, y))
+  if (status == cudaSuccess) {
+    status = tt::accumulate_transpose(sums, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+  }
+  // copy(y, x) = out(x, y) = op(in(y, x))
+  if (status == cudaSuccess) {
+    status = tt::transform_transpose_dual(rows, columns, in, nx, ny, to_half{}, stream);
+  }
+  return status;
+}
+
 // The 100 x 200 elements at row 5, column 7 of a picture whose rows are `pitch` elements apart.
 cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch,
                            cudaStream_t stream) {
