@@ -31,6 +31,9 @@ struct known_size<Group, decltype(static_cast<void>(Group::static_size))> {
   static constexpr int value = Group::static_size;
 };
 
+/// Rounds of a loop over cells that are unrolled; more would not fit the registers.
+inline constexpr int most_unrolled_rounds = 32;
+
 /// Calls visit(row, at) for the cells of a Rows x RowCells grid that this thread takes: consecutive threads
 /// take consecutive cells of a row. Where the compiler knows the group's size, the rounds are unrolled, so
 /// that the loads of all of them are under way before the first is waited for; and where a round takes
@@ -42,9 +45,8 @@ TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
   constexpr unsigned known = knows ? known_size<Group>::value : 1;
   constexpr unsigned cells = Rows * RowCells;
   const unsigned rank = group.thread_rank();
-  constexpr unsigned most_unrolled = 32;  // rounds; more would not fit the registers
   if constexpr (knows && known % RowCells == 0 && cells % known == 0 &&
-                cells / known <= most_unrolled) {
+                cells / known <= most_unrolled_rounds) {
     const unsigned row = rank / RowCells;
     const unsigned at = rank % RowCells;
     TILETRANSPOSE_UNROLL
@@ -52,7 +54,7 @@ TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
       const loop_step here(round);
       visit(row + round * (known / RowCells), at);
     }
-  } else if constexpr (knows && cells / known <= most_unrolled) {
+  } else if constexpr (knows && cells / known <= most_unrolled_rounds) {
     TILETRANSPOSE_UNROLL
     for (unsigned round = 0; round < (cells + known - 1) / known; ++round) {
       const unsigned cell = rank + round * known;

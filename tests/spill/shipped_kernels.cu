@@ -3,6 +3,7 @@
 
 // Instantiates every kernel that the public calls launch for elements of ELEMENT_BYTES bytes.
 
+#include <cstddef>
 #include <tiletranspose/tiletranspose.cuh>
 
 // The largest power of two that divides the size, as a struct of plain members would have it.
@@ -54,6 +55,11 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::transpose_batched(out, in, 1, 1, 1);
   tt::transpose_batched(out, 1, in, 1, 1, 1, 1);
   tt::transpose_batched(outs, ins, 1, 1, 1);
+  tt::reorient(tt::matrix_view<T>{out, 1, 1, 1}, tt::matrix_view<const T>{in, 1, 1, 1},
+               tt::symmetry::rotate_180);
+  tt::reorient_inplace(tt::matrix_view<T>{out, 1, 1, 1}, tt::symmetry::anti_transpose);
+  std::size_t scratch_bytes = 0;
+  tt::transpose_inplace(bytes, scratch_bytes, out, 1, 2);
   tt::transform_transpose(out, in, 1, 1, same{});
   tt::accumulate_transpose(out, in, 1, 1, second{});
   tt::transform_transpose_dual(out, out, in, 1, 1, same{});
