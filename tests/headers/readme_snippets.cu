@@ -58,7 +58,9 @@ cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch
   return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
 }
 
-static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) == tt::symmetry::rotate_90, "");
+static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) ==
+                  tt::symmetry::rotate_90,
+              "");
 static_assert(tt::inverse(tt::symmetry::rotate_90) == tt::quarter_turns(-1), "");
 
 cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
@@ -116,7 +118,8 @@ __global__ void use_three_arrays(Smem smem) {
   chars[0] = 0;
 }
 
-cudaError_t launch_three_arrays(std::size_t ni, std::size_t nf, std::size_t nc, cudaStream_t stream) {
+cudaError_t launch_three_arrays(std::size_t ni, std::size_t nf, std::size_t nc,
+                                cudaStream_t stream) {
   const tt::smem_layout smem{tt::smem_array<int>(ni), tt::smem_array<float>(nf),
                              tt::smem_array<char>(nc)};
   const auto kernel = use_three_arrays<decltype(smem)>;

@@ -19,9 +19,8 @@ string(REPLACE " -gencode" ";-gencode" targets "${targets}")
 list(REMOVE_DUPLICATES targets)
 string(REPLACE " " ";" targets "${targets}")
 
-cmake_path(GET SOURCE STEM name)
 execute_process(COMMAND ${NVCC} -std=c++17 -O3 ${targets} -Xptxas -v -I ${INCLUDE_DIR}
-                        -D ELEMENT_BYTES=${ELEMENT_BYTES} -c -o ${name}_${ELEMENT_BYTES}.o ${SOURCE}
+                        -D ELEMENT_BYTES=${ELEMENT_BYTES} -c -o /dev/null ${SOURCE}
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${output}")
