@@ -8,18 +8,13 @@
 
 #include <array>
 #include <atomic>
-#include <limits>
 #include <thread>
 
-#include "support.cuh"
+#include "calls.cuh"
 
 using namespace tt_test;
 
 namespace {
-
-constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
-constexpr std::size_t matrices = 3;              // in the batches below
 
 struct identity {
   __device__ float operator()(float value) const { return value; }
@@ -34,6 +29,10 @@ struct form {
   const char* name;
   std::size_t batch;
   cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+
+  byte_vector expected(const byte_vector& content, shape s) const {
+    return transposed_batch(content, s, batch, sizeof(float));
+  }
 };
 
 const form forms[] = {
@@ -68,57 +67,6 @@ const form forms[] = {
        return tt::transform_transpose(out, in, nx, ny, identity{}, s);
      }},
 };
-
-// Random input for a form, an output to match and the expectation for it.
-class form_case {
- public:
-  form_case(const form& f, shape s, random_source& random)
-      : form_(f),
-        shape_(s),
-        content_(random.fill(s.nx * s.ny * f.batch * sizeof(float))),
-        in_(content_),
-        out_(content_.size(), 0, random) {
-    expect();
-    out_.poison();
-  }
-
-  cudaError_t call(cudaStream_t s = nullptr) const {
-    return form_.call(out_.as<float>(), in_.as<float>(), shape_.nx, shape_.ny, s);
-  }
-
-  // A new input of the same size in the same place, the output poisoned again.
-  void renew(random_source& random) {
-    content_ = random.fill(content_.size());
-    in_.replace(content_);
-    expect();
-    out_.poison();
-  }
-
-  const input_buffer& in() const { return in_; }
-  const output_buffer& out() const { return out_; }
-
- private:
-  void expect() {
-    const byte_vector expected = transposed_batch(content_, shape_, form_.batch, sizeof(float));
-    out_.expect(0, shape_.ny,
-                {expected.data(), shape_.nx * form_.batch, shape_.ny, shape_.ny, sizeof(float)});
-  }
-
-  const form& form_;
-  shape shape_;
-  byte_vector content_;
-  input_buffer in_;
-  output_buffer out_;
-};
-
-// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
-float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
-const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
-
-template <class T>
-tt::matrix_view<T> view(T* data, std::size_t rows, std::size_t cols, std::size_t stride) {
-  return {data, rows, cols, stride};
-}
 
 // Some memory to point into: on the device where there is one, so that a call which goes ahead
 // harms nothing.
@@ -231,44 +179,7 @@ cudaError_t transpose_views(bool tuned, tt::matrix_view<float> out,
   return tuned ? tt::transpose(out, in) : tt::transpose<float, 32, 8>(out, in);
 }
 
-// Records what `enqueue(stream)` puts into a stream, and runs nothing.
-template <class Enqueue>
-cudaGraph_t capture(const stream& s, Enqueue enqueue) {
-  cudaGraph_t graph = nullptr;
-  check_cuda(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  const cudaError_t status = enqueue(s);
-  check_cuda(cudaStreamEndCapture(s, &graph), "cudaStreamEndCapture");
-  CHECK(status == cudaSuccess);
-  return graph;
-}
-
-std::size_t count_nodes(cudaGraph_t graph) {
-  std::size_t nodes = 0;
-  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
-  return nodes;
-}
-
-// Fails a CUDA call, so that its error is the one that cudaGetLastError would return.
-cudaError_t leave_an_error_behind() {
-  void* p = nullptr;
-  return cudaMalloc(&p, huge / 4);
-}
-
 __global__ void do_nothing() {}
-
-// What `call` returns while a stream that it does not use is being captured. Clears the last error.
-template <class Call>
-cudaError_t status_beside_a_capture(Call call) {
-  const stream captured{cudaStreamDefault};
-  check_cuda(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal),
-             "cudaStreamBeginCapture");
-  const cudaError_t status = call();
-  cudaGraph_t graph = nullptr;
-  (void)cudaStreamEndCapture(captured, &graph);
-  if (graph != nullptr) (void)cudaGraphDestroy(graph);
-  (void)cudaGetLastError();
-  return status;
-}
 
 }  // namespace
 
@@ -597,8 +508,7 @@ TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][
   }
 }
 
-// While a stream that synchronizes with the legacy one is being captured, CUDA refuses every launch
-// into the legacy stream. Whatever status a bare launch gets there is the one to return.
+// Whatever status a bare launch gets is the one to return.
 TEST_CASE("errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
   random_source random;
@@ -640,20 +550,15 @@ TEST_CASE("calls: captured into a graph and replayed", "[calls][quick]") {
   for (const form& f : forms) {
     INFO(f.name);
     form_case c{f, {129, 65}, random};
-    cudaGraph_t graph = capture(s, [&](cudaStream_t to) { return c.call(to); });
-    CHECK(count_nodes(graph) >= 1);
+    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
+    CHECK(graph.nodes() >= 1);
     // Recorded, not run.
     CHECK(c.out().trace_of_a_write() == "");
-    cudaGraphExec_t executable = nullptr;
-    check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
     for (int i = 0; i < 3; ++i) {
       c.renew(random);
-      REQUIRE(cudaGraphLaunch(executable, s) == cudaSuccess);
-      s.wait();
+      graph.run(s);
       CHECK(c.out().difference() == "");
     }
-    check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
   }
 }
 
@@ -679,18 +584,13 @@ TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {
   const input_buffer ins = upload(in_pointers.data());
 
   const stream s;
-  cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+  const replay graph{capture(s, [&](cudaStream_t to) {
     return tt::transpose_batched(reinterpret_cast<float* const*>(outs.data()),
                                  reinterpret_cast<const float* const*>(ins.data()), nx, ny, 1, to);
-  });
+  })};
   CHECK(out.trace_of_a_write() == "");
-  cudaGraphExec_t executable = nullptr;
-  check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-  REQUIRE(cudaGraphLaunch(executable, s) == cudaSuccess);
-  s.wait();
+  graph.run(s);
   CHECK(out.difference() == "");
-  check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-  check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
 }
 
 TEST_CASE("calls: from several threads at once", "[calls]") {

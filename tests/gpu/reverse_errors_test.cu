@@ -7,10 +7,9 @@
 //
 // Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
 
-#include <limits>
-
 #include <tiletranspose/reverse.cuh>
 
+#include "calls.cuh"
 #include "symmetries.cuh"
 
 using namespace tt_test;
@@ -19,23 +18,21 @@ namespace {
 
 using tt::symmetry;
 
-constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
-constexpr std::size_t matrices = 3;              // in the batches below
-
-tt::matrix_view<float> view(float* data, std::size_t rows, std::size_t cols, std::size_t stride) {
-  return {data, rows, cols, stride};
-}
-tt::matrix_view<const float> view(const float* data, std::size_t rows, std::size_t cols,
-                                  std::size_t stride) {
-  return {data, rows, cols, stride};
-}
-
 template <symmetry How>
 cudaError_t reorient_dense(float* out, const float* in, std::size_t nx, std::size_t ny,
                            cudaStream_t s) {
   const shape t = reoriented({nx, ny}, How);
   return tt::reorient(view(out, t.ny, t.nx, t.nx), view(in, ny, nx, nx), How, s);
+}
+
+byte_vector reoriented_batch(const byte_vector& in, shape s, std::size_t batch, symmetry how) {
+  byte_vector result;
+  const std::size_t matrix = s.nx * s.ny * sizeof(float);
+  for (std::size_t i = 0; i < batch; ++i) {
+    const byte_vector one = reoriented({&in[i * matrix], s.ny, s.nx, s.nx, sizeof(float)}, how);
+    result.insert(result.end(), one.begin(), one.end());
+  }
+  return result;
 }
 
 // One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
@@ -44,6 +41,10 @@ struct form {
   symmetry how;
   std::size_t batch;
   cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+
+  byte_vector expected(const byte_vector& content, shape s) const {
+    return reoriented_batch(content, s, batch, how);
+  }
 };
 
 const form forms[] = {
@@ -134,61 +135,6 @@ const inplace_form inplace_forms[] = {
      }},
 };
 
-// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
-float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
-const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
-
-byte_vector reoriented_batch(const byte_vector& in, shape s, std::size_t batch, symmetry how) {
-  byte_vector result;
-  const std::size_t matrix = s.nx * s.ny * sizeof(float);
-  for (std::size_t i = 0; i < batch; ++i) {
-    const byte_vector one = reoriented({&in[i * matrix], s.ny, s.nx, s.nx, sizeof(float)}, how);
-    result.insert(result.end(), one.begin(), one.end());
-  }
-  return result;
-}
-
-// Random input for a form, an output to match and the expectation for it.
-class form_case {
- public:
-  form_case(const form& f, shape s, random_source& random)
-      : form_(f),
-        shape_(s),
-        content_(random.fill(s.nx * s.ny * f.batch * sizeof(float))),
-        in_(content_),
-        out_(content_.size(), 0, random) {
-    expect();
-    out_.poison();
-  }
-
-  cudaError_t call(cudaStream_t s = nullptr) const {
-    return form_.call(out_.as<float>(), in_.as<float>(), shape_.nx, shape_.ny, s);
-  }
-
-  // A new input of the same size in the same place, the output poisoned again.
-  void renew(random_source& random) {
-    content_ = random.fill(content_.size());
-    in_.replace(content_);
-    expect();
-    out_.poison();
-  }
-
-  const input_buffer& in() const { return in_; }
-  const output_buffer& out() const { return out_; }
-
- private:
-  void expect() {
-    const byte_vector expected = reoriented_batch(content_, shape_, form_.batch, form_.how);
-    out_.expect(0, expected.size(), {expected.data(), 1, expected.size(), expected.size(), 1});
-  }
-
-  const form& form_;
-  shape shape_;
-  byte_vector content_;
-  input_buffer in_;
-  output_buffer out_;
-};
-
 // A square for a call in place, and what it must become.
 class inplace_case {
  public:
@@ -212,51 +158,6 @@ class inplace_case {
   std::size_t side_;
   output_buffer data_;
 };
-
-// Records what `enqueue(stream)` puts into a stream, and runs nothing.
-template <class Enqueue>
-cudaGraph_t capture(const stream& s, Enqueue enqueue) {
-  cudaGraph_t graph = nullptr;
-  check_cuda(cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  const cudaError_t status = enqueue(s);
-  check_cuda(cudaStreamEndCapture(s, &graph), "cudaStreamEndCapture");
-  CHECK(status == cudaSuccess);
-  return graph;
-}
-
-std::size_t count_nodes(cudaGraph_t graph) {
-  std::size_t nodes = 0;
-  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
-  return nodes;
-}
-
-class replay {
- public:
-  explicit replay(cudaGraph_t graph) : graph_(graph) {
-    check_cuda(cudaGraphInstantiate(&executable_, graph, 0), "cudaGraphInstantiate");
-  }
-  ~replay() {
-    (void)cudaGraphExecDestroy(executable_);
-    (void)cudaGraphDestroy(graph_);
-  }
-  replay(const replay&) = delete;
-  replay& operator=(const replay&) = delete;
-
-  void run(const stream& s) const {
-    check_cuda(cudaGraphLaunch(executable_, s), "cudaGraphLaunch");
-    s.wait();
-  }
-
- private:
-  cudaGraph_t graph_;
-  cudaGraphExec_t executable_ = nullptr;
-};
-
-// Fails a CUDA call, so that its error is the one that cudaGetLastError would return.
-cudaError_t leave_an_error_behind() {
-  void* p = nullptr;
-  return cudaMalloc(&p, huge / 4);
-}
 
 }  // namespace
 
@@ -598,22 +499,9 @@ TEST_CASE("reverse errors: an earlier error is neither returned nor cleared",
   }
 }
 
-// While a stream that synchronizes with the legacy one is being captured, CUDA refuses every launch
-// into the legacy stream.
 TEST_CASE("reverse errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
   random_source random;
-  const auto status_beside_a_capture = [](auto call) {
-    const stream captured{cudaStreamDefault};
-    check_cuda(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal),
-               "cudaStreamBeginCapture");
-    const cudaError_t status = call();
-    cudaGraph_t graph = nullptr;
-    (void)cudaStreamEndCapture(captured, &graph);
-    if (graph != nullptr) (void)cudaGraphDestroy(graph);
-    (void)cudaGetLastError();
-    return status;
-  };
   for (const form& f : forms) {
     INFO(f.name);
     const form_case c{f, {37, 41}, random};
