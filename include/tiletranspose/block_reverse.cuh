@@ -62,7 +62,7 @@ TILETRANSPOSE_FUNCTION void unstage_reversed(Group group, T* out, const unsigned
 template <class T, int Size>
 class block_reverse {
   static_assert(detail::check_element<T>(), "");
-  static_assert(Size > 0 && Size * sizeof(T) <= 48 * 1024,
+  static_assert(Size > 0 && Size * sizeof(T) <= default_shared_bytes,
                 "tt: a block_reverse holds 1 element to 48 KB of them; for more hand over dynamic "
                 "shared memory with tt::block_reverse<T, tt::dynamic_size>");
 

@@ -23,7 +23,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
                 "tt: TileDim * BlockRows threads must fit a block of 1024; take fewer BlockRows");
   static_assert(BankWidth == 4 || BankWidth == 8, "tt: BankWidth must be 4 or 8 bytes");
   static_assert(Padding >= 0, "tt: Padding must not be negative; 0 packs the rows of a tile");
-  static_assert(TileDim * (TileDim + Padding) * sizeof(T) <= 48 * 1024,
+  static_assert(TileDim * (TileDim + Padding) * sizeof(T) <= default_shared_bytes,
                 "tt: the tile must fit 48 KB of shared memory; take a smaller TileDim");
   if constexpr (TileDim > 0 && Padding >= 0) {
     constexpr int bytes = static_cast<int>(sizeof(T));

@@ -64,6 +64,9 @@ inline constexpr int sector_bytes = 32;
 /// The largest element that the library moves.
 inline constexpr int max_element_bytes = 64;
 
+/// Shared memory that a block may have without being allowed more, static or dynamic.
+inline constexpr int default_shared_bytes = 48 * 1024;
+
 /// The widest access of one thread.
 inline constexpr int max_access_bytes = 16;
 

@@ -13,6 +13,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// a / b, rounded up.
+TILETRANSPOSE_HOST_DEVICE constexpr size_type divide_up(size_type a, size_type b) {
+  return (a + b - 1) / b;
+}
+
 struct divider {
   unsigned divisor = 1;
   unsigned multiplier = 1;
@@ -40,6 +45,29 @@ struct divider {
   /// n % divisor, given q == quotient(n).
   TILETRANSPOSE_FUNCTION unsigned remainder(unsigned n, unsigned q) const {
     return n - q * divisor;
+  }
+};
+
+/// Remainders of numbers below 2^62 by a number below 2^31, by a multiplication.
+/// Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm", 1986.
+struct long_divider {
+  unsigned divisor = 1;
+  unsigned long long reciprocal = 0;
+
+  long_divider() = default;
+  explicit long_divider(size_type value)
+      : divisor(static_cast<unsigned>(value)), reciprocal(~0ull / value) {}
+
+  TILETRANSPOSE_FUNCTION unsigned remainder(unsigned long long n) const {
+#if TILETRANSPOSE_ON_DEVICE
+    const unsigned long long quotient = __umul64hi(n, reciprocal);
+#else
+    const auto quotient =
+        static_cast<unsigned long long>(static_cast<unsigned __int128>(n) * reciprocal >> 64);
+#endif
+    unsigned long long rest = n - quotient * divisor;  // at most 2 divisors too much
+    while (rest >= divisor) { rest -= divisor; }
+    return static_cast<unsigned>(rest);
   }
 };
 

@@ -203,6 +203,23 @@ TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsign
 #endif
 }
 
+/// Puts words in order of which read[i] is number (i + turn) % Count, 2 or 4. Lanes read their words in such
+/// turns where they would meet in the same banks if all of them began with the first.
+template <class Word, unsigned Count>
+TILETRANSPOSE_FUNCTION void turn_back(const Word (&read)[Count], unsigned turn,
+                                      Word (&words)[Count]) {
+  static_assert(Count == 2 || Count == 4, "");
+  Word half[Count];
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < Count; ++i) {
+    half[i] = turn % 2 == 0 ? read[i] : read[(i + Count - 1) % Count];
+  }
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < Count; ++i) {
+    words[i] = Count == 2 || turn / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
+  }
+}
+
 template <class T>
 TILETRANSPOSE_HOST_DEVICE constexpr T smaller(T a, T b) {
   return b < a ? b : a;

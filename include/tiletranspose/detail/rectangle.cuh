@@ -136,7 +136,7 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t strea
         smaller(problem.rows, larger<size_type>(shuffle_block_bytes / row_bytes, 1)));
     const size_type shared_bytes = arguments.block_rows * row_bytes;
     const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
-    if (shared_bytes > 48 * 1024) {
+    if (shared_bytes > default_shared_bytes) {
       status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(shared_bytes));
       if (status != cudaSuccess) { return status; }

@@ -28,28 +28,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Remainders of numbers below 2^62 by a number below 2^31, by a multiplication.
-/// Source: Barrett, "Implementing the Rivest Shamir and Adleman public key encryption algorithm", 1986.
-struct long_divider {
-  unsigned divisor = 1;
-  unsigned long long reciprocal = 0;
-
-  long_divider() = default;
-  explicit long_divider(size_type value)
-      : divisor(static_cast<unsigned>(value)), reciprocal(~0ull / value) {}
-
-  TILETRANSPOSE_FUNCTION unsigned remainder(unsigned long long n) const {
-#if TILETRANSPOSE_ON_DEVICE
-    const unsigned long long quotient = __umul64hi(n, reciprocal);
-    unsigned long long rest = n - quotient * divisor;  // at most 2 divisors too much
-    while (rest >= divisor) { rest -= divisor; }
-    return static_cast<unsigned>(rest);
-#else
-    return static_cast<unsigned>(n % divisor);
-#endif
-  }
-};
-
 /// The grid and its numbers.
 struct rectangle {
   unsigned rows;              ///< m < 2^31

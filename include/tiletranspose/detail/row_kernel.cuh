@@ -456,17 +456,6 @@ class row_reader {
   }
 };
 
-/// Four words of which words[i] is number (i + turn) % 4, in order.
-TILETRANSPOSE_FUNCTION word16 turn_back(const unsigned (&words)[4], unsigned turn) {
-  unsigned half[4];
-  unsigned result[4];
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < 4; ++i) { half[i] = turn % 2 == 0 ? words[i] : words[(i + 3) % 4]; }
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < 4; ++i) { result[i] = turn / 2 % 2 == 0 ? half[i] : half[(i + 2) % 4]; }
-  return {result[0], result[1], result[2], result[3]};
-}
-
 /// Stages the spans of a block. The caller owes group.sync() before they are read.
 template <class Group>
 TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
@@ -532,12 +521,14 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
       // words of a request lie in 32 banks.
       const unsigned turn = rank / 8;
-      unsigned words[4];
+      unsigned read[4];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < 4; ++i) {
-        words[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
+        read[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
       }
-      store_global(span.to + start, turn_back(words, turn));
+      unsigned words[4];
+      turn_back(read, turn, words);
+      store_global(span.to + start, word16{words[0], words[1], words[2], words[3]});
     } else if (part == slot_part::some) {
       unsigned words[4] = {};
       TILETRANSPOSE_UNROLL

@@ -50,8 +50,6 @@ struct row_plan {
 
 /// Bytes of a block's accesses that the alignments of a span's ends may waste: two lines.
 inline constexpr size_type spare_bytes = 256;
-/// Shared memory that a block has without being asked for more.
-inline constexpr size_type most_row_shared_bytes = 48 * 1024;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
 /// Rows up to this size are joined where they could be moved directly.
@@ -144,7 +142,14 @@ inline size_type group_bytes_of(size_type element) { return element * (element %
 /// Shared memory for the groups of a span.
 inline size_type group_pitch_of(size_type span_bytes, size_type element) {
   const size_type group = group_bytes_of(element);
-  return ((span_bytes + group - 1) / group * group + 31) / 16 * 16;
+  return divide_up(divide_up(span_bytes, group) * group + 16, 16) * 16;
+}
+
+/// The fewest pieces of `bytes` bytes that are whole lines of 128 bytes.
+inline size_type pieces_of_a_line(size_type bytes) {
+  size_type pieces = 128;
+  while (pieces > 1 && pieces / 2 * bytes % 128 == 0) { pieces /= 2; }
+  return pieces;
 }
 
 /// Cuts joined rows into spans. In place, rows that do not fit a block trade places span by span: with
@@ -197,8 +202,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   }
 
   const size_type element = problem.element_bytes;
-  size_type line_elements = 128;  // so many elements are whole lines
-  while (line_elements > 1 && line_elements / 2 * element % 128 == 0) { line_elements /= 2; }
+  const size_type line_elements = pieces_of_a_line(element);
   // Where every span lies on whole lines of both sides, none needs accesses for what an alignment wastes.
   size_type line_bits = reinterpret_cast<size_type>(problem.in) |
                         reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
@@ -219,17 +223,16 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     const bool direct = is_direct(choose_order(problem, alignment, known, false));
     if (!arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
         row_bytes <= (direct ? most_joined_bytes : most)) {
-      size_type line_rows = 128;  // so many rows are whole lines
-      while (line_rows > 1 && line_rows / 2 * row_bytes % 128 == 0) { line_rows /= 2; }
+      const size_type line_rows = pieces_of_a_line(row_bytes);
       const size_type fit = most / row_bytes;
       arguments.joined_rows = static_cast<unsigned>(
           smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
-      size_type fit = row_slots / ((row_bytes + 15) / 16 + 1);
+      size_type fit = row_slots / (divide_up(row_bytes, 16) + 1);
       if (choose_order(problem, alignment, known, false) == row_order::groups) {
         // The accesses of a block and the groups of its spans share 48 KB.
-        fit = smaller(fit, (most_row_shared_bytes - row_slots * 16 - 64) /
+        fit = smaller(fit, (default_shared_bytes - row_slots * 16 - 64) /
                                (16 + group_pitch_of(row_bytes, element)));
       }
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
@@ -247,12 +250,12 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     const size_type total = arguments.covered + (on_lines          ? 0
                                                  : arguments.leads ? 127 / element
                                                                    : arguments.lead);
-    const size_type even = (total + (total + fit - 1) / fit - 1) / ((total + fit - 1) / fit);
-    const size_type rounded = (even + line_elements - 1) / line_elements * line_elements;
+    const size_type even = divide_up(total, divide_up(total, fit));
+    const size_type rounded = divide_up(even, line_elements) * line_elements;
     arguments.span_elements = rounded <= fit ? rounded
                               : on_lines     ? fit / line_elements * line_elements
                                              : even;
-    row_blocks = (total + arguments.span_elements - 1) / arguments.span_elements;
+    row_blocks = divide_up(total, arguments.span_elements);
   }
   plan.order = choose_order(problem, alignment, known, arguments.joined_rows > 1);
   const unsigned span_slots = row_slots / spans;
@@ -266,13 +269,13 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   if (plan.order == row_order::groups) {
     const size_type group_bytes = group_bytes_of(element);
     const size_type span_bytes = arguments.span_elements * element;
-    arguments.span_groups = divider((span_bytes + group_bytes - 1) / group_bytes);
+    arguments.span_groups = divider(divide_up(span_bytes, group_bytes));
     arguments.group_pitch = static_cast<unsigned>(group_pitch_of(span_bytes, element));
     plan.shared_bytes += 16 + spans * arguments.group_pitch + 16;
   }
 
   const size_type block_rows = size_type{arguments.block_spans} * arguments.joined_rows;
-  plan.matrix_blocks = (arguments.rows + block_rows - 1) / block_rows * row_blocks;
+  plan.matrix_blocks = divide_up(arguments.rows, block_rows) * row_blocks;
   return plan;
 }
 

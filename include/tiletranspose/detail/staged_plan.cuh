@@ -23,11 +23,6 @@ inline constexpr size_type box_bytes = 32 * 1024;
 /// 2026-11-21: batches of 100 x 100 floats 83 -> 93 %.
 inline constexpr size_type large_matrix_bytes = 44 * 1024;
 
-/// Shared memory of a block, whatever the padding adds.
-inline constexpr size_type most_shared_bytes = 48 * 1024;
-
-constexpr size_type divide_up(size_type a, size_type b) { return (a + b - 1) / b; }
-
 /// Rows of the output up to this length are written as part of longer spans when the matrices of a batch
 /// are too large for a box.
 inline constexpr size_type short_row_bytes = 1024;
@@ -192,7 +187,7 @@ void choose_parts(staged_arguments& arguments, box_kind kind) {
                         nx / cols * divide_up(cols, step) + divide_up(nx % cols, step);
     arguments.box_cols = static_cast<unsigned>(better ? even : cols);
     while (arguments.box_cols > 8 && separate_bytes(arguments.box_cols * element, ny, element,
-                                                    Unit < 4) > most_shared_bytes - 8) {
+                                                    Unit < 4) > default_shared_bytes - 8) {
       arguments.box_cols = arguments.box_cols / 16 * 8;
     }
   }
@@ -288,7 +283,8 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
                                  ? separate_bytes(row_bytes, ny, element, sub_word)
                              : arguments.matrices_joined ? matrix_bytes + pads
                                                          : matrix_bytes + pads + 30;
-    const size_type fit = (most_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
+    const size_type fit =
+        (default_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
     arguments.box_matrices = static_cast<unsigned>(
         smaller(larger<size_type>(fit, 1), size_type{arguments.box_matrices}));
   }

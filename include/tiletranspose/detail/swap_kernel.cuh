@@ -140,7 +140,8 @@ struct swap_tile {
 
   static constexpr int wanted = ElementBytes <= 4 ? 64 : ElementBytes <= 16 ? 32 : 16;
   /// Elements of 38, 62 and 63 bytes take so much padding that two tiles would not fit 48 KB.
-  static constexpr bool fits = 2 * sizeof(typename square_tile<wanted>::storage) <= 48 * 1024;
+  static constexpr bool fits =
+      2 * sizeof(typename square_tile<wanted>::storage) <= default_shared_bytes;
   static constexpr int threads = 256;
   /// Bytes that a thread loads one at a time, all of both tiles under way, take a register each.
   static constexpr int unit = access_width(ElementBytes, Alignment);

@@ -173,7 +173,7 @@ struct tile_shape {
   static constexpr int shared_cols = TileCols + 2 * spare_cols;
   static constexpr int shared_bytes =
       round_up(shared_cols * pitch + shared_cols / micro_cols * group_padding, 16);
-  static_assert(shared_bytes <= 48 * 1024, "");
+  static_assert(shared_bytes <= default_shared_bytes, "");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
     return (col + spare_cols) * pitch + (col + spare_cols) / micro_cols * group_padding;
@@ -486,22 +486,8 @@ TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsign
     for (unsigned turn = 0; turn < count; ++turn) {
       read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes);
     }
-    // read[turn] is word (turn + turned) % count: turn the array back.
     word words[count];
-    if constexpr (count == 2) {
-      words[0] = turned % 2 == 0 ? read[0] : read[1];
-      words[1] = turned % 2 == 0 ? read[1] : read[0];
-    } else {
-      word half[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < count; ++i) {
-        half[i] = turned % 2 == 0 ? read[i] : read[(i + count - 1) % count];
-      }
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < count; ++i) {
-        words[i] = turned / 2 % 2 == 0 ? half[i] : half[(i + count - 2) % count];
-      }
-    }
+    turn_back(read, turned, words);
     if constexpr (Shape::unit < 4) {
       if (from % 4 != 0) {
         const unsigned next = load_shared<unsigned>(first + 16);

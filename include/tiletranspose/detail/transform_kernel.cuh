@@ -119,7 +119,7 @@ struct grouped_rows : Shape {
   static constexpr int pitch = round_up(Shape::used_bytes, 2 * Shape::chunk_bytes);
   static constexpr int shared_bytes =
       round_up(Shape::tile_cols * pitch + Shape::tile_cols / Count * Shape::chunk_bytes, 16);
-  static_assert(shared_bytes <= 48 * 1024, "");
+  static_assert(shared_bytes <= default_shared_bytes, "");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
     return col * pitch + col / Count * Shape::chunk_bytes;
@@ -194,7 +194,7 @@ struct fused_shape {
     }
   }
   static constexpr int shared_bytes = type::shared_bytes + copied<stages_copy>::shared_bytes;
-  static_assert(shared_bytes <= 48 * 1024, "");
+  static_assert(shared_bytes <= default_shared_bytes, "");
 };
 
 /// Reads the bytes that `drain_pieces` will overwrite into the places that it will read them from. No byte
