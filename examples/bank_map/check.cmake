@@ -1,53 +1,20 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks bank_map from outside, as its users see it:
-#   cmake -D CASE=... -D BANK_MAP=program -D SOURCES=directory -D WORK=directory [-D PYTHON=...] -P check.cmake
+# What a user sees of bank_map. Takes PYTHON, too, to read what it drew. See ../program_checks.cmake.
 
-cmake_minimum_required(VERSION 3.24)
-
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-
-# Runs bank_map with the arguments; sets out, err, and stops unless it exits with `status`.
-macro(run_bank_map status)
-  execute_process(COMMAND ${BANK_MAP} ${ARGN} WORKING_DIRECTORY ${WORK}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT result STREQUAL "${status}")
-    message(FATAL_ERROR "bank_map ${ARGN}: exit status ${result}, expected ${status}\n${out}${err}")
-  endif()
-endmacro()
-
-function(expect text)
-  foreach(pattern IN LISTS ARGN)
-    if(NOT text MATCHES "${pattern}")
-      message(FATAL_ERROR "expected ${pattern} in\n${text}")
-    endif()
-  endforeach()
-endfunction()
-
-# bank_map must refuse the arguments with one line that matches `sentence`, and write nothing.
-function(expect_refusal sentence)
-  run_bank_map(2 ${ARGN})
-  if(NOT err MATCHES "^bank_map: [^\n]*${sentence}[^\n]*\n$" OR NOT out STREQUAL "")
-    message(FATAL_ERROR "bank_map ${ARGN} says\n${out}${err}\nexpected one line with\n${sentence}")
-  endif()
-  file(GLOB_RECURSE left ${WORK}/*)
-  if(left)
-    message(FATAL_ERROR "bank_map ${ARGN} left files behind: ${left}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../program_checks.cmake)
 
 # The first line of the answer.
 function(expect_verdict verdict)
-  run_bank_map(0 ${ARGN})
+  run_program(0 ${ARGN})
   if(NOT out MATCHES "^[^\n]*${verdict}\n")
     message(FATAL_ERROR "bank_map ${ARGN}: expected ${verdict} in the first line of\n${out}")
   endif()
 endfunction()
 
 if(CASE STREQUAL "story")
-  run_bank_map(0)
+  run_program(0)
   expect("${out}" "4-byte elements, 32 x 32, padding 0: a warp along columns is served in 32 ways"
          "4-byte elements, 32 x 32, padding 1: a warp along columns is conflict-free"
          "1-byte elements, 32 x 32, padding 1: a warp along columns is served in 2 ways"
@@ -72,18 +39,18 @@ elseif(CASE STREQUAL "tiles")
   expect_verdict("served in 16 ways" --banks 16)
   expect_verdict("conflict-free" --element 12 --padding 1)
   # Where the lanes are: down one bank, down a diagonal, two bytes of one word together.
-  run_bank_map(0 --padding 1)
+  run_program(0 --padding 1)
   expect("${out}" "\n     1  _   1   " "\n    31  [^\n]*  31\n    32 [^\n]*  _\n")
-  run_bank_map(0 --element 2 --walk rows)
+  run_program(0 --element 2 --walk rows)
   expect("${out}" "\n     0  0\\+  2\\+  4\\+")
   # A large tile is shown where it is wanted.
-  run_bank_map(0 --element 16 --tile 64x64)
+  run_program(0 --element 16 --tile 64x64)
   expect("${out}" "lines more")
 
 elseif(CASE STREQUAL "pictures")
-  run_bank_map(0 --svg story.svg)
-  run_bank_map(0 --element 8 --tile 16x32 --padding 2 --bank-width 8 --svg wide.svg)
-  run_bank_map(0 --element 1 --tile 1x1 --svg one.svg)
+  run_program(0 --svg story.svg)
+  run_program(0 --element 8 --tile 16x32 --padding 2 --bank-width 8 --svg wide.svg)
+  run_program(0 --element 1 --tile 1x1 --svg one.svg)
   foreach(name story wide one)
     file(READ ${WORK}/${name}.svg picture)
     expect("${picture}" "^<svg " "prefers-color-scheme: dark" "</svg>\n$")

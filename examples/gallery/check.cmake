@@ -1,42 +1,9 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the gallery from outside, as its users see it, with every GPU hidden except in the case on_gpu:
-#   cmake -D CASE=... -D GALLERY=program -D SOURCES=directory -D WORK=directory -P check.cmake
+# What a user sees of the gallery, with every GPU hidden except in the case on_gpu. See ../program_checks.cmake.
 
-cmake_minimum_required(VERSION 3.24)
-
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-
-# Runs the gallery with the arguments; sets out, err, and stops unless it exits with `status`.
-macro(run_gallery status)
-  execute_process(COMMAND ${GALLERY} ${ARGN} WORKING_DIRECTORY ${WORK}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT result STREQUAL "${status}")
-    message(FATAL_ERROR "gallery ${ARGN}: exit status ${result}, expected ${status}\n${out}${err}")
-  endif()
-endmacro()
-
-function(expect text)
-  foreach(pattern IN LISTS ARGN)
-    if(NOT text MATCHES "${pattern}")
-      message(FATAL_ERROR "expected ${pattern} in\n${text}")
-    endif()
-  endforeach()
-endfunction()
-
-# The gallery must refuse the arguments with one line that matches `sentence`, and write nothing.
-function(expect_refusal sentence)
-  run_gallery(2 ${ARGN})
-  if(NOT err MATCHES "^gallery: [^\n]*${sentence}[^\n]*\n$" OR NOT out STREQUAL "")
-    message(FATAL_ERROR "gallery ${ARGN} says\n${out}${err}\nexpected one line with\n${sentence}")
-  endif()
-  file(GLOB_RECURSE left ${WORK}/*)
-  if(left)
-    message(FATAL_ERROR "gallery ${ARGN} left files behind: ${left}")
-  endif()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../program_checks.cmake)
 
 set(routines
     cudaMemcpy copy copy-through-shared transpose-naive-rows transpose-naive-columns
@@ -50,7 +17,7 @@ set(routines
 # Every case must have been run by the emulator, be right and cost what the model says of it, unless it is a
 # library's call or the driver's.
 function(expect_emulated)
-  run_gallery(0 --format csv ${ARGN})
+  run_program(0 --format csv ${ARGN})
   string(REGEX REPLACE "\n$" "" out "${out}")
   string(REPLACE ";" ":" out "${out}")
   string(REPLACE "\n" ";" lines "${out}")
@@ -79,23 +46,23 @@ set(need_gpu cudaMemcpy transpose-tuned transpose-explicit transpose-cublas reve
              matrix-product-cublas)
 
 if(CASE STREQUAL "help")
-  run_gallery(0 --help)
+  run_program(0 --help)
   foreach(option list only size type device reps format plot bank-width carveout help)
     expect("${out}" "\n  --${option} ")
   endforeach()
 
 elseif(CASE STREQUAL "list")
-  run_gallery(0 --list)
+  run_program(0 --list)
   foreach(name IN LISTS routines)
     expect("${out}" "\n  ${name} ")
   endforeach()
   # Whatever is listed can be asked for, and its family too.
   foreach(name IN LISTS routines ITEMS ceilings transposes shared-memory-access launch-shape)
-    run_gallery(0 --only ${name} --size 40x30)
+    run_program(0 --only ${name} --size 40x30)
   endforeach()
 
 elseif(CASE STREQUAL "without_gpu")
-  run_gallery(0 --size 1000x777 --plot bars.svg)
+  run_program(0 --size 1000x777 --plot bars.svg)
   expect("${out}" "Nothing was timed" "1000 x 777" "partition camping"
          "transpose-conflicts +float +256 +4096 +8 +threads +[0-9]+ +1 +32 "
          "transpose-conflict-free +float +256 +4224 +8 +threads +[0-9]+ +1 +1 ")
@@ -110,20 +77,20 @@ elseif(CASE STREQUAL "without_gpu")
     message(FATAL_ERROR "a plot of nothing was written")
   endif()
   # What the model says of bytes, and of 8-byte banks.
-  run_gallery(0 --type char --only transposes)
+  run_program(0 --type char --only transposes)
   expect("${out}" "transpose-conflicts +char +256 +1024 [^\n]* 1 +8 "
          "transpose-conflict-free +char +256 +1056 [^\n]* 1 +2 "
          "transpose-model-padding +char +256 +1152 [^\n]* 1 +1 " "padding 4")
-  run_gallery(0 --type float --only transpose-conflicts --bank-width 8)
+  run_program(0 --type float --only transpose-conflicts --bank-width 8)
   expect("${out}" "8 bytes wide" "transpose-conflicts [^\n]* 1 +16 ")
   # 1000 x 777 floats: rows of the output start anywhere in a sector.
-  run_gallery(0 --only transpose-naive-rows --size 1000x777 --format csv)
+  run_program(0 --only transpose-naive-rows --size 1000x777 --format csv)
   expect("${out}" "transpose-naive-rows,[^\n]*,4.0,[23][0-9].[0-9],4.0,verified,yes,,,[^\n]*,\n$")
   foreach(type char short half int float double)
-    run_gallery(0 --type ${type} --size 1x1)
+    run_program(0 --type ${type} --size 1x1)
     expect("${out}" "1 x 1 \\(columns x rows\\) of ${type}")
   endforeach()
-  run_gallery(0 --carveout 50 --reps 3 --only copy --only reverse)
+  run_program(0 --carveout 50 --reps 3 --only copy --only reverse)
   expect("${out}" "reverse-static")
 
 elseif(CASE STREQUAL "emulated")
@@ -136,14 +103,14 @@ elseif(CASE STREQUAL "emulated")
   expect_emulated(--size 33x1000 --type short)  # one side is too long: at the size that needs no asking
 
 elseif(CASE STREQUAL "formats")
-  run_gallery(0 --only ceilings --format csv)
+  run_program(0 --only ceilings --format csv)
   expect("${out}" "^routine,case,family,type,outcome," "\ncopy,copy,ceilings,float,predicted,,")
   string(REGEX MATCHALL "\n" lines "${out}")
   list(LENGTH lines count)
   if(NOT count EQUAL 4)
     message(FATAL_ERROR "CSV of three routines has ${count} lines\n${out}")
   endif()
-  run_gallery(0 --format json)
+  run_program(0 --format json)
   string(JSON timed GET "${out}" timed)
   string(JSON count LENGTH "${out}" cases)
   string(JSON emulated_columns GET "${out}" emulated_columns)
@@ -185,7 +152,7 @@ elseif(CASE STREQUAL "refusals")
   expect_refusal("--carveout takes a number from 0 to 100" --carveout 101)
 
 elseif(CASE STREQUAL "on_gpu")
-  execute_process(COMMAND ${GALLERY} --device 0 --only copy --size 100x100 --reps 1
+  execute_process(COMMAND ${PROGRAM} --device 0 --only copy --size 100x100 --reps 1
                   RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
   if(err MATCHES "this machine has no GPU")
     message(STATUS "no GPU was found: nothing was checked")
@@ -197,14 +164,14 @@ elseif(CASE STREQUAL "on_gpu")
   expect_refusal("--size 300000x300000 needs 1440000000000 bytes of device memory; [^\n]* free"
                  --only copy --type double --size 300000x300000)
   expect_refusal("--plot no/such/bars.svg cannot be written" --plot no/such/bars.svg)
-  run_gallery(0 --only transposes --size 517x389 --reps 3 --format csv --plot bars.svg)
+  run_program(0 --only transposes --size 517x389 --reps 3 --format csv --plot bars.svg)
   expect("${out}" "\ntranspose-tuned,transpose-tuned,transposes,float,verified,0.0000"
          "\ntranspose-conflicts,[^\n]*,256,4096,8,threads,")
   file(READ ${WORK}/bars.svg picture)
   expect("${picture}" "transpose-tuned" "cudaMemcpyAsync, ")
-  run_gallery(0 --only launch-shape --size 300x200 --reps 1)
+  run_program(0 --only launch-shape --size 300x200 --reps 1)
   expect("${out}" "\nBest launch-shape for float on this GPU: [0-9x]+ tile, [0-9]+ threads")
-  run_gallery(0 --only transpose-conflicts --size 300x200 --reps 1 --carveout 0 --format csv)
+  run_program(0 --only transpose-conflicts --size 300x200 --reps 1 --carveout 0 --format csv)
   expect("${out}" ",carved_gigabytes_per_second,carved_blocks_per_sm,"
          "transpose-conflicts,[^\n]*,verified,[0-9.,]*,256,4096,")
 

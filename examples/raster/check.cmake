@@ -1,20 +1,9 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the raster program from outside, as its users see it:
-#   cmake -D CASE=... -D RASTER=program -D SAMPLES=directory -D WORK=directory -P check.cmake
+# What a user sees of the raster program. See ../program_checks.cmake.
 
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-
-# Runs raster with the arguments; sets out, err, and stops unless it exits with `status`.
-macro(run_raster status)
-  execute_process(COMMAND ${RASTER} ${ARGN} WORKING_DIRECTORY ${WORK}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT result STREQUAL "${status}")
-    message(FATAL_ERROR "raster ${ARGN}: exit status ${result}, expected ${status}\n${out}${err}")
-  endif()
-endmacro()
+include(${CMAKE_CURRENT_LIST_DIR}/../program_checks.cmake)
 
 function(expect_same_files found expected)
   execute_process(COMMAND ${CMAKE_COMMAND} -E compare_files ${found} ${expected}
@@ -31,19 +20,6 @@ function(expect_content file expected)
   endif()
 endfunction()
 
-# raster must refuse the arguments with one line that matches `sentence`, and write nothing.
-function(expect_refusal sentence)
-  file(GLOB_RECURSE before ${WORK}/*)
-  run_raster(2 ${ARGN})
-  if(NOT err MATCHES "^raster: [^\n]*${sentence}[^\n]*\n$" OR NOT out STREQUAL "")
-    message(FATAL_ERROR "raster ${ARGN} says\n${out}${err}\nexpected one line with\n${sentence}")
-  endif()
-  file(GLOB_RECURSE after ${WORK}/*)
-  if(NOT before STREQUAL after)
-    message(FATAL_ERROR "raster ${ARGN} left files behind: ${after}")
-  endif()
-endfunction()
-
 function(refuse_file sentence content)
   file(WRITE ${WORK}/bad "${content}")
   expect_refusal("bad: ${sentence}" bad)
@@ -51,32 +27,32 @@ endfunction()
 
 if(CASE STREQUAL "samples")
   # Without arguments it works too; transposed twice, every sample is itself again.
-  run_raster(0)
-  run_raster(0 -o once/made_on_demand ${SAMPLES}/sample.ppm ${SAMPLES}/sample.pgm)
+  run_program(0)
+  run_program(0 -o once/made_on_demand ${SOURCES}/sample.ppm ${SOURCES}/sample.pgm)
   foreach(type ppm pgm)
-    run_raster(0 once/made_on_demand/sample.transposed.${type} -o twice)
-    expect_same_files(${WORK}/twice/sample.transposed.transposed.${type} ${SAMPLES}/sample.${type})
+    run_program(0 once/made_on_demand/sample.transposed.${type} -o twice)
+    expect_same_files(${WORK}/twice/sample.transposed.transposed.${type} ${SOURCES}/sample.${type})
   endforeach()
 
 elseif(CASE STREQUAL "formats")
   # Comments, ASCII and binary, a maxval below 255, results beside the input, names with spaces.
   file(WRITE "${WORK}/a b.pgm" "P2 # grey\n# 2 rows of 3\n3 2\n99\n65 66 67\n68 69 # row\n70")
-  run_raster(0 "a b.pgm")
+  run_program(0 "a b.pgm")
   expect_content("${WORK}/a b.transposed.pgm" "P5\n2 3\n99\nADBECF")
   file(WRITE ${WORK}/ascii.ppm "P3\n2 2 120\n65 65 65  66 67 68\n69 70 71  72 72 72\n")
   file(WRITE ${WORK}/binary.ppm "P6\n#\n2 2\n120#\nAAABCDEFGHHH")
   foreach(name ascii binary)
-    run_raster(0 -- ${name}.ppm)
+    run_program(0 -- ${name}.ppm)
     expect_content(${WORK}/${name}.transposed.ppm "P6\n2 2\n120\nAAAEFGBCDHHH")
     expect_content(${WORK}/${name}.luminance.transposed.pgm "P5\n2 2\n120\nAFCH")
   endforeach()
   file(WRITE ${WORK}/row.pgm "P5 5 1 255\nABCDE")
-  run_raster(0 row.pgm)
+  run_program(0 row.pgm)
   expect_content(${WORK}/row.transposed.pgm "P5\n1 5\n255\nABCDE")
 
 elseif(CASE STREQUAL "without_gpu")
   # The environment of this case hides every GPU.
-  run_raster(0 -o .)
+  run_program(0 -o .)
   if(NOT out MATCHES "No GPU was found.*Nothing was timed.*bank model predicts.*on the CPU")
     message(FATAL_ERROR "raster without a GPU says\n${out}")
   endif()
@@ -91,7 +67,7 @@ elseif(CASE STREQUAL "without_gpu")
   endif()
   # Of a picture smaller than a tile, all.
   file(WRITE ${WORK}/small.pgm "P5 3 2 255\nABCDEF")
-  run_raster(0 small.pgm)
+  run_program(0 small.pgm)
   if(NOT out MATCHES "upper left 3 x 2 pixels, one block of 256 threads; verified")
     message(FATAL_ERROR "raster of a small picture without a GPU says\n${out}")
   endif()
@@ -105,7 +81,7 @@ elseif(CASE STREQUAL "refusals")
   expect_refusal("unknown option --fast" --fast)
   expect_refusal("-o needs a directory" -o)
   expect_refusal("missing.pgm: cannot be opened" missing.pgm)
-  expect_refusal("is a directory" ${SAMPLES})
+  expect_refusal("is a directory" ${SOURCES})
   refuse_file("neither PGM nor PPM" "")
   refuse_file("neither PGM nor PPM" "P4\n8 1\nA")
   refuse_file("maxval is 65535; only 8-bit rasters" "P5\n1 1\n65535\nAA")

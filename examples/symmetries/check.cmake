@@ -1,39 +1,12 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 #
-# Checks the symmetries program from outside, as its users see it:
-#   cmake -D CASE=... -D SYMMETRIES=program -D WORK=directory -P check.cmake
+# What a user sees of the symmetries program. See ../program_checks.cmake.
 
-file(REMOVE_RECURSE ${WORK})
-file(MAKE_DIRECTORY ${WORK})
-
-# Runs the program with the arguments; sets out, err, and stops unless it exits with `status`.
-macro(run_symmetries status)
-  execute_process(COMMAND ${SYMMETRIES} ${ARGN} WORKING_DIRECTORY ${WORK}
-                  RESULT_VARIABLE result OUTPUT_VARIABLE out ERROR_VARIABLE err)
-  if(NOT result STREQUAL "${status}")
-    message(FATAL_ERROR "symmetries ${ARGN}: status ${result}, expected ${status}\n${out}${err}")
-  endif()
-endmacro()
-
-function(expect_nothing_drawn)
-  file(GLOB drawings ${WORK}/*.svg)
-  if(drawings)
-    message(FATAL_ERROR "${drawings} should not have been drawn")
-  endif()
-endfunction()
-
-# The program must refuse the arguments with one line that matches `sentence`, and draw nothing.
-function(expect_refusal sentence)
-  run_symmetries(2 ${ARGN} -o drawing.svg)
-  if(NOT err MATCHES "^symmetries: [^\n]*${sentence}[^\n]*\n$" OR NOT out STREQUAL "")
-    message(FATAL_ERROR "symmetries ${ARGN} says\n${out}${err}\nexpected one line with\n${sentence}")
-  endif()
-  expect_nothing_drawn()
-endfunction()
+include(${CMAKE_CURRENT_LIST_DIR}/../program_checks.cmake)
 
 if(CASE STREQUAL "drawing")
-  run_symmetries(0 -o drawing.svg)
+  run_program(0 -o drawing.svg)
   message("${out}")
   if(NOT out MATCHES "No GPU was found")
     file(READ ${WORK}/drawing.svg text)
@@ -47,7 +20,7 @@ if(CASE STREQUAL "drawing")
 elseif(CASE STREQUAL "own_picture")
   # 2 rows of 3 pixels, all of different colours: where each of them is drawn is known.
   file(WRITE ${WORK}/tiny.ppm "P3 3 2 255  1 0 0  2 0 0  3 0 0  4 0 0  5 0 0  6 0 0\n")
-  run_symmetries(0 tiny.ppm -o drawing.svg)
+  run_program(0 tiny.ppm -o drawing.svg)
   message("${out}")
   if(NOT out MATCHES "No GPU was found")
     file(READ ${WORK}/drawing.svg text)
@@ -64,21 +37,24 @@ elseif(CASE STREQUAL "own_picture")
 
 elseif(CASE STREQUAL "without_gpu")
   # The environment of this case hides every GPU.
-  run_symmetries(0 -o drawing.svg)
+  run_program(0 -o drawing.svg)
   if(NOT out MATCHES "No GPU was found.*nothing was drawn")
     message(FATAL_ERROR "symmetries without a GPU says\n${out}")
   endif()
-  expect_nothing_drawn()
+  file(GLOB drawings ${WORK}/*.svg)
+  if(drawings)
+    message(FATAL_ERROR "${drawings} should not have been drawn")
+  endif()
 
 elseif(CASE STREQUAL "refusals")
-  expect_refusal("unknown option --fast" --fast)
-  expect_refusal("missing.ppm: cannot be opened" missing.ppm)
-  expect_refusal("one picture at a time" a.ppm b.ppm)
+  expect_refusal("unknown option --fast" --fast -o drawing.svg)
+  expect_refusal("missing.ppm: cannot be opened" missing.ppm -o drawing.svg)
+  expect_refusal("one picture at a time" a.ppm b.ppm -o drawing.svg)
   file(WRITE ${WORK}/bad.ppm "P3 2 2 255 1 2 3")
-  expect_refusal("the file ends before" bad.ppm)
+  expect_refusal("the file ends before" bad.ppm -o drawing.svg)
   string(REPEAT "1 " 65 row)
   file(WRITE ${WORK}/wide.pgm "P2 65 1 255 ${row}")
-  expect_refusal("larger than 64 x 64 pixels" wide.pgm)
+  expect_refusal("larger than 64 x 64 pixels" wide.pgm -o drawing.svg)
 
 else()
   message(FATAL_ERROR "no such case: ${CASE}")
