@@ -28,13 +28,12 @@
 #include <vector>
 
 #include "netpbm.hpp"
+#include "picture_program.cuh"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr int exit_failed = 1;     // a wrong result or a failed CUDA call: `failure`
-constexpr int exit_bad_input = 2;  // unusable arguments or files: any other exception
+using namespace picture_program;
 
 constexpr const char* usage =
     "usage: raster [FILE ...] [-o DIR]\n"
@@ -42,40 +41,12 @@ constexpr const char* usage =
     "or into DIR; of a PPM, NAME.luminance.transposed.pgm too. Without FILE it takes two samples\n"
     "and writes into its build directory.\n";
 
-struct failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 // ---- on the GPU --------------------------------------------------------------------------------
-
-struct pixel {
-  std::uint8_t r, g, b;
-};
 
 struct microseconds {
   float transpose;
   float memcpy;
 };
-
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    throw failure(std::string(call) + ": " + cudaGetErrorString(status));
-  }
-}
-
-struct device_deleter {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-
-template <class T>
-using device_array = std::unique_ptr<T[], device_deleter>;
-
-template <class T>
-device_array<T> make_device_array(std::size_t count) {
-  T* memory = nullptr;
-  check(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
-  return device_array<T>(memory);
-}
 
 class event {
  public:
@@ -383,18 +354,6 @@ int run(const options& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const options chosen = parse(argc, argv);
-    if (chosen.help) {
-      std::fputs(usage, stdout);
-      return 0;
-    }
-    return run(chosen);
-  } catch (const failure& error) {
-    std::fprintf(stderr, "raster: %s\n", error.what());
-    return exit_failed;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "raster: %s\n", error.what());
-    return exit_bad_input;
-  }
+  return start(
+      "raster", usage, [=] { return parse(argc, argv); }, run);
 }

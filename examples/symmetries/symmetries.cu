@@ -24,14 +24,13 @@
 #include <vector>
 
 #include "../raster/netpbm.hpp"
+#include "../raster/picture_program.cuh"
 
 namespace {
 
 namespace fs = std::filesystem;
+using namespace picture_program;
 using tt::symmetry;
-
-constexpr int exit_failed = 1;     // a wrong result or a failed CUDA call: `failure`
-constexpr int exit_bad_input = 2;  // unusable arguments or files: any other exception
 
 constexpr const char* usage =
     "usage: symmetries [FILE] [-o DRAWING]\n"
@@ -40,15 +39,7 @@ constexpr const char* usage =
     "into the SVG file DRAWING. Without FILE it takes a picture of its own, without DRAWING it\n"
     "writes symmetries.svg into its build directory. Without a GPU it draws nothing.\n";
 
-struct failure : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 // ---- pictures ----------------------------------------------------------------------------------
-
-struct pixel {
-  std::uint8_t r, g, b;
-};
 
 bool operator==(pixel a, pixel b) { return a.r == b.r && a.g == b.g && a.b == b.b; }
 
@@ -131,29 +122,13 @@ picture read_picture(const fs::path& file) {
 
 // ---- on the GPU --------------------------------------------------------------------------------
 
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    throw failure(std::string(call) + ": " + cudaGetErrorString(status));
-  }
-}
-
-struct device_deleter {
-  void operator()(pixel* memory) const { cudaFree(memory); }
-};
-
-std::unique_ptr<pixel[], device_deleter> make_device_array(std::size_t count) {
-  pixel* memory = nullptr;
-  check(cudaMalloc(&memory, count * sizeof(pixel)), "cudaMalloc");
-  return std::unique_ptr<pixel[], device_deleter>(memory);
-}
-
 picture reorient_on_gpu(const picture& in, symmetry how) {
   const bool turned = tt::transposes(how);
   picture out{turned ? in.cols : in.rows, turned ? in.rows : in.cols, {}};
   out.pixels.resize(in.pixels.size());
   const std::size_t bytes = in.pixels.size() * sizeof(pixel);
-  const auto device_in = make_device_array(in.pixels.size());
-  const auto device_out = make_device_array(in.pixels.size());
+  const auto device_in = make_device_array<pixel>(in.pixels.size());
+  const auto device_out = make_device_array<pixel>(in.pixels.size());
   check(cudaMemcpy(device_in.get(), in.pixels.data(), bytes, cudaMemcpyHostToDevice),
         "cudaMemcpy to the GPU");
   check(cudaMemset(device_out.get(), 0, bytes), "cudaMemset");
@@ -327,18 +302,6 @@ int run(const options& chosen) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    const options chosen = parse(argc, argv);
-    if (chosen.help) {
-      std::fputs(usage, stdout);
-      return 0;
-    }
-    return run(chosen);
-  } catch (const failure& error) {
-    std::fprintf(stderr, "symmetries: %s\n", error.what());
-    return exit_failed;
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "symmetries: %s\n", error.what());
-    return exit_bad_input;
-  }
+  return start(
+      "symmetries", usage, [=] { return parse(argc, argv); }, run);
 }
