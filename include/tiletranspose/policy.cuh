@@ -43,6 +43,24 @@ enum class tile_access {
 
 namespace detail {
 
+/// The fewest elements that fill whole words: 4 of an odd size, 2 of another even one, 1 of whole words.
+TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
+  return element_bytes % 2 != 0 ? 4 : element_bytes % 4 != 0 ? 2 : 1;
+}
+
+/// Tiles for elements whose addresses are multiples of less than a word: as many elements as fill whole words
+/// are a load, as many rows of them a micro-block, as far as a thread's registers hold it.
+TILETRANSPOSE_HOST_DEVICE constexpr bool moves_groups(int element_bytes, int unit) {
+  return unit < 4 && word_elements(element_bytes) * element_bytes <= 28;
+}
+TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes) {
+  const int group_bytes = word_elements(element_bytes) * element_bytes;
+  int rows = 32;
+  while (rows * element_bytes % 128 != 0 || rows * element_bytes < 256) { rows *= 2; }
+  const int cols = rows * element_bytes <= 384 ? 64 : 32;
+  return {rows, cols, 256, group_bytes, group_bytes, 16, 4, 2};
+}
+
 /// Tiles for elements that are moved in parts: pieces of whole lines (sectors, where elements are large),
 /// and a number of threads that takes whole rows of units.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
@@ -71,7 +89,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   if (unit < element_bytes) {
     // 12 bytes: 93 % at 9216 x 9216, 92 % at 9215 x 9221.
     if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 16, 7, 1}; }
-    return detail::parts_policy(element_bytes, unit);
+    return detail::moves_groups(element_bytes, unit) ? detail::groups_policy(element_bytes)
+                                                     : detail::parts_policy(element_bytes, unit);
   }
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {

@@ -23,26 +23,56 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
+namespace detail {
+
+/// Where the bytes of a word of a transposed micro-block come from: word `word` of row `column`.
+template <int ElementBytes>
+struct turned_word {
+  int column;
+  int word;
+
+  TILETRANSPOSE_HOST_DEVICE constexpr int row(int i) const { return (4 * word + i) / ElementBytes; }
+  TILETRANSPOSE_HOST_DEVICE constexpr int byte(int i) const {
+    return column * ElementBytes + (4 * word + i) % ElementBytes;
+  }
+  /// True where byte i lies in another word than byte i - 1, behind which it comes.
+  TILETRANSPOSE_HOST_DEVICE constexpr bool starts_run(int i) const {
+    return i > 0 && (row(i) != row(i - 1) || byte(i) / 4 != byte(i - 1) / 4);
+  }
+  /// Picks the run that byte i starts out of its word. What the first such pick finds in place of the bytes
+  /// before is the word that they lie in; the others find them where they belong.
+  TILETRANSPOSE_HOST_DEVICE constexpr unsigned selector(int i) const {
+    bool first = true;
+    for (int k = 1; k < i; ++k) { first = first && !starts_run(k); }
+    unsigned result = 0;
+    for (int k = 0; k < 4; ++k) {
+      const int from = k >= i ? 4 + byte(k) % 4 : first ? byte(k) % 4 : k;
+      result |= static_cast<unsigned>(from) << (4 * k);
+    }
+    return result;
+  }
+};
+
+}  // namespace detail
+
 /// Transposes a micro-block that one thread holds packed in 32-bit registers.
 ///
 ///     element r of out[c] == element c of in[r]
 ///
 /// `in` has `Rows` rows of 4 * RowWords / ElementBytes elements; `out` has as many rows as `in` has
 /// columns, of Rows * ElementBytes / 4 words. Element i of a row lies in its bytes
-/// [i * ElementBytes, (i + 1) * ElementBytes), lowest first. Sub-word elements cost one byte permute per
-/// word (2 bytes) or two (1 byte); whole words only change their names.
+/// [i * ElementBytes, (i + 1) * ElementBytes), lowest first. A word costs a byte permute for each word less
+/// one that its bytes come from (1 byte: two); whole words only change their names.
 ///
 ///     unsigned in[2][1] = {{0x00010000}, {0x00110010}};    // rows (0x0000 0x0001) (0x0010 0x0011)
 ///     unsigned out[2][1];
 ///     tt::thread_transpose<2>(in, out);                     // {{0x00100000}, {0x00110001}}
 ///
-/// \tparam ElementBytes  1, 2, or a multiple of 4
+/// \tparam ElementBytes  any; rows and columns of the micro-block are whole words
 /// Shared memory: none. Barriers: none.
 template <int ElementBytes, int Rows, int RowWords, int Columns, int ColumnWords>
 TILETRANSPOSE_FUNCTION void thread_transpose(const unsigned (&in)[Rows][RowWords],
                                              unsigned (&out)[Columns][ColumnWords]) {
-  static_assert(ElementBytes == 1 || ElementBytes == 2 || ElementBytes % 4 == 0,
-                "tt: a micro-block is made of elements of 1, 2 or a multiple of 4 bytes");
   static_assert(
       Columns * ElementBytes == 4 * RowWords && Rows * ElementBytes == 4 * ColumnWords,
       "tt: the transpose of a Rows x Columns micro-block has Columns rows of Rows elements");
@@ -61,21 +91,21 @@ TILETRANSPOSE_FUNCTION void thread_transpose(const unsigned (&in)[Rows][RowWords
         out[4 * w + 3][r / 4] = detail::pick_bytes(high01, high23, 0x7632);
       }
     }
-  } else if constexpr (ElementBytes == 2) {
-    TILETRANSPOSE_UNROLL
-    for (int r = 0; r < Rows; r += 2) {
-      TILETRANSPOSE_UNROLL
-      for (int w = 0; w < RowWords; ++w) {
-        out[2 * w][r / 2] = detail::pick_bytes(in[r][w], in[r + 1][w], 0x5410);
-        out[2 * w + 1][r / 2] = detail::pick_bytes(in[r][w], in[r + 1][w], 0x7632);
-      }
-    }
   } else {
-    constexpr int words = ElementBytes / 4;
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < Rows; ++r) {
+    for (int c = 0; c < Columns; ++c) {
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < RowWords; ++w) { out[w / words][r * words + w % words] = in[r][w]; }
+      for (int w = 0; w < ColumnWords; ++w) {
+        const detail::turned_word<ElementBytes> from{c, w};
+        out[c][w] = in[from.row(0)][from.byte(0) / 4];
+        TILETRANSPOSE_UNROLL
+        for (int i = 1; i < 4; ++i) {
+          if (from.starts_run(i)) {
+            out[c][w] =
+                detail::pick_bytes(out[c][w], in[from.row(i)][from.byte(i) / 4], from.selector(i));
+          }
+        }
+      }
     }
   }
 }

@@ -122,15 +122,19 @@ struct tile_shape {
   static constexpr bool whole = Whole;
   static constexpr bool in_place = false;  // input and output are one
 
-  static constexpr bool splits_element = Unit < ElementBytes;  // an element is several accesses
+  static constexpr bool splits_element = Unit < ElementBytes && LoadBytes == Unit;
   static constexpr int parts = ElementBytes / Unit;
-  // Loads of 4 bytes are shifted together from two words; loads of 16 start where their row is aligned and
-  // are dealt out to the columns they hold. Stores of 16 bytes are assembled from words.
-  static constexpr bool shifts_loads = !Whole && LoadBytes == 4 && Unit < 4;
-  static constexpr bool deals_loads = !Whole && LoadBytes == 16 && Unit < 16;
+  // Loads of whole words are shifted together from one word more; loads of 16 bytes start where their row is
+  // aligned and are dealt out to the columns they hold. Stores of 16 bytes are assembled from words.
+  static constexpr bool deals_loads =
+      !Whole && LoadBytes == 16 && Unit < 16 && Unit == ElementBytes;
+  static constexpr bool shifts_loads = !Whole && LoadBytes % 4 == 0 && Unit < 4 && !deals_loads;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
-  static_assert(!splits_element || (LoadBytes == Unit && ChunkBytes == Unit), "");
+  static_assert(!splits_element || ChunkBytes == Unit, "");
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
+  /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
+  static constexpr bool moves_groups = shifts_loads && Unit < ElementBytes;
+  static constexpr int chunk_access = moves_groups ? 4 : ChunkBytes;
   static_assert(Whole || StoreBytes == Unit || joins_stores, "");
 
   // a micro-block: what one thread loads at a time
@@ -161,15 +165,22 @@ struct tile_shape {
   // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements
   // continue where the neighbour's end (pitch = element, modulo all banks; for parts of a word, the words
   // that an element can touch), chunks keep an odd pitch, and where a thread fills several rows, every
-  // micro_cols rows are followed by one chunk of padding.
+  // micro_cols rows are followed by one chunk of padding. Where words of groups are stored, neighbouring
+  // micro-blocks of a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
   static constexpr int used_bytes = lead_bytes + piece_bytes;
   static constexpr int banks_taken = Unit < 4 ? (ElementBytes + 6) / 4 * 4 : ElementBytes;
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - banks_taken, 128) + banks_taken
+                               : moves_groups ? used_bytes
                                : micro_cols > 1
                                    ? round_up(used_bytes, larger(2 * ChunkBytes, 4))
                                    : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
-  static constexpr int group_padding = micro_cols > 1 ? larger(ChunkBytes, 4) : 0;
+  static constexpr int group_step = 4 * larger(32 / row_loads, 1);
+  static constexpr int group_padding = moves_groups ? (3 * group_step -
+                                                       micro_cols * pitch % (2 * group_step)) %
+                                                          (2 * group_step)
+                                       : micro_cols > 1 ? larger(ChunkBytes, 4)
+                                                        : 0;
   static constexpr int shared_cols = TileCols + 2 * spare_cols;
   static constexpr int shared_bytes =
       round_up(shared_cols * pitch + shared_cols / micro_cols * group_padding, 16);
@@ -223,7 +234,7 @@ struct tile_shape {
     }
     return true;
   }
-  static_assert(request_ways(fill_lanes{}, ChunkBytes) == 1, "a shipped tile must not conflict");
+  static_assert(request_ways(fill_lanes{}, chunk_access) == 1, "a shipped tile must not conflict");
   static_assert(drains_without_conflict(), "a shipped tile must not conflict");
 };
 
@@ -324,15 +335,24 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
           load_words<Shape::load_bytes, !Shape::in_place>(address, loaded[round][r]);
         }
       } else {
-        // Two words from the word boundary on, shifted together.
+        // One word more than wanted, from the word boundary on, shifted together.
         const int below = static_cast<int>(address_bits(address) % 4);
-        unsigned high = 0;
+        unsigned next = 0;
         if (row_exists && (Interior || (byte - below >= source.first_byte &&
-                                        byte - below + 8 <= source.end_byte))) {
-          loaded[round][r][0] = load_constant<unsigned>(word_below(address));
-          high = load_constant<unsigned>(word_below(address) + 4);
+                                        byte - below + 4 * words + 4 <= source.end_byte))) {
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < words; ++w) {
+            const loop_step part(w);
+            loaded[round][r][w] = load_constant<unsigned>(word_below(address) + 4 * w);
+          }
+          next = load_constant<unsigned>(word_below(address) + 4 * words);
         }
-        loaded[round][r][0] = funnel_shift(loaded[round][r][0], high, 8 * address_bits(address));
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words; ++w) {
+          loaded[round][r][w] =
+              funnel_shift(loaded[round][r][w], w + 1 < words ? loaded[round][r][w + 1] : next,
+                           8 * address_bits(address));
+        }
       }
     }
   }
@@ -345,14 +365,22 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
                                              : step / row_loads * micro_rows);
     unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % row_loads) +
                            Shape::lead_bytes + row * Shape::element_bytes;
-    if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1) {
+    if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
       store_shared(chunk, join_words<Shape::chunk_bytes>(loaded[round][0]));
     } else {
       unsigned turned[Shape::micro_cols][Shape::chunk_bytes / 4];
       thread_transpose<Shape::element_bytes>(loaded[round], turned);
       TILETRANSPOSE_UNROLL
       for (int c = 0; c < Shape::micro_cols; ++c) {
-        store_shared(chunk + c * Shape::pitch, join_words<Shape::chunk_bytes>(turned[c]));
+        if constexpr (!Shape::moves_groups) {
+          store_shared(chunk + c * Shape::pitch, join_words<Shape::chunk_bytes>(turned[c]));
+        } else {
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < Shape::chunk_bytes / 4; ++w) {
+            const loop_step part(c * Shape::chunk_bytes / 4 + w);
+            store_shared(chunk + c * Shape::pitch + 4 * w, turned[c][w]);
+          }
+        }
       }
     }
   }
@@ -435,26 +463,29 @@ TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
   return Shape::shifts_loads && (source.first_byte > -3 || source.end_byte < row_bytes + 4);
 }
 
-/// Fills what `fill_rows` left out, element by element.
+/// Fills what `fill_rows` left out, unit by unit.
 /// Barriers: group.sync() between fill_rows and this call.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
                                           const tile_source& source, int from_row, int rows) {
   constexpr int bytes = Shape::element_bytes;
-  constexpr int left_cols = 4 / bytes;   // words that start less than 4 bytes into the row
-  constexpr int right_cols = 8 / bytes;  // and that start less than 8 bytes before its end
-  using word = access_word_t<bytes>;
+  constexpr int left_cols = Shape::micro_cols;  // loads that start less than 4 bytes into the row
+  constexpr int right_cols =                    // and that end less than 4 bytes before its end
+      Shape::micro_cols + (3 + bytes - 1) / bytes;
+  constexpr int row_units = (left_cols + right_cols) * Shape::parts;
+  using word = access_word_t<Shape::unit>;
   const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
-  for (int step = static_cast<int>(group.thread_rank()); step < rows * (left_cols + right_cols);
+  for (int step = static_cast<int>(group.thread_rank()); step < rows * row_units;
        step += Shape::threads) {
     const loop_step here(step / Shape::threads);
-    const int row = from_row + step / (left_cols + right_cols);
-    const int end = step % (left_cols + right_cols);
+    const int row = from_row + step / row_units;
+    const int end = step % row_units / Shape::parts;
     const int col =
         end < left_cols ? source.first_byte / bytes + end : end_col - 1 - (end - left_cols);
     if (row < source.first_row || row >= source.end_row || col < 0 || col >= end_col) { continue; }
-    store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes,
-                 load_global<word>(source.row(row) + col * bytes));
+    const int byte = step % Shape::parts * Shape::unit;
+    store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes + byte,
+                 load_global<word>(source.row(row) + col * bytes + byte));
   }
 }
 
