@@ -142,9 +142,16 @@ struct tile_shape {
   static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
   static constexpr int row_loads =  // micro-blocks per tile row; one more where rows start anywhere
       TileCols * ElementBytes / LoadBytes + (deals_loads ? 1 : 0);
-  /// Threads that share a row of dealt loads. Where a warp takes two rows that start at different places of
-  /// 16 bytes, stores of one may meet those of the other: two ways.
+  /// Threads that share a row of dealt loads, and rows that a warp takes: as far apart as elements of other
+  /// words are, so that each of them keeps to banks of its own, wherever in 16 bytes it starts.
   static constexpr int row_lanes = row_loads <= 8 ? 8 : row_loads <= 16 ? 16 : 32;
+  static constexpr int warp_rows = 32 / row_lanes;
+  static constexpr int row_gap = larger(4 / ElementBytes, 1);
+  static_assert(!deals_loads || Threads / 32 % row_gap == 0, "");
+  TILETRANSPOSE_HOST_DEVICE static constexpr int dealt_row(int rank) {
+    const int warp = rank / 32;
+    return warp / row_gap * row_gap * warp_rows + warp % row_gap + rank % 32 / row_lanes * row_gap;
+  }
   /// Columns before the first and behind the last one that dealt loads may write without a question.
   static constexpr int spare_cols = deals_loads ? micro_cols : 0;
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
@@ -172,6 +179,7 @@ struct tile_shape {
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - banks_taken, 128) + banks_taken
                                : moves_groups ? used_bytes
+                               : deals_loads  ? round_up(used_bytes, 4 * warp_rows)
                                : micro_cols > 1
                                    ? round_up(used_bytes, larger(2 * ChunkBytes, 4))
                                    : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
@@ -179,6 +187,7 @@ struct tile_shape {
   static constexpr int group_padding = moves_groups ? (3 * group_step -
                                                        micro_cols * pitch % (2 * group_step)) %
                                                           (2 * group_step)
+                                       : deals_loads    ? 4 * warp_rows
                                        : micro_cols > 1 ? larger(ChunkBytes, 4)
                                                         : 0;
   static constexpr int shared_cols = TileCols + 2 * spare_cols;
@@ -195,11 +204,43 @@ struct tile_shape {
                           : row_offset(load * micro_cols);
   }
 
+  /// Shared offset of the first unit of a dealt load, before adding the row: `shift` units of the load of
+  /// lane 0 lie before the first column.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int dealt_offset(int lane, int shift) {
+    return static_cast<int>(row_offset(0)) + (lane * micro_cols - shift) * pitch +
+           (shift == 0 ? lane : lane - 1) * group_padding;
+  }
+  /// The padding before unit `i` of such a load: units that wrap into the next group of columns lie one
+  /// padding further.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int dealt_padding(int i, int shift) {
+    return shift != 0 && i >= shift ? group_padding : 0;
+  }
+
   struct fill_lanes {
+    // Of dealt loads: the unit that is stored, and the shifts of the rows of a warp.
+    int unit;
+    int shift;
+    int shift_step;
     constexpr long long operator()(int step) const {
+      if (deals_loads) {
+        const int turned = (shift + step % 32 / row_lanes * shift_step) % micro_cols;
+        return dealt_offset(step % row_lanes, turned) + dealt_padding(unit, turned) + unit * pitch +
+               dealt_row(step) * ElementBytes;
+      }
       return chunk_offset(step % row_loads) + step / row_loads * micro_rows * ElementBytes;
     }
   };
+  static constexpr bool fills_without_conflict() {
+    const int shifts = deals_loads ? micro_cols : 1;
+    const int steps = warp_rows > 1 ? shifts : 1;
+    for (int shift = 0; shift < shifts; ++shift) {
+      for (int step = 0; step < steps; ++step) {
+        const fill_lanes lanes{(shift + 3 * step) % shifts, shift, step};
+        if (request_ways(lanes, chunk_access) != 1) { return false; }
+      }
+    }
+    return true;
+  }
   /// Words of a store and their width; where a store is joined, consecutive quarters of a warp start at
   /// different words of it, which keeps them in different banks.
   static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
@@ -234,7 +275,7 @@ struct tile_shape {
     }
     return true;
   }
-  static_assert(request_ways(fill_lanes{}, chunk_access) == 1, "a shipped tile must not conflict");
+  static_assert(fills_without_conflict(), "a shipped tile must not conflict");
   static_assert(drains_without_conflict(), "a shipped tile must not conflict");
 };
 
@@ -403,7 +444,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
     word units[16 / Shape::unit];
   };
   const int lane = static_cast<int>(group.thread_rank() % row_lanes);
-  const int first_row = from_row + static_cast<int>(group.thread_rank() / row_lanes);
+  const int first_row = from_row + Shape::dealt_row(static_cast<int>(group.thread_rank()));
   const loop_step call(from_row);
 
   vector loaded[rounds];
@@ -441,17 +482,13 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
         (!Interior && (at < source.first_row || at >= source.end_row))) {
       continue;
     }
-    // Units that wrap into the next group of columns lie one padding further. Those before the first column
-    // and behind the last go to the spare ones.
-    const int wraps = (units - shift) % units;
-    unsigned char* const to = shared + Shape::row_offset(0) + Shape::lead_bytes +
-                              at * Shape::element_bytes + (lane * units - shift) * Shape::pitch +
-                              (shift == 0 ? lane : lane - 1) * Shape::group_padding;
+    // Units before the first column and behind the last go to the spare ones.
+    unsigned char* const to =
+        shared + Shape::dealt_offset(lane, shift) + Shape::lead_bytes + at * Shape::element_bytes;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < units; ++i) {
       const loop_step part(i);
-      store_shared(to + i * Shape::pitch + (wraps + i >= units ? Shape::group_padding : 0),
-                   loaded[round].units[i]);
+      store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift), loaded[round].units[i]);
     }
   }
 }

@@ -163,7 +163,7 @@ constexpr model_ways ways_of_shape() {
     const int ways = tt::request_ways(typename Shape::drain_lanes{turn, 0}, Shape::word_bytes);
     loads = ways > loads ? ways : loads;
   }
-  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::chunk_bytes), loads};
+  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::chunk_access), loads};
 }
 
 // ---- The cases. ----
