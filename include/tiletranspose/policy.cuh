@@ -15,9 +15,9 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 struct tile_policy {
   int tile_rows;
   int tile_cols;
-  int threads;        ///< of a block
-  int load_bytes;     ///< per access to an input row
-  int chunk_bytes;    ///< per access when the tile is filled
+  int threads;     ///< of a block
+  int load_bytes;  ///< taken at a time from an input row: one access, or words of a group of elements
+  int chunk_bytes;    ///< put at a time into a row of the tile, likewise
   int store_bytes;    ///< per access to an output row
   int blocks_per_sm;  ///< the compiler keeps registers low enough for so many
   int strip_width;    ///< columns of tiles that are walked down side by side

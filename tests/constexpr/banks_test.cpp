@@ -395,9 +395,14 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
           REQUIRE(p.blocks_per_sm >= 1);
           REQUIRE(p.threads * p.blocks_per_sm <= 1536);
           REQUIRE(p.strip_width >= 1);
-          for (const int bytes : {p.load_bytes, p.chunk_bytes, p.store_bytes}) {
-            REQUIRE((bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16));
-          }
+          const auto is_access = [](int bytes) {
+            return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
+          };
+          // Elements whose addresses are no multiples of a word go in groups of whole words.
+          const bool groups = unit < 4 && unit < element && p.load_bytes == p.chunk_bytes &&
+                              p.load_bytes % 4 == 0 && p.load_bytes % element == 0;
+          REQUIRE((groups || (is_access(p.load_bytes) && is_access(p.chunk_bytes))));
+          REQUIRE(is_access(p.store_bytes));
           // Rows of the input tile and of the output tile are made of whole accesses.
           REQUIRE(p.tile_cols * element % p.load_bytes == 0);
           REQUIRE(p.tile_rows * element % p.store_bytes == 0);
