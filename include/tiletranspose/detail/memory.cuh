@@ -65,7 +65,6 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #endif
 }
 
-/// Precondition of all four: `address` is a multiple of sizeof(Word).
 /// Tells the compiler the address space, which it cannot see through a pointer that was itself loaded
 /// (batches of pointers); a generic access costs up to a third of the bandwidth (H200, 2026-11-21: 4-byte
 /// 16384 x 16384 by 4-byte accesses 70 % of cudaMemcpy generic).
@@ -107,6 +106,7 @@ void store_announced(access_kind kind, void* address, const Word& word, access_s
 
 #endif
 
+/// The four accesses. Precondition of all: `address` is a multiple of sizeof(Word).
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
