@@ -96,7 +96,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   switch (element_bytes) {
     case 1:
       return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1}  // 95 %
-                   : tile_policy{256, 128, 256, 4, 16, 16, 4, 2};  // 80 %
+                   : tile_policy{128, 256, 256, 8, 8, 16, 4, 2};  // 85 %
     case 2:
       return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1}   // 97 %
                    : tile_policy{128, 120, 256, 16, 2, 16, 4, 1};  // 89 %
