@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <functional>
+#include <map>
 #include <string>
 
 namespace {
@@ -107,6 +108,16 @@ TEST_CASE("wide loads share cycles as an H200's do") {
   CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 16 : -1; }) == 4);  // they conflict
   CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 2 : -1; }) == 2);
   CHECK(cycles([](int lane) { return lane % 16 == 0 ? lane * 2 : -1; }) == 2);
+  // Some lanes, at these 16 bytes each, as the GPU's counter had them.
+  const auto some = [&](const std::map<int, int>& places) {
+    return cycles([&](int lane) {
+      const auto found = places.find(lane);
+      return found == places.end() ? -1 : found->second * 16;
+    });
+  };
+  CHECK(some({{4, 15}, {9, 3}, {10, 12}, {13, 13}, {14, 6}, {15, 3}, {18, 5}, {20, 3}}) == 2);
+  CHECK(some({{6, 9}, {13, 135}, {31, 124}}) == 3);
+  CHECK(some({{4, 0}, {5, 14}, {13, 7}, {17, 17}, {31, 30}}) == 3);
 }
 
 TEST_CASE(

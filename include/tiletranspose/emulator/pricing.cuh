@@ -55,12 +55,19 @@ inline bool pairs_agree(const warp_request& request, int first, int count, int b
   return true;
 }
 
-/// Lanes are served together until they fill all banks, and wider accesses go in phases (banks.cuh). Two
-/// phases of a load that follow each other, the halves of a warp for 8 bytes and of a half-warp for 16, take
-/// one cycle together where they do not conflict and either all pairs of lanes (l, l ^ 1) or all (l, l ^ 2)
-/// agree, which whole warps that walk over a tile never do. The latter is measured, not documented (NVIDIA
-/// H200, 2026-11-21): it and the phases give the wavefronts of 84 of 84 stores of 8 and 16 bytes, 168 of 168
-/// loads of 8 and 136 of 138 loads of 16, by some lanes to any addresses; the other two took one cycle less.
+/// True where two phases of a load that follow each other go together if they do not conflict: the halves of
+/// a warp for 8 bytes, of a half-warp for 16. All pairs of lanes (l, l ^ 1) or all (l, l ^ 2) agree, which whole
+/// warps that walk over a tile never do; but for the first half-warp of a warp that does not take part as a
+/// whole, it matters alone that lane 31 takes none. Measured, not documented (NVIDIA H200, 2026-11-21): with
+/// it, phases give the wavefronts of 84 of 84 stores of 8 and 16 bytes, 168 of 168 loads of 8 and 610 of 610
+/// loads of 16, each by some lanes to any addresses.
+inline bool go_together(const warp_request& request, int first, int count) {
+  const bool first_half = first == 0 && count == 16;
+  if (first_half && request.lanes != 0xffffffff) { return !request.takes_part(31); }
+  return pairs_agree(request, first, count, 1) || pairs_agree(request, first, count, 2);
+}
+
+/// Lanes are served together until they fill all banks, and wider accesses go in phases (banks.cuh).
 inline void price_shared(const warp_request& request, bank_model model, access_report& report) {
   const int fit = model.banks * model.bank_width / request.bytes;
   const int together = fit < model.request_lanes ? fit : model.request_lanes;
@@ -80,8 +87,7 @@ inline void price_shared(const warp_request& request, bank_model model, access_r
     report.least_cycles += ways > 0;
     if (wide_load && first / together % 2 == 1 && previous == 1 && ways == 1) {
       const int both = first - together;
-      if (pairs_agree(request, both, 2 * together, 1) ||
-          pairs_agree(request, both, 2 * together, 2)) {
+      if (go_together(request, both, 2 * together)) {
         --report.least_cycles;
         if (ways_together(request, both, 2 * together) == 1) { --report.cycles; }
       }
