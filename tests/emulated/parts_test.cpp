@@ -6,6 +6,7 @@
 
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/detail/swap_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_io_async.cuh>
@@ -302,4 +303,21 @@ TEST_CASE("parts of dynamic shared memory do not overlap") {
       });
   CHECK(report.clean());
   CHECK(wrong[0] == 0);
+}
+
+TEST_CASE("squares: each pair of tiles is taken once") {
+  for (unsigned tiles = 1; tiles <= 70; ++tiles) {
+    const tt::detail::pair_order order(tiles);
+    std::vector<int> taken(tiles * tiles);
+    for (unsigned block = 0; block < order.blocks(); ++block) {
+      const auto [row, col] = order(block);
+      if (row <= col && col < tiles) { ++taken[row * tiles + col]; }
+    }
+    INFO(tiles << " tiles a side");
+    for (unsigned row = 0; row < tiles; ++row) {
+      for (unsigned col = 0; col < tiles; ++col) {
+        REQUIRE(taken[row * tiles + col] == (row <= col ? 1 : 0));
+      }
+    }
+  }
 }

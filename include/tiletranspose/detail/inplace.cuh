@@ -13,10 +13,10 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 template <class Shape>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(2 * Shape::threads)
     swap_kernel(const __grid_constant__ swap_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
-  swap_tiles<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
+  swap_tiles<Shape>(static_block<2 * Shape::threads>{}, shared, arguments, blockIdx.x);
 }
 
 template <class T, class Tile, int Threads>
@@ -54,7 +54,8 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   if constexpr (wanted == ElementBytes) {
     if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
-      return launch_swaps(&swap_kernel<shape>, square, shape::tile_rows, shape::threads, stream);
+      return launch_swaps(&swap_kernel<shape>, square, shape::tile_rows, 2 * shape::threads,
+                          stream);
     }
   }
   if constexpr (promised < wanted) {

@@ -21,14 +21,20 @@ struct square_problem {
   size_type side;
 };
 
-/// The order in which blocks take the pairs of tiles (row, col), row <= col, of a square of an even number of
-/// tiles a side. Line r of that triangle is followed by the r-th last one, which makes lines of one length:
+/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there
+/// are many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory (H200, 2026-11-21:
+/// 16381 x 16381 floats 67 % of cudaMemcpyAsync, 61 tile by tile). Patches are paired as tiles are. Line r of
+/// their triangle is followed by the r-th last one, which makes lines of one length; the number of patches of a
+/// side is rounded up to an even one:
 ///
 ///     (0,0) (0,1) (0,2) (0,3) | (3,3)
 ///     (1,1) (1,2) (1,3) | (2,2) (2,3)
+///
+/// Places below the diagonal or outside of the square are no pair; their blocks have nothing to do.
 struct pair_order {
-  unsigned tiles;  ///< of a side, rounded up to an even number
-  divider line;    ///< pairs of a line
+  unsigned bits;     ///< a patch is 2^bits x 2^bits tiles
+  unsigned patches;  ///< of a side
+  divider line;      ///< pairs of patches in a line
 
   struct place {
     unsigned row;
@@ -37,16 +43,21 @@ struct pair_order {
 
   pair_order() = default;
   explicit pair_order(size_type side_tiles)
-      : tiles(static_cast<unsigned>((side_tiles + 1) / 2 * 2)), line(tiles + size_type{1}) {}
+      : bits(side_tiles < 8 ? 0 : 2),
+        patches(2 * static_cast<unsigned>(divide_up(side_tiles, size_type{2} << bits))),
+        line(patches + size_type{1}) {}
 
-  size_type blocks() const { return size_type{tiles} / 2 * (tiles + size_type{1}); }
+  size_type blocks() const { return size_type{patches} / 2 * (patches + size_type{1}) << 2 * bits; }
 
   TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
-    const unsigned at_line = line.quotient(block);
-    const unsigned in_line = line.remainder(block, at_line);
-    const unsigned first = tiles - at_line;  // pairs that belong to row `at_line`
-    const unsigned row = in_line < first ? at_line : tiles - 1 - at_line;
-    return {row, row + (in_line < first ? in_line : in_line - first)};
+    const unsigned pair = block >> 2 * bits;
+    const unsigned at_line = line.quotient(pair);
+    const unsigned in_line = line.remainder(pair, at_line);
+    const unsigned first = patches - at_line;  // pairs that belong to row `at_line`
+    const unsigned row = in_line < first ? at_line : patches - 1 - at_line;
+    const unsigned col = row + (in_line < first ? in_line : in_line - first);
+    const unsigned last = (1u << bits) - 1;
+    return {(row << bits) + (block >> bits & last), (col << bits) + (block & last)};
   }
 };
 
@@ -65,7 +76,7 @@ struct constant {
 template <int ElementBytes>
 struct swap_policy {
   static constexpr int side = ElementBytes <= 1 ? 128 : ElementBytes <= 4 ? 64 : 32;
-  static constexpr int threads = ElementBytes <= 2 ? 128 : 256;
+  static constexpr int threads = 128;  ///< of a tile
   static constexpr int load_bytes = ElementBytes <= 2 ? 8 : 16;
 };
 template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
@@ -96,33 +107,57 @@ TILETRANSPOSE_FUNCTION tile_target square_target(const square_problem& square, s
           0};
 }
 
+/// Half the threads of a block; each half moves one tile of a pair. It has no barrier of its own.
+template <int Threads>
+struct half_block {
+  static constexpr int static_size = Threads;
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+    return static_block<2 * Threads>::thread_rank() % Threads;
+  }
+  TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
+  /// 0 or 1: which half the calling thread belongs to.
+  TILETRANSPOSE_FUNCTION static unsigned number() {
+    return static_block<2 * Threads>::thread_rank() / Threads;
+  }
+};
+
+/// What half a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
+struct swap_share {
+  size_type row;
+  size_type col;
+  bool exists;  ///< false for the second half where a tile trades places with itself
+
+  TILETRANSPOSE_FUNCTION swap_share(const pair_order::place& at, unsigned half, size_type side)
+      : row((half == 0 ? at.row : at.col) * side),
+        col((half == 0 ? at.col : at.row) * side),
+        exists(half == 0 || at.row != at.col) {}
+};
+
 /// The kernel's body where every address and the square's side are multiples of 16 bytes.
-/// Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
+/// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
                                        const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Shape::tile_rows;
+  using half = half_block<Shape::threads>;
+  static_assert(known_size<Group>::value == 2 * Shape::threads, "");
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
-  const size_type row = at.row * side;
-  const size_type col = at.col * side;
-  if (col >= square.side) { return; }  // the tile that made their number even
-  const bool pair = row != col;
-  unsigned char* const second = shared + Shape::shared_bytes;
+  if (at.row > at.col || at.col * side >= square.side) { return; }
+  const swap_share own(at, half::number(), side);
+  unsigned char* const tile = shared + half::number() * Shape::shared_bytes;
   const auto move = [&](auto interior) {
-    fill_rows<Shape, interior.value, Shape::tile_rows>(group, shared,
-                                                       square_source<Shape>(square, row, col), 0);
-    if (pair) {
-      fill_rows<Shape, interior.value, Shape::tile_rows>(group, second,
-                                                         square_source<Shape>(square, col, row), 0);
+    if (own.exists) {
+      const tile_source source = square_source<Shape>(square, own.row, own.col);
+      fill_rows<Shape, interior.value, Shape::tile_rows>(half{}, tile, source, 0);
     }
     group.sync();
-    drain_tile<Shape, interior.value>(group, shared, square_target<Shape>(square, col, row));
-    if (pair) {
-      drain_tile<Shape, interior.value>(group, second, square_target<Shape>(square, row, col));
+    if (own.exists) {
+      const tile_target target = square_target<Shape>(square, own.col, own.row);
+      drain_tile<Shape, interior.value>(half{}, tile, target);
     }
   };
-  if (col + side <= square.side) {
+  if (at.col * side + side <= square.side) {
     move(constant<true>{});
   } else {
     move(constant<false>{});
@@ -142,35 +177,33 @@ struct swap_tile {
   /// Elements of 38, 62 and 63 bytes take so much padding that two tiles would not fit 48 KB.
   static constexpr bool fits =
       2 * sizeof(typename square_tile<wanted>::storage) <= default_shared_bytes;
-  static constexpr int threads = 256;
-  /// Bytes that a thread loads one at a time, all of both tiles under way, take a register each.
+  static constexpr int threads = ElementBytes <= 4 ? 512 : 256;  ///< half of them a tile
+  /// Bytes that a thread loads one at a time, all of a tile under way, take a register each.
   static constexpr int unit = access_width(ElementBytes, Alignment);
-  static constexpr int loads = wanted * wanted * (ElementBytes / unit) / threads;
+  static constexpr int loads = wanted * wanted * (ElementBytes / unit) / (threads / 2);
   static constexpr bool crowded = unit == 1 && loads > 16 && loads <= most_unrolled_rounds;
   static constexpr int side = fits && !crowded ? wanted : wanted / 2;
   using type = square_tile<side>;
 };
 
 /// The kernel's body where addresses are what T asks for.
-/// Shared memory: the storage of two `Tile`s. Barriers: one, inside.
+/// Group: of known size, each half of it moves a tile. Shared memory: the storage of two `Tile`s. Barriers: one,
+/// inside.
 template <class T, class Tile, class Group>
 TILETRANSPOSE_FUNCTION void swap_views(Group group, typename Tile::storage (&storage)[2],
                                        const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Tile::rows;
+  using half = half_block<known_size<Group>::value / 2>;
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
-  const size_type row = at.row * side;
-  const size_type col = at.col * side;
-  if (col >= square.side) { return; }
+  if (at.row > at.col || at.col * side >= square.side) { return; }
+  const swap_share own(at, half::number(), side);
   const matrix_view<T> matrix{reinterpret_cast<T*>(square.data), square.side, square.side,
                               square.stride_bytes / sizeof(T)};
-  const Tile first(storage[0]);
-  const Tile second(storage[1]);
-  load_tile(group, first, matrix, row, col);
-  if (row != col) { load_tile(group, second, matrix, col, row); }
+  const Tile tile(storage[half::number()]);
+  if (own.exists) { load_tile(half{}, tile, matrix, own.row, own.col); }
   group.sync();
-  store_tile_transposed(group, matrix, col, row, first);
-  if (row != col) { store_tile_transposed(group, matrix, row, col, second); }
+  if (own.exists) { store_tile_transposed(half{}, matrix, own.col, own.row, tile); }
 }
 
 }  // namespace detail
