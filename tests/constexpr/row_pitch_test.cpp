@@ -69,3 +69,13 @@ TEST_CASE("row pitch: staged matrices", "[banks]") {
     CHECK(worst <= (rows >= 29 ? 2 : 6));
   }
 }
+
+// Batches of small matrices are turned in micro-blocks of every side that turned_plan.cuh names.
+TEST_CASE("row pitch: turned boxes meet four ways at most", "[banks]") {
+  CHECK(worst_turned_ways(1, 4, 40) <= 4);               // 1 byte: 4 x 4
+  CHECK(worst_turned_ways(2, 4, 40) <= 4);               // 2 bytes: 4 x 4
+  CHECK(worst_turned_ways(2, 2, 40) <= 4);               // 4 bytes: 2 x 2
+  CHECK(worst_turned_ways(4, 2, 40) <= 4);               // 8 bytes: 2 x 2
+  CHECK(worst_turned_ways(4, 1, 40) <= 4);               // 16 bytes
+  CHECK(turned_ways(1, 32, 32, 4 * 32, true, 0) == 32);  // what a pitch of all banks would meet
+}
