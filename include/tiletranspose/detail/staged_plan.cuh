@@ -23,6 +23,26 @@ inline constexpr size_type box_bytes = 32 * 1024;
 /// 2026-11-21: batches of 100 x 100 floats 83 -> 93 %.
 inline constexpr size_type large_matrix_bytes = 44 * 1024;
 
+/// Where a block may take more, matrices may be as large as two blocks, or three of words, leave each other on a
+/// multiprocessor; tiles of whole accesses, where they can be, are better for all but 2-byte elements. H200,
+/// 2026-11-21, batches: 129 x 127 floats 84 -> 92 %, 250 x 250 bytes 83 -> 89, 251 x 253 62 -> 89, 201 x 203 of 2
+/// bytes 81 -> 88, 160 x 160 77 -> 93; not so 201 x 127 floats, two blocks: 89 -> 82, and 336 x 336 bytes, whole:
+/// 89 -> 70.
+constexpr size_type largest_matrix_bytes(int unit, bool whole, size_type shared_bytes) {
+  return whole && unit != 2 ? large_matrix_bytes
+                            : larger(large_matrix_bytes, shared_bytes / (unit < 4 ? 2 : 3) - 2048);
+}
+
+/// Columns of more elements than this are read in boxes of this size, if the device has it three times, or their
+/// rows would be shorter than two lines. H200, 2026-11-21: batches of 250 x 250 floats 90 -> 93.5 %.
+inline constexpr size_type most_rows = 128;
+inline constexpr size_type tall_box_bytes = 64 * 1024;
+
+/// Words of 2-byte elements whose rounds end inside of sectors are collected, in boxes of so many bytes. H200,
+/// 2026-11-21: batches of 49 x 51 and 101 x 99, 87 -> 93 % and 89 -> 92; bytes, which take more instructions,
+/// 86 -> 82 and 85 -> 68.
+inline constexpr size_type collected_box_bytes = 16 * 1024;
+
 /// Rows of the output up to this length are written as part of longer spans when the matrices of a batch
 /// are too large for a box.
 inline constexpr size_type short_row_bytes = 1024;
@@ -67,16 +87,25 @@ constexpr bool can_pad_rows(size_type element, int unit) {
          (unit >= 4 && fills_banks(static_cast<unsigned>(element / 4)));
 }
 
+/// True where shared rows of nx elements of 1 or 2 bytes get a pad: without one, the threads of a warp would meet
+/// in four banks or fewer. H200, 2026-11-21, 100 x 99, whose rows meet in eight: 1 byte 68 % with pads and 84
+/// without, 2 bytes 91 and 95; 50 x 50 of bytes 63 and 93.
+constexpr bool pads_bytes(size_type nx) { return nx % 8 == 0; }
+
 /// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
 /// \param unit   the access that addresses allow
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
+/// \param shared_bytes  what a block may ask for
 inline box_kind choose_box(const tile_problem& problem, size_type batch, size_type element,
-                           size_type tile_rows, size_type tile_cols, bool whole, int unit) {
+                           size_type tile_rows, size_type tile_cols, bool whole, int unit,
+                           size_type shared_bytes = default_shared_bytes) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
-  const bool small = problem.nx <= box_bytes && problem.ny <= box_bytes &&
-                     (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
-                         (in_dense && can_pad_rows(element, unit) ? large_matrix_bytes : box_bytes);
+  const bool small =
+      problem.nx <= box_bytes && problem.ny <= box_bytes &&
+      (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
+          (in_dense && can_pad_rows(element, unit) ? largest_matrix_bytes(unit, whole, shared_bytes)
+                                                   : box_bytes);
   const bool few_columns =
       2 * problem.nx <= tile_cols || (element < 4 && problem.nx <= most_few_columns);
   const bool few_rows = element < 4 ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns
@@ -96,14 +125,15 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
 }
 
 /// log2 of the threads that share one of `runs` runs of `words`. Of many long runs each warp takes its
-/// own; else the power of two with which the block takes the fewest rounds, and of several the largest.
-inline unsigned lanes_for(unsigned words, unsigned runs) {
+/// own; else the power of two with which the block takes the fewest rounds, and of several the largest. To find
+/// a run costs as much as `extra` rounds.
+inline unsigned lanes_for(unsigned words, unsigned runs, unsigned extra = 0) {
   if (words >= 32 && runs >= staged_threads / 32) { return 5; }
   unsigned best = 8;
   unsigned best_rounds = ~0u;
   for (unsigned lanes = 8; lanes >= (words < 32 ? 2u : 5u); --lanes) {
     const unsigned together = staged_threads >> lanes;
-    const unsigned rounds = ((words - 1) / (1u << lanes) + 1) * ((runs - 1) / together + 1);
+    const unsigned rounds = ((words - 1) / (1u << lanes) + 1 + extra) * ((runs - 1) / together + 1);
     if (rounds < best_rounds) {
       best = lanes;
       best_rounds = rounds;
@@ -153,7 +183,7 @@ constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
 
 /// The box of a kind of matrix: its size and which of its parts lie side by side.
 template <int ElementBytes, int Unit>
-void choose_parts(staged_arguments& arguments, box_kind kind) {
+void choose_parts(staged_arguments& arguments, box_kind kind, size_type shared_bytes) {
   constexpr unsigned element = ElementBytes;
   const tile_problem& problem = arguments.problem;
   const size_type nx = problem.nx;
@@ -177,7 +207,9 @@ void choose_parts(staged_arguments& arguments, box_kind kind) {
     arguments.box_rows = static_cast<unsigned>(multiple(wanted / row_bytes, sector_bytes));
   } else {
     // As many columns as a warp has words of a row, times one or more, where the box holds so many.
-    const size_type fit = box_bytes / (ny * element);
+    const bool tall = Unit == 4 && ny > most_rows && shared_bytes / 3 > tall_box_bytes;
+    const size_type most_shared = tall ? shared_bytes / 3 : default_shared_bytes;
+    const size_type fit = (tall ? tall_box_bytes : box_bytes) / (ny * element);
     const size_type line = (128 - (Unit < 4 ? 4 - Unit : 0)) / element;
     const size_type cols = multiple(fit, fit >= line && line > 0 ? line : 8);
     // Boxes of about the same width, if warps do not take a row more often for it.
@@ -186,8 +218,8 @@ void choose_parts(staged_arguments& arguments, box_kind kind) {
     const bool better = divide_up(nx, even) * divide_up(even, step) <=
                         nx / cols * divide_up(cols, step) + divide_up(nx % cols, step);
     arguments.box_cols = static_cast<unsigned>(better ? even : cols);
-    while (arguments.box_cols > 8 && separate_bytes(arguments.box_cols * element, ny, element,
-                                                    Unit < 4) > default_shared_bytes - 8) {
+    while (arguments.box_cols > 8 &&
+           separate_bytes(arguments.box_cols * element, ny, element, Unit < 4) > most_shared - 8) {
       arguments.box_cols = arguments.box_cols / 16 * 8;
     }
   }
@@ -204,20 +236,21 @@ void choose_parts(staged_arguments& arguments, box_kind kind) {
 
 /// Decides whether small elements are gathered in repeating rounds: of columns, one matrix at a time, or of
 /// whole matrices.
-template <int ElementBytes>
+template <int ElementBytes, int Unit>
 void choose_rounds(staged_arguments& arguments, box_kind kind) {
   const tile_problem& problem = arguments.problem;
   const size_type column_bytes = problem.ny * ElementBytes;
   const size_type span_words = column_bytes * arguments.box_cols / 4;
-  const bool pads = arguments.rows_joined && problem.nx % 2 == 0;
+  const bool pads = arguments.rows_joined && pads_bytes(problem.nx);
   if (kind == box_kind::few_columns ||
       (kind == box_kind::small_matrices &&
        (!arguments.rows_joined || ElementBytes > 4 || ElementBytes == 3))) {
     return;
   }
-  if (arguments.matrices_joined && arguments.out_matrices_joined && span_words < 256) {
+  const size_type matrix_bytes = column_bytes * problem.nx;
+  const bool joined = arguments.matrices_joined && arguments.out_matrices_joined;
+  if (joined && span_words < 256 && (pads || Unit == 1)) {
     // Rounds of whole matrices; padded ones of whole stretches between two pads.
-    const size_type matrix_bytes = column_bytes * problem.nx;
     size_type unit_bytes = matrix_bytes;
     while (pads && unit_bytes / (problem.nx * ElementBytes) * ElementBytes % 4 != 0) {
       unit_bytes += matrix_bytes;
@@ -229,6 +262,23 @@ void choose_rounds(staged_arguments& arguments, box_kind kind) {
       arguments.repeat_matrices = static_cast<unsigned>(4 * words / matrix_bytes);
       arguments.span_lanes = 8;
       arguments.pads_rows = pads;
+      return;
+    }
+  }
+  if (joined && !pads && column_bytes >= 3) {
+    const unsigned words = repeating_words(column_bytes, staged_threads);
+    const bool collects = Unit == 2 && words % (sector_bytes / 4) != 0 &&
+                          2 * matrix_bytes <= default_shared_bytes - 128;
+    if (words >= 128 && (collects || arguments.box_matrices > 1)) {
+      arguments.repeats = true;
+      arguments.wraps = true;
+      arguments.repeat_words = words;
+      if (collects) {
+        arguments.box_matrices = smaller(
+            arguments.box_matrices,
+            static_cast<unsigned>(larger<size_type>(collected_box_bytes / matrix_bytes, 1)));
+        arguments.collected_place = 1;  // plan_staged knows where
+      }
       return;
     }
   }
@@ -254,7 +304,8 @@ void choose_rounds(staged_arguments& arguments, box_kind kind) {
 }
 
 template <int ElementBytes, int Unit>
-staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind kind) {
+staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind kind,
+                        size_type shared_bytes = default_shared_bytes) {
   using shape = staged_shape<ElementBytes>;
   constexpr unsigned element = ElementBytes;
   constexpr bool sub_word = Unit < 4;
@@ -267,9 +318,9 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   staged_arguments& arguments = plan.arguments;
   arguments.problem = problem;
   arguments.batch = batch;
-  choose_parts<ElementBytes, Unit>(arguments, kind);
+  choose_parts<ElementBytes, Unit>(arguments, kind, shared_bytes);
   if constexpr (sub_word) {
-    choose_rounds<ElementBytes>(arguments, kind);
+    choose_rounds<ElementBytes, Unit>(arguments, kind);
   } else {
     arguments.pads_rows = kind == box_kind::small_matrices && arguments.rows_joined &&
                           nx % 2 == 0 && can_pad_rows(element, Unit);
@@ -320,7 +371,8 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   const unsigned segments =
       matrix_segments * (arguments.matrices_joined ? 1 : arguments.box_matrices);
   arguments.segment_lanes =
-      lanes_for(segment_words, arguments.rows_joined ? segments : matrix_segments);
+      lanes_for(segment_words, arguments.rows_joined ? segments : matrix_segments,
+                sub_word && !arguments.rows_joined ? 6 : 0);
   if (arguments.pad_shift <
       31) {  // whole stretches between two pads, so that a round is a constant step
     arguments.segment_lanes = larger(arguments.segment_lanes, 5u);
@@ -343,6 +395,12 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
       (arguments.pads_rows ? static_cast<unsigned>(staged_matrices * ny * element / 4 * 4 + 4) : 0);
   plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.box_matrices) * matrix_pitch;
   plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+
+  if (arguments.collected_place > 0) {
+    arguments.collected_place = static_cast<unsigned>(divide_up(plan.shared_bytes, 16) * 16);
+    plan.shared_bytes = static_cast<unsigned>(arguments.collected_place + max_access_bytes +
+                                              arguments.box_matrices * matrix_bytes);
+  }
 
   // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
   // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
@@ -369,8 +427,12 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
     arguments.piece_step = 0 - arguments.piece_step;
   }
   arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
+  const size_type repeat_cols = 4 * arguments.repeat_words / (ny * element);
+  arguments.repeat_cols = static_cast<unsigned>(repeat_cols % nx);
   arguments.repeat_bytes =
-      arguments.repeat_matrices > 0
+      arguments.wraps ? static_cast<unsigned>(repeat_cols / nx) * arguments.matrix_bytes +
+                            arguments.repeat_cols * arguments.col_bytes
+      : arguments.repeat_matrices > 0
           ? static_cast<unsigned>(
                 arguments.repeat_matrices * matrix_bytes +
                 (arguments.pads_rows ? arguments.repeat_matrices * ny * element / 4 * 4 : 0))
