@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/shapes.cuh>
 #include <tiletranspose/detail/staged_plan.cuh>
 #include <tiletranspose/detail/transform_kernel.cuh>
+#include <tiletranspose/detail/turned_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -48,8 +49,14 @@ __global__ void __launch_bounds__(Shape::threads)
 /// Blocks of boxes that share a multiprocessor as far as registers go. Latency is what small elements wait
 /// for: 1 byte, 4 rows 75 % of cudaMemcpyAsync with 48 registers, 92 with 40. Words gain nothing from it: 3
 /// columns of floats 95 % with 48 and with 32 registers (H200, 2026-11-21).
+/// With the fewest registers, compute capability 10 and 12 would spill for 2-byte elements.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+inline constexpr int most_staged_bytes = 1;
+#else
+inline constexpr int most_staged_bytes = 2;
+#endif
 template <int ElementBytes>
-inline constexpr int staged_blocks = ElementBytes <= 2 ? 8 : 5;
+inline constexpr int staged_blocks = ElementBytes <= most_staged_bytes ? 8 : 5;
 
 template <int ElementBytes, int Unit>
 __global__ void __launch_bounds__(staged_threads,
@@ -58,6 +65,15 @@ __global__ void __launch_bounds__(staged_threads,
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared,
                                arguments, blockIdx.x);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads, 1536 / Shape::threads))
+    turned_kernel(const __grid_constant__ turned_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_turned<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                     blockIdx.x);
 }
 
 template <class T, class Tile, int Threads, int BlocksPerSm>
@@ -195,18 +211,72 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
 
 template <int ElementBytes, int Unit>
 cudaError_t launch_boxes(const tile_problem& problem, size_type batch, box_kind kind,
-                         cudaStream_t stream) {
+                         size_type most_shared, cudaStream_t stream) {
   constexpr int unit = Unit < 4 ? Unit : 4;
-  staged_plan plan = plan_staged<ElementBytes, unit>(problem, batch, kind);
+  staged_plan plan = plan_staged<ElementBytes, unit>(problem, batch, kind, most_shared);
   if (plan.blocks > max_blocks) {
     return split(problem, batch, ElementBytes, ElementBytes,
                  [&](const tile_problem& part, size_type part_batch) {
-                   return launch_boxes<ElementBytes, Unit>(part, part_batch, kind, stream);
+                   return launch_boxes<ElementBytes, Unit>(part, part_batch, kind, most_shared,
+                                                           stream);
                  });
   }
+  const auto kernel = &staged_kernel<ElementBytes, unit>;
+  if (plan.shared_bytes > default_shared_bytes) {
+    const cudaError_t status = cudaFuncSetAttribute(
+        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.shared_bytes));
+    if (status != cudaSuccess) { return status; }
+  }
   void* pointers[] = {&plan.arguments};
-  return start(&staged_kernel<ElementBytes, unit>, plan.blocks, staged_threads, plan.shared_bytes,
-               pointers, stream);
+  return start(kernel, plan.blocks, staged_threads, plan.shared_bytes, pointers, stream);
+}
+
+/// Launches the turned kernel with boxes of a shape; false where they do not fit.
+template <class Shape>
+bool launch_turned(const tile_problem& problem, size_type batch, turned_kind kind,
+                   cudaStream_t stream, cudaError_t& status) {
+  turned_plan plan = plan_turned<Shape>(problem, batch, kind);
+  if (plan.blocks == 0) { return false; }
+  void* pointers[] = {&plan.arguments};
+  status = start(&turned_kernel<Shape>, plan.blocks, Shape::threads, plan.shared_bytes, pointers,
+                 stream);
+  return true;
+}
+
+/// Launches the turned kernel if it takes the problem; false where it does not.
+template <int ElementBytes>
+bool turn(const tile_problem& problem, size_type batch, cudaStream_t stream, cudaError_t& status) {
+  const turned_kind kind = choose_turned(problem, batch, ElementBytes);
+  if (kind == turned_kind::none) { return false; }
+  if constexpr (ElementBytes == 1) {
+    if (problem.ny == pixel_box::rows) {
+      return launch_turned<pixel_box>(problem, batch, kind, stream, status);
+    }
+  }
+  using small_box = turned_box<ElementBytes>;
+  using medium_box = medium_turned_box<ElementBytes>;
+  using large_box = large_turned_box<ElementBytes>;
+  if (kind != turned_kind::pieces &&
+      (kind != turned_kind::matrices || problem.in_batch_bytes <= small_box::box_bytes)) {
+    return launch_turned<small_box>(problem, batch, kind, stream, status);
+  }
+  const bool medium =
+      kind == turned_kind::pieces || (problem.in_batch_bytes <= medium_box::box_bytes &&
+                                      2 * problem.in_batch_bytes > large_box::box_bytes);
+  return medium ? launch_turned<medium_box>(problem, batch, kind, stream, status)
+                : launch_turned<large_box>(problem, batch, kind, stream, status);
+}
+
+/// The shared memory that a block may ask for on the current device.
+inline size_type most_shared_bytes() {
+  int device = 0;
+  int bytes = default_shared_bytes;
+  if (cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+          cudaSuccess) {
+    return default_shared_bytes;
+  }
+  return static_cast<size_type>(bytes);
 }
 
 /// True where `small_kernel` takes a problem whose addresses are multiples of 16 bytes.
@@ -234,9 +304,11 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
                          cudaStream_t stream) {
   constexpr int architecture = 90;  // the one that was measured; policy.cuh
   using any = tuned_shape<architecture, ElementBytes, Unit, tile_access::any>;
+  const bool large = batch > 1 && problem.nx * problem.ny * ElementBytes > large_matrix_bytes;
+  const size_type most_shared = large ? most_shared_bytes() : default_shared_bytes;
   const auto staged = [&](const auto& policy, bool whole) {
-    return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole,
-                      Unit);
+    return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole, Unit,
+                      most_shared);
   };
   if constexpr (Unit == ElementBytes) {
     using small = typename small_shape<ElementBytes>::type;
@@ -244,16 +316,35 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
       return launch_small<small>(problem, stream);
     }
   }
+  // Tiles of whole accesses write parts of sectors where output rows start inside of one. H200, 2026-11-21, with
+  // them and without: 11588 x 11580 floats 87 and 91 % of cudaMemcpyAsync, batches of 250 x 250 doubles 91 and
+  // 98; 23168 x 23152 bytes 91 and 79.
+  const bool sectors = sector_mask(problem, batch) == 0;
+  const size_type rows = (problem.nx | problem.ny) * ElementBytes;
+  [[maybe_unused]] const bool whole_rows = has_whole_policy(ElementBytes, Unit) &&
+                                           (bits | rows) % max_access_bytes == 0 &&
+                                           (ElementBytes < 4 || sectors);
   if constexpr (has_whole_policy(ElementBytes, Unit)) {
     using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
-    const size_type rows = (problem.nx | problem.ny) * ElementBytes;
-    if ((bits | rows) % max_access_bytes == 0 && staged(whole::policy, true) == box_kind::none) {
+    if (whole_rows && sectors && batch > 1 &&
+        fill_tiles(problem, ElementBytes, whole::policy.tile_rows, whole::policy.tile_cols)) {
+      return launch_tiles<whole>(problem, batch, stream);
+    }
+  }
+  if constexpr (has_turned_shape(ElementBytes, Unit)) {
+    cudaError_t status = cudaSuccess;
+    if (turn<ElementBytes>(problem, batch, stream, status)) { return status; }
+  }
+  if constexpr (has_whole_policy(ElementBytes, Unit)) {
+    using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
+    if (whole_rows && staged(whole::policy, true) == box_kind::none) {
       return launch_tiles<whole>(problem, batch, stream);
     }
   }
   const box_kind kind = staged(any::policy, false);
-  return kind == box_kind::none ? launch_tiles<any>(problem, batch, stream)
-                                : launch_boxes<ElementBytes, Unit>(problem, batch, kind, stream);
+  return kind == box_kind::none
+             ? launch_tiles<any>(problem, batch, stream)
+             : launch_boxes<ElementBytes, Unit>(problem, batch, kind, most_shared, stream);
 }
 
 /// What a caller is told where nothing is launched.
