@@ -253,7 +253,7 @@ void register_cases() {
   add<double>(skinny_wide, "8-byte", skinny<double>({2, 3, 4, 7, 8, 16, 31, 32, 64}));
   add<float>(skinny_wide, "4-byte",  // planes that start anywhere
              {{{4, 67108861}}, {{16, 16777213}}, {{67108861, 4}}, {{16777213, 16}}});
-  add<byte>(skinny_narrow, "1-byte", skinny<byte>({3, 4, 16}));
+  add<byte>(skinny_narrow, "1-byte", skinny<byte>({3, 4, 7, 16, 20, 33, 48}));
   add<byte>(skinny_narrow, "1-byte", {{{4, 268435453}}, {{268435453, 4}}});
   add<two_bytes>(skinny_narrow, "2-byte", skinny<two_bytes>({3, 4, 16}));
 
@@ -261,9 +261,14 @@ void register_cases() {
   add<float>(batches, "4-byte",
              {batch(131072, 32, 32), batch(131072, 33, 33), batch(1048576, 8, 8),
               batch(16384, 100, 100), batch(8192, 128, 128), batch(2048, 256, 256),
-              batch(2048, 250, 250), batch(16384, 100, 100, 10016)});
-  add<two_bytes>(batches, "2-byte", {batch(131072, 64, 64), batch(131072, 49, 51)});
-  add<byte>(batches, "1-byte", {batch(262144, 64, 64), batch(65536, 101, 99)});
+              batch(2048, 250, 250), batch(8192, 129, 127), batch(16384, 100, 100, 10016)});
+  add<double>(batches, "8-byte", {batch(32768, 50, 50), batch(8192, 100, 100)});
+  add<two_bytes>(batches, "2-byte",
+                 {batch(131072, 64, 64), batch(131072, 49, 51), batch(8192, 201, 203)});
+  add<byte>(batches, "1-byte",
+            {batch(262144, 64, 64), batch(65536, 101, 99), batch(8388608, 8, 8),
+             batch(1048576, 20, 20), batch(262144, 49, 51), batch(32768, 128, 128),
+             batch(16384, 200, 200), batch(8192, 251, 253)});
   const goal images{"batch", "NHWC to NCHW and back, 3 channels, 1 byte", 90};
   add<byte>(images, "1-byte", {batch(4096, 3, 224 * 224), batch(4096, 224 * 224, 3)});
 

@@ -192,6 +192,13 @@ TEST_CASE("batched: every path at a small size", "[batched][quick]") {
         check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
         check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
       }
+      // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
+      check_contiguous(t, {4, 8}, 600, random);
+      check_contiguous(t, {60, 52}, 7, random);
+      for (const shape s : {shape{12, 1360}, shape{1360, 12}, shape{48, 272}, shape{272, 48}}) {
+        check_contiguous(t, s, 2, random);
+        check_strided(t, s, 2, 16, 32, random);
+      }
       if (t.type.size <= 8) { check_every_form(t, {250, 1000 / t.type.size}, 2, random); }
       // Each of the tiniest matrices takes more shared memory than it has bytes where gaps part them.
       if (t.type.size <= 2) { check_strided(t, {1, 2}, 20000, 1, 0, random); }
