@@ -95,19 +95,24 @@ struct row_arguments {
   divider span_groups;    ///< groups that a span may have
 };
 
-/// A piece of a row, or several whole rows; `before` and `after` are bytes around the source that may be
-/// read, too.
+/// Bytes on either side of a span that may be read, too.
+struct row_margin {
+  int before;
+  int after;
+};
+
+/// A piece of a row, or several whole rows; `around` is what lies around the source.
 struct row_span {
   unsigned char* to;
   const unsigned char* from;
   int bytes;
-  int before;
-  int after;
+  row_margin around;
 };
 
 /// What one block moves: `spans` spans, one row apart; in place, each followed by its reverse.
 struct row_work {
   row_span first;
+  row_margin around_to;  ///< what lies around the output of the first span, where that is read, too
   size_type to_step;  ///< bytes from span to span, modulo 2^64
   size_type from_step;
   unsigned spans;
@@ -123,6 +128,7 @@ struct row_work {
       unsigned char* const to = span.to;
       span.to += span.from - to;
       span.from = to;
+      span.around = around_to;
     }
     return span;
   }
@@ -167,22 +173,25 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   const size_type rows = smaller<size_type>(rows_left, joined);
   const size_type bytes = rows * (end - begin) * element;
   // What lies around the sources in their rows, or in the matrix where rows follow each other, may be read.
-  // In place it belongs to other blocks.
+  // In place other blocks may be writing it; what is read of it is not used.
   const size_type spans =
       smaller<size_type>((rows_left + joined - 1) / joined, arguments.block_spans);
-  size_type before = source * element;
-  size_type after = arguments.length * rows * element - before - bytes;
-  if (arguments.dense) {
-    const size_type row_bytes = arguments.length * element;
-    const size_type rows_behind = rows_left - smaller<size_type>(rows_left, spans * joined);
-    const bool backwards = static_cast<long long>(arguments.in_pitch) < 0;
-    before += (backwards ? rows_behind : row) * row_bytes;
-    after += (backwards ? row : rows_behind) * row_bytes;
-  }
-  constexpr size_type most = 256;
+  const size_type row_bytes = arguments.length * element;
+  const size_type rows_behind = rows_left - smaller<size_type>(rows_left, spans * joined);
+  const auto margin = [&](size_type first_byte, bool backwards) -> row_margin {
+    size_type before = first_byte;
+    size_type after = row_bytes * rows - first_byte - bytes;
+    if (arguments.dense) {
+      before += (backwards ? rows_behind : row) * row_bytes;
+      after += (backwards ? row : rows_behind) * row_bytes;
+    }
+    constexpr size_type most = 256;
+    return {static_cast<int>(smaller(before, most)), static_cast<int>(smaller(after, most))};
+  };
+  const bool backwards = static_cast<long long>(arguments.in_pitch) < 0;
   return {{out + begin * element, in + source * element, static_cast<int>(bytes),
-           arguments.in_place ? 0 : static_cast<int>(smaller(before, most)),
-           arguments.in_place ? 0 : static_cast<int>(smaller(after, most))},
+           margin(source * element, backwards)},
+          margin(begin * element, false),
           joined * arguments.out_pitch,
           joined * arguments.in_pitch,
           static_cast<unsigned>(spans),
@@ -211,60 +220,78 @@ TILETRANSPOSE_FUNCTION int slot_start(const row_arguments& arguments, const void
 
 /// True where the 16 bytes that start `start` bytes into the source of a span may all be read.
 TILETRANSPOSE_FUNCTION bool is_readable(const row_span& span, int start) {
-  return start >= -span.before && start + 16 <= span.bytes + span.after;
+  return start >= -span.around.before && start + 16 <= span.bytes + span.around.after;
+}
+
+/// Bytes first .. last - 1 of an access of 16; none where last <= first.
+struct slot_bytes {
+  int first;
+  int last;
+
+  TILETRANSPOSE_FUNCTION bool holds_word(int word) const {
+    return 4 * word >= first && 4 * word + 4 <= last;
+  }
+  /// Those before the first whole word, and those behind the last one: each at most 3, of one word.
+  TILETRANSPOSE_FUNCTION slot_bytes head() const {
+    return {first, smaller(last, (first + 3) / 4 * 4)};
+  }
+  TILETRANSPOSE_FUNCTION slot_bytes tail() const {
+    return {larger(head().last, last / 4 * 4), last};
+  }
+  /// Calls visit(word of Bytes bytes, at) for accesses of 1, 2 and 1 bytes that make up 3 or fewer.
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void for_each_access(Visit visit) const {
+    int at = first;
+    if (at % 2 == 1 && at < last) { visit(access_word_t<1>{}, at++); }
+    if (at + 2 <= last) {
+      visit(access_word_t<2>{}, at);
+      at += 2;
+    }
+    if (at < last) { visit(access_word_t<1>{}, at); }
+  }
+};
+
+/// What of the access that starts `start` bytes into a span of `bytes` lies in the span.
+TILETRANSPOSE_FUNCTION slot_bytes bytes_of_slot(int start, int bytes) {
+  return {larger(-start, 0), smaller(bytes - start, 16)};
 }
 
 /// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16; those outside of the
 /// span are 0. For accesses that are not readable as a whole.
 TILETRANSPOSE_FUNCTION word16 load_part(const row_span& span, int start) {
-  unsigned words[4] = {};
-  if (start > -16 && start < span.bytes) {
+  const slot_bytes wanted = bytes_of_slot(start, span.bytes);
+  const unsigned char* const from = span.from + start;
+  unsigned words[4];
+  TILETRANSPOSE_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    const loop_step of_word(w);
+    words[w] = wanted.holds_word(w) ? load_global<unsigned>(from + 4 * w) : 0;
+  }
+  const auto load_end = [&](const slot_bytes& end) {
+    unsigned word = 0;
+    end.for_each_access([&](auto zero, int at) {
+      word |= static_cast<unsigned>(load_global<decltype(zero)>(from + at)) << 8 * (at % 4);
+    });
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < 4; ++w) {
-      const loop_step of_word(w);
-      const int word = start + 4 * w;
-      if (word >= 0 && word + 4 <= span.bytes) {
-        words[w] = load_global<unsigned>(span.from + word);
-      } else {
-        TILETRANSPOSE_UNROLL
-        for (int i = 0; i < 4; ++i) {
-          const loop_step of_byte(i);
-          if (word + i >= 0 && word + i < span.bytes) {
-            words[w] |= static_cast<unsigned>(load_global<unsigned char>(span.from + word + i))
-                        << 8 * i;
-          }
-        }
-      }
+      words[w] |= end.first / 4 == w ? word : 0;
     }
-  }
+  };
+  load_end(wanted.head());
+  load_end(wanted.tail());
   return {words[0], words[1], words[2], words[3]};
 }
 
-/// Loads what every access of a thread needs: first all that are whole, so that they are under way together.
-/// `start(slot)` is where an access starts in the source of its span.
-template <class Start>
-TILETRANSPOSE_FUNCTION void load_slots(word16 (&loaded)[row_rounds], const row_arguments& arguments,
-                                       const row_work& work, unsigned rank, Start start) {
-  bool missing = false;
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int from = start(slot);
-    loaded[round] = {0, 0, 0, 0};
-    const bool whole = slot.span.bytes != 0 && is_readable(slot.span, from);
-    if (whole) { loaded[round] = load_global<word16>(slot.span.from + from); }
-    missing = missing || (!whole && from > -16 && from < slot.span.bytes);
-  }
-  if (missing) {
-    TILETRANSPOSE_UNROLL
-    for (int round = 0; round < row_rounds; ++round) {
-      const loop_step here(round);
-      const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-      const int from = start(slot);
-      if (!is_readable(slot.span, from)) { loaded[round] = load_part(slot.span, from); }
-    }
-  }
+/// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16, where all of them may
+/// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
+/// of the span, reads only what belongs to it.
+TILETRANSPOSE_FUNCTION word16 load_around(const row_span& span, int start) {
+#if TILETRANSPOSE_ON_DEVICE
+  return load_global<word16>(span.from + start);
+#else
+  return start >= 0 && start + 16 <= span.bytes ? load_global<word16>(span.from + start)
+                                                : load_part(span, start);
+#endif
 }
 
 /// What of an access of 16 bytes lies in a span of `bytes`: all, some or nothing.
@@ -274,26 +301,53 @@ TILETRANSPOSE_FUNCTION slot_part part_of_slot(int start, int bytes) {
   return start > -16 && start < bytes && bytes > 0 ? slot_part::some : slot_part::nothing;
 }
 
-/// Writes what of 16 bytes lies in a span.
-TILETRANSPOSE_FUNCTION void store_slot(const row_span& span, int start, const word16& value) {
-  const slot_part part = part_of_slot(start, span.bytes);
-  if (part == slot_part::all) {
-    store_global(span.to + start, value);
-  } else if (part == slot_part::some) {
-    const unsigned words[4] = {value.x, value.y, value.z, value.w};
+/// Writes what of 16 bytes lies in a span: some of them.
+TILETRANSPOSE_FUNCTION void store_part(const row_span& span, int start, const word16& value) {
+  const slot_bytes wanted = bytes_of_slot(start, span.bytes);
+  unsigned char* const to = span.to + start;
+  const unsigned words[4] = {value.x, value.y, value.z, value.w};
+  TILETRANSPOSE_UNROLL
+  for (int w = 0; w < 4; ++w) {
+    const loop_step of_word(w);
+    if (wanted.holds_word(w)) { store_global(to + 4 * w, words[w]); }
+  }
+  const auto store_end = [&](const slot_bytes& end) {
+    unsigned word = words[0];
     TILETRANSPOSE_UNROLL
-    for (int w = 0; w < 4; ++w) {
-      const loop_step of_word(w);
-      const int word = start + 4 * w;
-      if (word >= 0 && word + 4 <= span.bytes) {
-        store_global(span.to + word, words[w]);
-      } else {
-        for (int i = 0; i < 4; ++i) {
-          const loop_step of_byte(i);
-          if (word + i >= 0 && word + i < span.bytes) {
-            store_global(span.to + word + i, static_cast<unsigned char>(words[w] >> 8 * i));
-          }
-        }
+    for (int w = 1; w < 4; ++w) {
+      if (end.first / 4 == w) { word = words[w]; }
+    }
+    end.for_each_access([&](auto zero, int at) {
+      store_global(to + at, static_cast<decltype(zero)>(word >> 8 * (at % 4)));
+    });
+  };
+  store_end(wanted.head());
+  store_end(wanted.tail());
+}
+
+/// Writes the accesses of a thread; value(slot, start) is what the one that starts `start` bytes into its
+/// span writes. Whole ones first: few threads have others.
+template <class Value>
+TILETRANSPOSE_FUNCTION void store_slots(const row_arguments& arguments, const row_work& work,
+                                        unsigned rank, Value value) {
+  bool parts = false;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    const slot_part part = part_of_slot(start, slot.span.bytes);
+    if (part == slot_part::all) { store_global(slot.span.to + start, value(slot, start, round)); }
+    parts = parts || part == slot_part::some;
+  }
+  if (parts) {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int round = 0; round < row_rounds; ++round) {
+      const loop_step here(round);
+      const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+      const int start = slot_start(arguments, slot.span.to, slot.at);
+      if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
+        store_part(slot.span, start, value(slot, start, round));
       }
     }
   }
@@ -346,22 +400,107 @@ TILETRANSPOSE_FUNCTION int source_start(const row_arguments& arguments, const ro
   }
 }
 
-/// Moves spans whose accesses are accesses of the input. Barriers: one, in place only.
-template <row_order Order, class Group>
-TILETRANSPOSE_FUNCTION void move_direct(Group group, const row_arguments& arguments,
-                                        const row_work& work) {
-  const unsigned rank = group.thread_rank();
+/// What of the access that starts `start` bytes into the source of a span lies in the span, and perhaps more.
+TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
+  return is_readable(span, start) ? load_around(span, start) : load_part(span, start);
+}
+
+/// Moves spans whose accesses are accesses of the input.
+template <row_order Order>
+TILETRANSPOSE_FUNCTION void move_direct(const row_arguments& arguments, const row_work& work,
+                                        unsigned rank) {
   word16 loaded[row_rounds];
-  load_slots(loaded, arguments, work, rank, [&](const row_slot& slot) {
-    return source_start<Order>(arguments, slot.span, slot_start(arguments, slot.span.to, slot.at));
-  });
-  if (arguments.in_place) { group.sync(); }
+  bool parts = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    store_slot(slot.span, slot_start(arguments, slot.span.to, slot.at),
-               turn_slot<Order>(loaded[round]));
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    const slot_part part = part_of_slot(start, slot.span.bytes);
+    loaded[round] = {0, 0, 0, 0};
+    if (part == slot_part::all) {
+      loaded[round] =
+          load_global<word16>(slot.span.from + source_start<Order>(arguments, slot.span, start));
+    }
+    parts = parts || part == slot_part::some;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    if (part_of_slot(start, slot.span.bytes) == slot_part::all) {
+      store_global(slot.span.to + start, turn_slot<Order>(loaded[round]));
+    }
+  }
+  if (!parts) { return; }
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
+      const int from = source_start<Order>(arguments, slot.span, start);
+      store_part(slot.span, start, turn_slot<Order>(load_slot(slot.span, from)));
+    }
+  }
+}
+
+/// The same in place: a thread takes an access and the one that it trades places with, so that nobody waits.
+template <row_order Order>
+TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const row_work& work,
+                                         unsigned rank) {
+  constexpr int rounds = row_rounds / 2;
+  const auto find_pair = [&](int round) -> row_slot {
+    const unsigned slot = rank + static_cast<unsigned>(round) * row_threads;
+    if (arguments.block_spans == 1) { return {work.first, 0, slot}; }
+    const unsigned index = arguments.span_slots.quotient(slot);
+    return {work[2 * index], index, arguments.span_slots.remainder(slot, index)};
+  };
+  word16 ours[rounds];
+  word16 theirs[rounds];
+  bool parts = false;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_pair(round);
+    const row_span& span = slot.span;
+    const int start = slot_start(arguments, span.to, slot.at);
+    const slot_part part = part_of_slot(start, span.bytes);
+    ours[round] = theirs[round] = {0, 0, 0, 0};
+    if (part == slot_part::all) {
+      theirs[round] = load_global<word16>(span.from + source_start<Order>(arguments, span, start));
+      ours[round] = load_global<word16>(span.to + start);
+    }
+    parts = parts || part == slot_part::some;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_pair(round);
+    const row_span& span = slot.span;
+    const int start = slot_start(arguments, span.to, slot.at);
+    if (part_of_slot(start, span.bytes) == slot_part::all) {
+      unsigned char* const to = span.to + (span.from - span.to);
+      store_global(span.to + start, turn_slot<Order>(theirs[round]));
+      store_global(to + source_start<Order>(arguments, span, start),
+                   turn_slot<Order>(ours[round]));
+    }
+  }
+  if (!parts) { return; }
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_pair(round);
+    const int start = slot_start(arguments, slot.span.to, slot.at);
+    if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
+      const row_span other = work[2 * slot.index + 1];
+      const int from = source_start<Order>(arguments, slot.span, start);
+      const word16 their_bytes = load_slot(slot.span, from);
+      const word16 our_bytes = load_slot(other, start);
+      store_part(slot.span, start, turn_slot<Order>(their_bytes));
+      store_part(other, from, turn_slot<Order>(our_bytes));
+    }
   }
 }
 
@@ -461,15 +600,27 @@ template <class Group>
 TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
                                         const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
+  const auto place_of = [&](const row_slot& slot) {
+    return shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
+  };
   word16 staged[row_rounds];
-  load_slots(staged, arguments, work, rank,
-             [&](const row_slot& slot) { return slot_start(arguments, slot.span.from, slot.at); });
+  bool parts = false;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.from, slot.at);
+    staged[round] = {0, 0, 0, 0};
+    const bool whole = slot.span.bytes != 0 && is_readable(slot.span, start);
+    if (whole) { staged[round] = load_around(slot.span, start); }
+    parts = parts || (!whole && start > -16 && start < slot.span.bytes);
+  }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     if (slot.span.bytes != 0) {
-      unsigned char* const to = shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
+      unsigned char* const to = place_of(slot);
       store_shared(to, staged[round]);
       // Words are read that start up to 4 bytes before a span or end up to 3 bytes behind it.
       if (slot.index == 0 && slot.at == 0) { store_shared(to - 16, word16{0, 0, 0, 0}); }
@@ -478,27 +629,31 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
       }
     }
   }
+  if (!parts) { return; }
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (int round = 0; round < row_rounds; ++round) {
+    const loop_step here(round);
+    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+    const int start = slot_start(arguments, slot.span.from, slot.at);
+    if (slot.span.bytes != 0 && !is_readable(slot.span, start)) {
+      store_shared(place_of(slot), load_part(slot.span, start));
+    }
+  }
 }
 
 /// Writes the staged spans by accesses that find their bytes together, in two accesses of the input.
 template <row_order Order, class Group>
 TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shared,
                                           const row_arguments& arguments, const row_work& work) {
-  const unsigned rank = group.thread_rank();
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    if (part_of_slot(start, slot.span.bytes) == slot_part::nothing) { continue; }
+  store_slots(arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, int) {
     const unsigned char* const from = shared + slot.index * arguments.span_pitch + 16 +
                                       (address_bits(slot.span.from) & arguments.line_mask) +
                                       source_start<Order>(arguments, slot.span, start);
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
-    store_slot(slot.span, start, turn_slot<Order>(shift_slots(low, high, shift)));
-  }
+    return turn_slot<Order>(shift_slots(low, high, shift));
+  });
 }
 
 /// Writes the staged spans.
@@ -506,18 +661,14 @@ template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared,
                                         const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
+  store_slots(arguments, work, rank, [&](const row_slot& slot, int start, int) {
     const row_span& span = slot.span;
-    const int start = slot_start(arguments, span.to, slot.at);
     const row_reader<Order, Element> reader(arguments,
                                             shared + slot.index * arguments.span_pitch + 16 +
                                                 (address_bits(span.from) & arguments.line_mask),
                                             static_cast<unsigned>(span.bytes));
-    const slot_part part = part_of_slot(start, span.bytes);
-    if (part == slot_part::all) {
+    unsigned words[4] = {};
+    if (part_of_slot(start, span.bytes) == slot_part::all) {
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
       // words of a request lie in 32 banks.
       const unsigned turn = rank / 8;
@@ -526,30 +677,20 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
       for (unsigned i = 0; i < 4; ++i) {
         read[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
       }
-      unsigned words[4];
       turn_back(read, turn, words);
-      store_global(span.to + start, word16{words[0], words[1], words[2], words[3]});
-    } else if (part == slot_part::some) {
-      unsigned words[4] = {};
-      TILETRANSPOSE_UNROLL
-      for (int w = 0; w < 4; ++w) {
-        const loop_step of_word(w);
-        const int word = start + 4 * w;
-        if (word >= 0 && word + 4 <= span.bytes) {
-          words[w] = reader.word(static_cast<unsigned>(word));
-        } else {
-          for (int i = 0; i < 4; ++i) {
-            const loop_step of_byte(i);
-            const int at = word + i;
-            if (at >= 0 && at < span.bytes) {
-              words[w] |= static_cast<unsigned>(reader.byte(static_cast<unsigned>(at))) << 8 * i;
-            }
-          }
+    } else {
+      const slot_bytes wanted = bytes_of_slot(start, span.bytes);
+      for (int at = wanted.first; at < wanted.last; ++at) {
+        const loop_step of_byte(at);
+        const unsigned byte = reader.byte(static_cast<unsigned>(start + at));
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < 4; ++w) {
+          words[w] |= w == at / 4 ? byte << 8 * (at % 4) : 0;
         }
       }
-      store_slot(span, start, {words[0], words[1], words[2], words[3]});
     }
-  }
+    return word16{words[0], words[1], words[2], words[3]};
+  });
 }
 
 /// The fewest elements that are whole words, and their words: an odd number, so that threads which take a group
@@ -682,13 +823,8 @@ template <int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* reversed,
                                            const row_arguments& arguments, const row_work& work) {
   using whole = element_group<Element>;
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, group.thread_rank() + round * row_threads);
+  store_slots(arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, int) {
     const row_span& span = slot.span;
-    const int start = slot_start(arguments, span.to, slot.at);
-    if (part_of_slot(start, span.bytes) == slot_part::nothing) { continue; }
     const unsigned spare = static_cast<unsigned>(span.bytes) % whole::bytes;
     const int from = start + static_cast<int>(spare == 0 ? 0 : whole::bytes - spare);
     const unsigned shift = static_cast<unsigned>(from) % 16;
@@ -698,10 +834,9 @@ TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* rev
     word16 low{0, 0, 0, 0};
     if (from >= static_cast<int>(shift)) { low = load_shared<word16>(below); }
     const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
-    store_slot(span, start,
-               in_one ? shift_slots(low, low, shift)
-                      : shift_slots(low, load_shared<word16>(below + 16), shift));
-  }
+    return in_one ? shift_slots(low, low, shift)
+                  : shift_slots(low, load_shared<word16>(below + 16), shift);
+  });
 }
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
@@ -714,7 +849,11 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
   const row_work work = find_work(arguments, block);
   if constexpr (is_direct(Order)) {
     if (!arguments.shifted) {
-      move_direct<Order>(group, arguments, work);
+      if (arguments.swaps) {
+        trade_direct<Order>(arguments, work, group.thread_rank());
+      } else {
+        move_direct<Order>(arguments, work, group.thread_rank());
+      }
     } else {
       stage_spans(group, shared, arguments, work);
       group.sync();

@@ -201,6 +201,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     arguments.covered = problem.length / 2;
   }
 
+  // Rows that a block reverses in place are staged; a thread that moves accesses directly waits for nobody.
+  arguments.shifted = arguments.shifted || (problem.in_place() && !arguments.swaps);
+
   const size_type element = problem.element_bytes;
   const size_type line_elements = pieces_of_a_line(element);
   // Where every span lies on whole lines of both sides, none needs accesses for what an alignment wastes.
