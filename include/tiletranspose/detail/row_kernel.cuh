@@ -18,6 +18,10 @@
 /// *staged*: they do not, as where elements have another size or rows are short. Words are assembled from the
 /// staged span.
 ///
+/// *gathered*: a thread reads the fewest elements that are whole accesses, reverses them in registers by a pattern
+/// that the compiler knows, and leaves them in shared memory where the reversed span has them, from which accesses
+/// are shifted together.
+///
 /// *grouped*: elements of a size that words do not divide are reversed in groups that words do, one group a
 /// thread, in registers and by a pattern that the compiler knows, between two shared buffers.
 ///
@@ -47,7 +51,8 @@ enum class row_order {
   halves,    ///< staged: elements of 2 bytes at even addresses
   bytes,     ///< staged: elements of 1 byte, rows of at least 3
   any,       ///< staged: byte by byte
-  groups     ///< grouped: elements of a size that the kernel knows
+  groups,    ///< grouped: elements of a size that the kernel knows
+  gathered   ///< gathered: likewise, of few accesses
 };
 
 TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
@@ -81,6 +86,7 @@ struct row_arguments {
   unsigned group_pitch;  ///< and for its groups
   unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
   bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
+  bool one_span;  ///< a block has one span
   bool pointer_arrays;
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a span trades places with its source
@@ -113,7 +119,7 @@ struct row_span {
 struct row_work {
   row_span first;
   row_margin around_to;  ///< what lies around the output of the first span, where that is read, too
-  size_type to_step;  ///< bytes from span to span, modulo 2^64
+  size_type to_step;     ///< bytes from span to span, modulo 2^64
   size_type from_step;
   unsigned spans;
   bool swaps;
@@ -207,7 +213,7 @@ struct row_slot {
 };
 TILETRANSPOSE_FUNCTION row_slot find_slot(const row_arguments& arguments, const row_work& work,
                                           unsigned slot) {
-  if (arguments.span_slots.divisor == row_slots) { return {work.first, 0, slot}; }
+  if (arguments.one_span) { return {work.first, 0, slot}; }
   const unsigned index = arguments.span_slots.quotient(slot);
   return {work[index], index, arguments.span_slots.remainder(slot, index)};
 }
@@ -273,9 +279,7 @@ TILETRANSPOSE_FUNCTION word16 load_part(const row_span& span, int start) {
       word |= static_cast<unsigned>(load_global<decltype(zero)>(from + at)) << 8 * (at % 4);
     });
     TILETRANSPOSE_UNROLL
-    for (int w = 0; w < 4; ++w) {
-      words[w] |= end.first / 4 == w ? word : 0;
-    }
+    for (int w = 0; w < 4; ++w) { words[w] |= end.first / 4 == w ? word : 0; }
   };
   load_end(wanted.head());
   load_end(wanted.tail());
@@ -325,29 +329,29 @@ TILETRANSPOSE_FUNCTION void store_part(const row_span& span, int start, const wo
   store_end(wanted.tail());
 }
 
-/// Writes the accesses of a thread; value(slot, start) is what the one that starts `start` bytes into its
-/// span writes. Whole ones first: few threads have others.
-template <class Value>
+/// Writes the accesses of a thread; value(slot, start, whole) is what the one that starts `start` bytes into
+/// its span writes. Those that are wholly inside of it come first: few threads have others.
+template <int Rounds, class Value>
 TILETRANSPOSE_FUNCTION void store_slots(const row_arguments& arguments, const row_work& work,
                                         unsigned rank, Value value) {
   bool parts = false;
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
+  for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
     const int start = slot_start(arguments, slot.span.to, slot.at);
     const slot_part part = part_of_slot(start, slot.span.bytes);
-    if (part == slot_part::all) { store_global(slot.span.to + start, value(slot, start, round)); }
+    if (part == slot_part::all) { store_global(slot.span.to + start, value(slot, start, true)); }
     parts = parts || part == slot_part::some;
   }
   if (parts) {
     TILETRANSPOSE_UNROLL_BY(1)
-    for (int round = 0; round < row_rounds; ++round) {
+    for (int round = 0; round < Rounds; ++round) {
       const loop_step here(round);
       const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
       const int start = slot_start(arguments, slot.span.to, slot.at);
       if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
-        store_part(slot.span, start, value(slot, start, round));
+        store_part(slot.span, start, value(slot, start, false));
       }
     }
   }
@@ -483,8 +487,7 @@ TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const r
     if (part_of_slot(start, span.bytes) == slot_part::all) {
       unsigned char* const to = span.to + (span.from - span.to);
       store_global(span.to + start, turn_slot<Order>(theirs[round]));
-      store_global(to + source_start<Order>(arguments, span, start),
-                   turn_slot<Order>(ours[round]));
+      store_global(to + source_start<Order>(arguments, span, start), turn_slot<Order>(ours[round]));
     }
   }
   if (!parts) { return; }
@@ -645,15 +648,16 @@ TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
 template <row_order Order, class Group>
 TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shared,
                                           const row_arguments& arguments, const row_work& work) {
-  store_slots(arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, int) {
-    const unsigned char* const from = shared + slot.index * arguments.span_pitch + 16 +
-                                      (address_bits(slot.span.from) & arguments.line_mask) +
-                                      source_start<Order>(arguments, slot.span, start);
-    const unsigned shift = address_bits(from) % 16;
-    const auto low = load_shared<word16>(from - shift);
-    const auto high = load_shared<word16>(from - shift + 16);
-    return turn_slot<Order>(shift_slots(low, high, shift));
-  });
+  store_slots<row_rounds>(
+      arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, bool) {
+        const unsigned char* const from = shared + slot.index * arguments.span_pitch + 16 +
+                                          (address_bits(slot.span.from) & arguments.line_mask) +
+                                          source_start<Order>(arguments, slot.span, start);
+        const unsigned shift = address_bits(from) % 16;
+        const auto low = load_shared<word16>(from - shift);
+        const auto high = load_shared<word16>(from - shift + 16);
+        return turn_slot<Order>(shift_slots(low, high, shift));
+      });
 }
 
 /// Writes the staged spans.
@@ -661,14 +665,14 @@ template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared,
                                         const row_arguments& arguments, const row_work& work) {
   const unsigned rank = group.thread_rank();
-  store_slots(arguments, work, rank, [&](const row_slot& slot, int start, int) {
+  store_slots<row_rounds>(arguments, work, rank, [&](const row_slot& slot, int start, bool whole) {
     const row_span& span = slot.span;
     const row_reader<Order, Element> reader(arguments,
                                             shared + slot.index * arguments.span_pitch + 16 +
                                                 (address_bits(span.from) & arguments.line_mask),
                                             static_cast<unsigned>(span.bytes));
     unsigned words[4] = {};
-    if (part_of_slot(start, span.bytes) == slot_part::all) {
+    if (whole) {
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
       // words of a request lie in 32 banks.
       const unsigned turn = rank / 8;
@@ -684,9 +688,7 @@ TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared
         const loop_step of_byte(at);
         const unsigned byte = reader.byte(static_cast<unsigned>(start + at));
         TILETRANSPOSE_UNROLL
-        for (int w = 0; w < 4; ++w) {
-          words[w] |= w == at / 4 ? byte << 8 * (at % 4) : 0;
-        }
+        for (int w = 0; w < 4; ++w) { words[w] |= w == at / 4 ? byte << 8 * (at % 4) : 0; }
       }
     }
     return word16{words[0], words[1], words[2], words[3]};
@@ -708,11 +710,41 @@ struct element_group {
   }
 };
 
+/// The fewest elements that are whole accesses; at least three accesses where one would do. They are an odd
+/// number where the element allows it, so that threads which write a group each meet in no bank.
+template <int Element>
+struct access_group {
+  static constexpr int aligned =
+      access_width(Element);  // addresses of elements that these bytes divide
+  static constexpr int least = Element / aligned;
+  static constexpr int accesses = least == 1 ? 3 : least;
+  static constexpr int bytes = accesses * max_access_bytes;
+  static constexpr int words = bytes / 4;
+
+  /// Elements by which a group must start before an element at `address` to start at a multiple of 16, or
+  /// as few bytes behind one as the address is behind a multiple of `aligned`.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned lead(unsigned address) {
+    return address / aligned * inverse() % (max_access_bytes / aligned);
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
+    return (bytes / Element - 1 - at / Element) * Element + at % Element;
+  }
+
+ private:
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned inverse() {
+    unsigned result = 1;
+    while (result * least % (max_access_bytes / aligned) != 1 % (max_access_bytes / aligned)) {
+      ++result;
+    }
+    return result;
+  }
+};
+
 /// Where the bytes of word `Word` of a reversed group come from: up to four words of the group.
-template <int Element, int Word>
+template <class Whole, int Word>
 struct group_word {
   TILETRANSPOSE_HOST_DEVICE static constexpr int source_word(int i) {
-    return element_group<Element>::source(4 * Word + i) / 4;
+    return Whole::source(4 * Word + i) / 4;
   }
   /// True where byte i is the first that comes from its word.
   TILETRANSPOSE_HOST_DEVICE static constexpr bool is_new(int i) {
@@ -725,35 +757,33 @@ struct group_word {
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned selector(int i) {
     unsigned result = 0;
     for (int k = 0; k < 4; ++k) {
-      const int byte = element_group<Element>::source(4 * Word + k) % 4;
+      const int byte = Whole::source(4 * Word + k) % 4;
       result |= static_cast<unsigned>(source_word(k) == source_word(i) ? 4 + byte : k) << 4 * k;
     }
     return result;
   }
 };
 
-template <int Element, int Word, int Byte>
-TILETRANSPOSE_FUNCTION void pick_group_byte(
-    unsigned& word, const unsigned (&group)[element_group<Element>::words]) {
-  using source = group_word<Element, Word>;
+template <class Whole, int Word, int Byte>
+TILETRANSPOSE_FUNCTION void pick_group_byte(unsigned& word, const unsigned (&group)[Whole::words]) {
+  using source = group_word<Whole, Word>;
   constexpr bool is_new = source::is_new(Byte);
   constexpr int from = source::source_word(Byte);
   constexpr unsigned selector = source::selector(Byte);
   if constexpr (is_new) { word = pick_bytes(word, group[from], selector); }
 }
 
-/// Writes words Word and up of the reversed group.
-template <int Element, int Word = 0>
-TILETRANSPOSE_FUNCTION void store_reversed(unsigned char* shared,
-                                           const unsigned (&group)[element_group<Element>::words]) {
-  if constexpr (Word < element_group<Element>::words) {
+/// Calls put(i, word i of the reversed group) for words Word and up.
+template <class Whole, int Word = 0, class Put>
+TILETRANSPOSE_FUNCTION void reverse_words(const unsigned (&group)[Whole::words], Put put) {
+  if constexpr (Word < Whole::words) {
     unsigned word = 0;
-    pick_group_byte<Element, Word, 0>(word, group);
-    pick_group_byte<Element, Word, 1>(word, group);
-    pick_group_byte<Element, Word, 2>(word, group);
-    pick_group_byte<Element, Word, 3>(word, group);
-    store_shared(shared + 4 * Word, word);
-    store_reversed<Element, Word + 1>(shared, group);
+    pick_group_byte<Whole, Word, 0>(word, group);
+    pick_group_byte<Whole, Word, 1>(word, group);
+    pick_group_byte<Whole, Word, 2>(word, group);
+    pick_group_byte<Whole, Word, 3>(word, group);
+    put(Word, word);
+    reverse_words<Whole, Word + 1>(group, put);
   }
 }
 
@@ -780,7 +810,8 @@ TILETRANSPOSE_FUNCTION void reverse_group(unsigned char* reversed, const unsigne
       words[w] = funnel_shift(words[w], w + 1 < whole::words ? words[w + 1] : next, 8 * past);
     }
   }
-  store_reversed<Element>(reversed + (groups - 1 - at) * whole::bytes, words);
+  unsigned char* const to = reversed + (groups - 1 - at) * whole::bytes;
+  reverse_words<whole>(words, [&](int w, unsigned word) { store_shared(to + 4 * w, word); });
 }
 
 /// Reverses the staged spans.
@@ -823,24 +854,131 @@ template <int Element, class Group>
 TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* reversed,
                                            const row_arguments& arguments, const row_work& work) {
   using whole = element_group<Element>;
-  store_slots(arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, int) {
-    const row_span& span = slot.span;
-    const unsigned spare = static_cast<unsigned>(span.bytes) % whole::bytes;
-    const int from = start + static_cast<int>(spare == 0 ? 0 : whole::bytes - spare);
-    const unsigned shift = static_cast<unsigned>(from) % 16;
-    const unsigned char* const below =
-        reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
-    // Before the first group and behind the last one nothing has been written, nor is anything wanted.
-    word16 low{0, 0, 0, 0};
-    if (from >= static_cast<int>(shift)) { low = load_shared<word16>(below); }
-    const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
-    return in_one ? shift_slots(low, low, shift)
-                  : shift_slots(low, load_shared<word16>(below + 16), shift);
-  });
+  store_slots<row_rounds>(
+      arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, bool) {
+        const row_span& span = slot.span;
+        const unsigned spare = static_cast<unsigned>(span.bytes) % whole::bytes;
+        const int from = start + static_cast<int>(spare == 0 ? 0 : whole::bytes - spare);
+        const unsigned shift = static_cast<unsigned>(from) % 16;
+        const unsigned char* const below =
+            reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
+        // Before the first group and behind the last one nothing has been written, nor is anything wanted.
+        word16 low{0, 0, 0, 0};
+        if (from >= static_cast<int>(shift)) { low = load_shared<word16>(below); }
+        const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
+        return in_one ? shift_slots(low, low, shift)
+                      : shift_slots(low, load_shared<word16>(below + 16), shift);
+      });
+}
+
+/// How a span lies in the groups that are gathered for it.
+template <int Element>
+struct gathered_span {
+  int lead;    ///< bytes of the first group that lie before the span
+  int groups;  ///< that hold the span
+
+  TILETRANSPOSE_FUNCTION explicit gathered_span(const row_span& span) {
+    using whole = access_group<Element>;
+    lead = static_cast<int>(whole::lead(address_bits(span.from))) * Element;
+    groups = (span.bytes + lead + whole::bytes - 1) / whole::bytes;
+  }
+};
+
+/// Reads the groups of the spans, one a thread, and leaves them in shared memory reversed.
+template <int Element>
+TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_arguments& arguments,
+                                          const row_work& work, unsigned rank) {
+  using whole = access_group<Element>;
+  const unsigned index = arguments.one_span ? 0 : arguments.span_groups.quotient(rank);
+  const auto at = static_cast<int>(arguments.span_groups.remainder(rank, index));
+  const row_span span = arguments.one_span ? work.first : work[index];
+  const gathered_span<Element> lies(span);
+  if (span.bytes == 0 || at >= lies.groups) { return; }
+  const unsigned past = address_bits(span.from) % whole::aligned;
+  const int start = at * whole::bytes - lies.lead - static_cast<int>(past);
+  unsigned char* const to =
+      shared + index * arguments.group_pitch + (lies.groups - 1 - at) * whole::bytes;
+  constexpr int most = whole::accesses + 1;
+  const int accesses = past == 0 ? whole::accesses : most;
+  word16 loaded[most];
+  loaded[whole::accesses] = {0, 0, 0, 0};
+  if (start >= -span.around.before && start + 16 * accesses <= span.bytes + span.around.after) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < whole::accesses; ++i) {
+      const loop_step here(i);
+      loaded[i] = load_around(span, start + 16 * i);
+    }
+    if (past != 0) { loaded[whole::accesses] = load_around(span, start + 16 * whole::accesses); }
+  } else {
+    // By way of the place of the result: registers hold no array that is filled in a loop.
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int i = 0; i < whole::accesses; ++i) {
+      const loop_step here(i);
+      store_shared(to + 16 * i, load_slot(span, start + 16 * i));
+    }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < whole::accesses; ++i) {
+      const loop_step here(i);
+      loaded[i] = load_shared<word16>(to + 16 * i);
+    }
+    if (past != 0) { loaded[whole::accesses] = load_slot(span, start + 16 * whole::accesses); }
+  }
+  if (past != 0) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < whole::accesses; ++i) {
+      loaded[i] = shift_slots(loaded[i], loaded[i + 1], past);
+    }
+  }
+  unsigned words[whole::words];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < whole::accesses; ++i) {
+    words[4 * i] = loaded[i].x;
+    words[4 * i + 1] = loaded[i].y;
+    words[4 * i + 2] = loaded[i].z;
+    words[4 * i + 3] = loaded[i].w;
+  }
+  unsigned reversed[whole::words];
+  reverse_words<whole>(words, [&](int w, unsigned word) { reversed[w] = word; });
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < whole::accesses; ++i) {
+    const loop_step here(i);
+    store_shared(to + 16 * i, word16{reversed[4 * i], reversed[4 * i + 1], reversed[4 * i + 2],
+                                     reversed[4 * i + 3]});
+  }
+}
+
+/// Writes the gathered spans.
+template <int Element>
+TILETRANSPOSE_FUNCTION void write_gathered(const unsigned char* shared,
+                                           const row_arguments& arguments, const row_work& work,
+                                           unsigned rank) {
+  using group = access_group<Element>;
+  store_slots<group::accesses>(
+      arguments, work, rank, [&](const row_slot& slot, int start, bool whole) {
+        const gathered_span<Element> lies(slot.span);
+        // The span ends `lead` bytes before its groups do.
+        const int from = start + lies.groups * group::bytes - lies.lead - slot.span.bytes;
+        const unsigned shift = static_cast<unsigned>(from) % 16;
+        const unsigned char* const below =
+            shared + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
+        if (whole) {
+          return shift_slots(load_shared<word16>(below),
+                             load_shared<word16>(below + (shift == 0 ? 0 : 16)), shift);
+        }
+        // Before the first group and behind the last one nothing has been written, nor is anything wanted.
+        word16 low{0, 0, 0, 0};
+        word16 high{0, 0, 0, 0};
+        if (from >= 0) { low = load_shared<word16>(below); }
+        if (start + 16 - static_cast<int>(shift) < slot.span.bytes) {
+          high = load_shared<word16>(below + 16);
+        }
+        return shift_slots(low, high, shift);
+      });
 }
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
-/// Shared memory, aligned to 16: none where nothing is shifted, else 16 bytes and `span_pitch` bytes per span,
+/// Shared memory, aligned to 16: none where nothing is shifted; `group_pitch` bytes per span for what is gathered;
+/// else 16 bytes and `span_pitch` bytes per span,
 /// and for groups 32 bytes and `group_pitch` bytes per span. Barriers: at most two, inside.
 /// Precondition: the group has row_threads threads.
 template <row_order Order, int Element, class Group>
@@ -859,6 +997,10 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
       group.sync();
       write_shifted<Order>(group, shared, arguments, work);
     }
+  } else if constexpr (Order == row_order::gathered) {
+    gather_groups<Element>(shared, arguments, work, group.thread_rank());
+    group.sync();
+    write_gathered<Element>(shared, arguments, work, group.thread_rank());
   } else if constexpr (Order == row_order::groups) {
     const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
     unsigned char* const reversed = shared + spans * arguments.span_pitch + 32;

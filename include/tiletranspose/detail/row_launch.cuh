@@ -15,10 +15,11 @@ namespace detail {
 
 /// Direct moves live of blocks; words in any order and large groups need the registers.
 constexpr int row_blocks(row_order order, int element) {
-  return is_direct(order)             ? 6
-         : order == row_order::groups ? (element > 16 ? 3 : 6)
-         : order == row_order::any    ? 3
-                                      : 4;
+  return is_direct(order)               ? 6
+         : order == row_order::groups   ? (element > 16 ? 3 : 6)
+         : order == row_order::gathered ? (element / access_width(element) > 3 ? 4 : 6)
+         : order == row_order::any      ? 3
+                                        : 4;
 }
 
 template <row_order Order, int Element = 0>
@@ -50,6 +51,9 @@ void offer_reversing(const Offer& offer, size_type element) {
     if (element == ElementBytes) {
       offer(row_order::words, &row_kernel<row_order::words, ElementBytes>);
     }
+  }
+  if constexpr (ElementBytes >= 2 && access_group<ElementBytes>::accesses <= 7) {
+    offer(row_order::gathered, &row_kernel<row_order::gathered, ElementBytes>);
   }
   if constexpr (ElementBytes % 4 != 0 && ElementBytes >= 3) {
     offer(row_order::groups, &row_kernel<row_order::groups, ElementBytes>);

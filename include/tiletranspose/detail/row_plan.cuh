@@ -95,6 +95,13 @@ inline row_problem join_rows(row_problem problem) {
   return problem;
 }
 
+/// Accesses of a group that is gathered, or 0 where elements of this size are not; access_group, at run time.
+inline size_type gathered_accesses(size_type element) {
+  const size_type least = element / static_cast<size_type>(access_width(element));
+  constexpr size_type most = 7;  // registers of a thread
+  return element < 2 || least > most ? 0 : least == 1 ? 3 : least;
+}
+
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
 /// `known` is the size of an element that kernels are made for.
 inline row_order choose_order(const row_problem& problem, size_type alignment, size_type known,
@@ -118,6 +125,7 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
     }
   }
   if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
+  if (!joined && element == known && gathered_accesses(element) > 0) { return row_order::gathered; }
   if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
   if (!joined && element == known && element >= 3 && element % 4 != 0) { return row_order::groups; }
   if (element >= 3) { return row_order::elements; }
@@ -183,7 +191,11 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
   if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
   arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
-  const bool whole_rows = problem.row_bytes() <= (row_slots * 16 - spare_bytes) / 2;
+  const row_order unjoined = choose_order(problem, alignment, known, false);
+  const size_type gathered_slots = gathered_accesses(problem.element_bytes) * row_threads;
+  const size_type slots = unjoined == row_order::gathered ? gathered_slots : row_slots;
+  const bool whole_rows =
+      problem.row_bytes() <= (smaller<size_type>(slots, row_slots) * 16 - spare_bytes) / 2;
   if (problem.from_last_row) {
     const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
     if (problem.pointer_arrays) {
@@ -211,11 +223,18 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                         reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
   if (problem.rows > 1) { line_bits |= problem.in_pitch | problem.out_pitch; }
   if (problem.batch > 1) { line_bits |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  const size_type held = row_slots * 16 / (arguments.swaps ? 2 : 1);
+  const size_type row_bytes = arguments.covered * element;
+  // Rows that are not joined are moved directly or gathered where they can be.
+  const bool is_staged = !is_direct(unjoined) && unjoined != row_order::gathered;
+  const bool joins =
+      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
+      row_bytes <= (is_staged ? (row_slots * 16 - spare_bytes) / 2 : most_joined_bytes);
+  plan.order = choose_order(problem, alignment, known, joins);
+  const size_type block_slots = joins ? row_slots : slots;
+  const size_type held = block_slots * 16 / (arguments.swaps ? 2 : 1);
   const bool on_lines =
       !problem.pointer_arrays && line_bits % 128 == 0 && line_elements * element <= held;
   const size_type most = on_lines ? held : held - spare_bytes;
-  const size_type row_bytes = arguments.covered * element;
   arguments.joined_rows = 1;
   arguments.block_spans = 1;
   arguments.line_mask = 127;
@@ -223,20 +242,21 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   unsigned spans = arguments.swaps ? 2 : 1;
   if (row_bytes <= most / 2) {
     arguments.span_elements = arguments.covered;
-    const bool direct = is_direct(choose_order(problem, alignment, known, false));
-    if (!arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
-        row_bytes <= (direct ? most_joined_bytes : most)) {
+    if (joins) {
       const size_type line_rows = pieces_of_a_line(row_bytes);
       const size_type fit = most / row_bytes;
       arguments.joined_rows = static_cast<unsigned>(
           smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
-      size_type fit = row_slots / (divide_up(row_bytes, 16) + 1);
-      if (choose_order(problem, alignment, known, false) == row_order::groups) {
+      size_type fit = block_slots / (divide_up(row_bytes, 16) + 1);
+      if (plan.order == row_order::groups) {
         // The accesses of a block and the groups of its spans share 48 KB.
         fit = smaller(fit, (default_shared_bytes - row_slots * 16 - 64) /
                                (16 + group_pitch_of(row_bytes, element)));
+      } else if (plan.order == row_order::gathered) {
+        // A group may start up to its own length before the span.
+        fit = smaller(fit, row_threads / (row_bytes / (gathered_accesses(element) * 16) + 2));
       }
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
       spans *= arguments.block_spans;
@@ -260,8 +280,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                                              : even;
     row_blocks = divide_up(total, arguments.span_elements);
   }
-  plan.order = choose_order(problem, alignment, known, arguments.joined_rows > 1);
-  const unsigned span_slots = row_slots / spans;
+  const auto span_slots = static_cast<unsigned>(block_slots / spans);
+  arguments.one_span = spans == 1;
   arguments.span_pitch = (span_slots + 1) * 16;
   arguments.span_slots = divider(span_slots);
   arguments.row_blocks = divider(row_blocks);
@@ -269,6 +289,12 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.element = divider(element);
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
+  if (plan.order == row_order::gathered) {
+    arguments.span_groups = divider(row_threads / spans);
+    arguments.group_pitch =
+        static_cast<unsigned>(row_threads / spans * gathered_accesses(element) * 16);
+    plan.shared_bytes = spans * arguments.group_pitch;
+  }
   if (plan.order == row_order::groups) {
     const size_type group_bytes = group_bytes_of(element);
     const size_type span_bytes = arguments.span_elements * element;
