@@ -86,7 +86,6 @@ struct row_arguments {
   unsigned group_pitch;  ///< and for its groups
   unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
   bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
-  bool one_span;  ///< a block has one span
   bool pointer_arrays;
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a span trades places with its source
@@ -95,7 +94,7 @@ struct row_arguments {
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
-  divider span_slots;     ///< accesses of 16 bytes that a span may need
+  divider span_threads;   ///< threads that share a span
   divider row_bytes;      ///< bytes of a joined row
   divider element;        ///< element_bytes
   divider span_groups;    ///< groups that a span may have
@@ -204,18 +203,20 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
           arguments.swaps};
 }
 
-/// One access of a thread: which span it belongs to and the how manieth it is there. A block of one span
-/// finds it once.
-struct row_slot {
+/// What a thread moves of a block's work: of one span, access `at` and those that follow it in steps of
+/// `step` accesses.
+struct row_share {
   row_span span;
   unsigned index;
   unsigned at;
+  unsigned step;
 };
-TILETRANSPOSE_FUNCTION row_slot find_slot(const row_arguments& arguments, const row_work& work,
-                                          unsigned slot) {
-  if (arguments.one_span) { return {work.first, 0, slot}; }
-  const unsigned index = arguments.span_slots.quotient(slot);
-  return {work[index], index, arguments.span_slots.remainder(slot, index)};
+
+TILETRANSPOSE_FUNCTION row_share find_share(const row_arguments& arguments, const row_work& work,
+                                            unsigned rank) {
+  const unsigned index = arguments.span_threads.quotient(rank);
+  return {work[index], index, arguments.span_threads.remainder(rank, index),
+          arguments.span_threads.divisor};
 }
 
 /// Where an access of a span starts, counted from the span's first byte.
@@ -224,136 +225,94 @@ TILETRANSPOSE_FUNCTION int slot_start(const row_arguments& arguments, const void
   return static_cast<int>(slot * 16) - static_cast<int>(address_bits(first) & arguments.line_mask);
 }
 
-/// True where the 16 bytes that start `start` bytes into the source of a span may all be read.
-TILETRANSPOSE_FUNCTION bool is_readable(const row_span& span, int start) {
-  return start >= -span.around.before && start + 16 <= span.bytes + span.around.after;
-}
-
-/// Bytes first .. last - 1 of an access of 16; none where last <= first.
-struct slot_bytes {
+/// Where an access of 16 bytes may start: `count` places, from `first` on.
+struct slot_range {
   int first;
-  int last;
+  unsigned count;
 
-  TILETRANSPOSE_FUNCTION bool holds_word(int word) const {
-    return 4 * word >= first && 4 * word + 4 <= last;
-  }
-  /// Those before the first whole word, and those behind the last one: each at most 3, of one word.
-  TILETRANSPOSE_FUNCTION slot_bytes head() const {
-    return {first, smaller(last, (first + 3) / 4 * 4)};
-  }
-  TILETRANSPOSE_FUNCTION slot_bytes tail() const {
-    return {larger(head().last, last / 4 * 4), last};
-  }
-  /// Calls visit(word of Bytes bytes, at) for accesses of 1, 2 and 1 bytes that make up 3 or fewer.
-  template <class Visit>
-  TILETRANSPOSE_FUNCTION void for_each_access(Visit visit) const {
-    int at = first;
-    if (at % 2 == 1 && at < last) { visit(access_word_t<1>{}, at++); }
-    if (at + 2 <= last) {
-      visit(access_word_t<2>{}, at);
-      at += 2;
-    }
-    if (at < last) { visit(access_word_t<1>{}, at); }
+  TILETRANSPOSE_FUNCTION bool holds(int start) const {
+    return static_cast<unsigned>(start - first) < count;
   }
 };
 
-/// What of the access that starts `start` bytes into a span of `bytes` lies in the span.
-TILETRANSPOSE_FUNCTION slot_bytes bytes_of_slot(int start, int bytes) {
-  return {larger(-start, 0), smaller(bytes - start, 16)};
+/// Accesses that lie in the first `bytes` bytes.
+TILETRANSPOSE_FUNCTION slot_range inside(int bytes) {
+  return {0, static_cast<unsigned>(larger(bytes - 15, 0))};
 }
 
-/// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16; those outside of the
-/// span are 0. For accesses that are not readable as a whole.
-TILETRANSPOSE_FUNCTION word16 load_part(const row_span& span, int start) {
-  const slot_bytes wanted = bytes_of_slot(start, span.bytes);
-  const unsigned char* const from = span.from + start;
-  unsigned words[4];
-  TILETRANSPOSE_UNROLL
-  for (int w = 0; w < 4; ++w) {
-    const loop_step of_word(w);
-    words[w] = wanted.holds_word(w) ? load_global<unsigned>(from + 4 * w) : 0;
-  }
-  const auto load_end = [&](const slot_bytes& end) {
-    unsigned word = 0;
-    end.for_each_access([&](auto zero, int at) {
-      word |= static_cast<unsigned>(load_global<decltype(zero)>(from + at)) << 8 * (at % 4);
-    });
-    TILETRANSPOSE_UNROLL
-    for (int w = 0; w < 4; ++w) { words[w] |= end.first / 4 == w ? word : 0; }
-  };
-  load_end(wanted.head());
-  load_end(wanted.tail());
-  return {words[0], words[1], words[2], words[3]};
+/// Accesses to a span's source all of which may be read.
+TILETRANSPOSE_FUNCTION slot_range readable(const row_span& span) {
+  const int bytes = span.bytes + span.around.before + span.around.after;
+  return {-span.around.before, span.bytes == 0 ? 0 : inside(bytes).count};
 }
+
+/// True where an access and a span of `bytes` have a byte in common.
+TILETRANSPOSE_FUNCTION bool touches(int start, int bytes) { return start > -16 && start < bytes; }
 
 /// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16, where all of them may
 /// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
 /// of the span, reads only what belongs to it.
 TILETRANSPOSE_FUNCTION word16 load_around(const row_span& span, int start) {
-#if TILETRANSPOSE_ON_DEVICE
-  return load_global<word16>(span.from + start);
-#else
-  return start >= 0 && start + 16 <= span.bytes ? load_global<word16>(span.from + start)
-                                                : load_part(span, start);
-#endif
-}
-
-/// What of an access of 16 bytes lies in a span of `bytes`: all, some or nothing.
-enum class slot_part { nothing, some, all };
-TILETRANSPOSE_FUNCTION slot_part part_of_slot(int start, int bytes) {
-  if (start >= 0 && start + 16 <= bytes) { return slot_part::all; }
-  return start > -16 && start < bytes && bytes > 0 ? slot_part::some : slot_part::nothing;
-}
-
-/// Writes what of 16 bytes lies in a span: some of them.
-TILETRANSPOSE_FUNCTION void store_part(const row_span& span, int start, const word16& value) {
-  const slot_bytes wanted = bytes_of_slot(start, span.bytes);
-  unsigned char* const to = span.to + start;
-  const unsigned words[4] = {value.x, value.y, value.z, value.w};
-  TILETRANSPOSE_UNROLL
-  for (int w = 0; w < 4; ++w) {
-    const loop_step of_word(w);
-    if (wanted.holds_word(w)) { store_global(to + 4 * w, words[w]); }
-  }
-  const auto store_end = [&](const slot_bytes& end) {
-    unsigned word = words[0];
-    TILETRANSPOSE_UNROLL
-    for (int w = 1; w < 4; ++w) {
-      if (end.first / 4 == w) { word = words[w]; }
+#if !TILETRANSPOSE_ON_DEVICE
+  if (!inside(span.bytes).holds(start)) {
+    unsigned char bytes[16] = {};
+    for (int i = larger(0, -start); i < smaller(16, span.bytes - start); ++i) {
+      bytes[i] = load_global<unsigned char>(span.from + start + i);
     }
-    end.for_each_access([&](auto zero, int at) {
-      store_global(to + at, static_cast<decltype(zero)>(word >> 8 * (at % 4)));
-    });
-  };
-  store_end(wanted.head());
-  store_end(wanted.tail());
+    return load<word16>(bytes);
+  }
+#endif
+  return load_global<word16>(span.from + start);
 }
 
-/// Writes the accesses of a thread; value(slot, start, whole) is what the one that starts `start` bytes into
-/// its span writes. Those that are wholly inside of it come first: few threads have others.
+/// The same to shared memory where not all of them may be read: those of the span. All loads come first.
+TILETRANSPOSE_FUNCTION void stage_part(unsigned char* shared, const row_span& span, int start) {
+  unsigned char bytes[16];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const loop_step here(i);
+    const bool wanted = start + i >= 0 && start + i < span.bytes;
+    bytes[i] = wanted ? load_global<unsigned char>(span.from + start + i) : 0;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const loop_step here(i);
+    store_shared(shared + i, bytes[i]);
+  }
+}
+
+/// Calls visit(index, span, at) for every byte `at` of the spans that lies in no whole access of 16 bytes, where
+/// accesses are counted from multiples of 16 in the output, one thread for each: they are few, so that a
+/// block waits less for them than for one thread that moves several.
+/// \param step  1, or 2 for the first spans of pairs alone
+template <class Visit>
+TILETRANSPOSE_FUNCTION void for_each_end(const row_arguments& arguments, const row_work& work,
+                                         unsigned rank, unsigned step, Visit visit) {
+  const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
+  for (unsigned end = rank; end < spans / step * 32; end += row_threads) {
+    const loop_step here(end / row_threads);
+    const unsigned index = end / 32 * step;
+    const row_span span = work[index];
+    const int head = smaller<int>(-address_bits(span.to) % 16, span.bytes);
+    const int tail = smaller<int>((address_bits(span.to) + static_cast<unsigned>(span.bytes)) % 16,
+                                  span.bytes - head);
+    const auto lane = static_cast<int>(end % 32);
+    const int at = lane < 16 ? lane : span.bytes - tail + lane - 16;
+    if (lane < 16 ? lane < head : lane - 16 < tail) { visit(index, span, at); }
+  }
+}
+
+/// Writes the whole accesses of a thread; value(start) is what the one that starts `start` bytes into its span
+/// writes.
 template <int Rounds, class Value>
-TILETRANSPOSE_FUNCTION void store_slots(const row_arguments& arguments, const row_work& work,
-                                        unsigned rank, Value value) {
-  bool parts = false;
+TILETRANSPOSE_FUNCTION void store_slots(const row_arguments& arguments, const row_share& share,
+                                        Value value) {
+  const slot_range whole = inside(share.span.bytes);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    const slot_part part = part_of_slot(start, slot.span.bytes);
-    if (part == slot_part::all) { store_global(slot.span.to + start, value(slot, start, true)); }
-    parts = parts || part == slot_part::some;
-  }
-  if (parts) {
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (int round = 0; round < Rounds; ++round) {
-      const loop_step here(round);
-      const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-      const int start = slot_start(arguments, slot.span.to, slot.at);
-      if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
-        store_part(slot.span, start, value(slot, start, false));
-      }
-    }
+    const int start = slot_start(arguments, share.span.to, share.at + round * share.step);
+    if (whole.holds(start)) { store_global(share.span.to + start, value(start)); }
   }
 }
 
@@ -387,67 +346,58 @@ TILETRANSPOSE_FUNCTION word16 turn_slot(const word16& value) {
   }
 }
 
+/// The byte of a span's source that becomes byte `at` of the span.
+template <row_order Order>
+TILETRANSPOSE_FUNCTION int source_byte(const row_arguments& arguments, const row_span& span,
+                                       int at) {
+  if constexpr (Order == row_order::forward) {
+    return at;
+  } else {
+    const auto byte = static_cast<unsigned>(at);
+    const unsigned element = arguments.element.quotient(byte);
+    return span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
+           static_cast<int>(arguments.element.remainder(byte, element));
+  }
+}
+
 /// Where the source of the access that starts `start` bytes into a span starts, counted from the span's source.
 template <row_order Order>
 TILETRANSPOSE_FUNCTION int source_start(const row_arguments& arguments, const row_span& span,
                                         int start) {
-  if constexpr (Order == row_order::forward) {
-    return start;
-  } else if constexpr (Order == row_order::vectors) {
-    if (start < 0 || start >= span.bytes) { return -16; }  // no access of the span's
-    const auto at = static_cast<unsigned>(start);
-    const unsigned element = arguments.element.quotient(at);
-    return span.bytes - static_cast<int>((element + 1) * arguments.element_bytes) +
-           static_cast<int>(arguments.element.remainder(at, element));
+  if constexpr (Order == row_order::forward || Order == row_order::vectors) {
+    return source_byte<Order>(arguments, span, start);
   } else {
     return span.bytes - 16 - start;
   }
-}
-
-/// What of the access that starts `start` bytes into the source of a span lies in the span, and perhaps more.
-TILETRANSPOSE_FUNCTION word16 load_slot(const row_span& span, int start) {
-  return is_readable(span, start) ? load_around(span, start) : load_part(span, start);
 }
 
 /// Moves spans whose accesses are accesses of the input.
 template <row_order Order>
 TILETRANSPOSE_FUNCTION void move_direct(const row_arguments& arguments, const row_work& work,
                                         unsigned rank) {
+  const row_share share = find_share(arguments, work, rank);
+  const row_span& span = share.span;
+  const slot_range whole = inside(span.bytes);
   word16 loaded[row_rounds];
-  bool parts = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    const slot_part part = part_of_slot(start, slot.span.bytes);
+    const int start = slot_start(arguments, span.to, share.at + round * share.step);
     loaded[round] = {0, 0, 0, 0};
-    if (part == slot_part::all) {
-      loaded[round] =
-          load_global<word16>(slot.span.from + source_start<Order>(arguments, slot.span, start));
+    if (whole.holds(start)) {
+      loaded[round] = load_global<word16>(span.from + source_start<Order>(arguments, span, start));
     }
-    parts = parts || part == slot_part::some;
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    if (part_of_slot(start, slot.span.bytes) == slot_part::all) {
-      store_global(slot.span.to + start, turn_slot<Order>(loaded[round]));
-    }
+    const int start = slot_start(arguments, span.to, share.at + round * share.step);
+    if (whole.holds(start)) { store_global(span.to + start, turn_slot<Order>(loaded[round])); }
   }
-  if (!parts) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
-      const int from = source_start<Order>(arguments, slot.span, start);
-      store_part(slot.span, start, turn_slot<Order>(load_slot(slot.span, from)));
-    }
-  }
+  for_each_end(arguments, work, rank, 1, [&](unsigned, const row_span& at_end, int at) {
+    store_global(at_end.to + at, load_global<unsigned char>(
+                                     at_end.from + source_byte<Order>(arguments, at_end, at)));
+  });
 }
 
 /// The same in place: a thread takes an access and the one that it trades places with, so that nobody waits.
@@ -455,56 +405,42 @@ template <row_order Order>
 TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const row_work& work,
                                          unsigned rank) {
   constexpr int rounds = row_rounds / 2;
-  const auto find_pair = [&](int round) -> row_slot {
-    const unsigned slot = rank + static_cast<unsigned>(round) * row_threads;
-    if (arguments.block_spans == 1) { return {work.first, 0, slot}; }
-    const unsigned index = arguments.span_slots.quotient(slot);
-    return {work[2 * index], index, arguments.span_slots.remainder(slot, index)};
-  };
+  const unsigned step = 2 * arguments.span_threads.divisor;
+  const unsigned pair = arguments.span_threads.quotient(rank) / 2;
+  const unsigned first = rank - pair * step;
+  const row_span span = work[2 * pair];
+  unsigned char* const other = span.to + (span.from - span.to);
+  const slot_range whole = inside(span.bytes);
   word16 ours[rounds];
   word16 theirs[rounds];
-  bool parts = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_pair(round);
-    const row_span& span = slot.span;
-    const int start = slot_start(arguments, span.to, slot.at);
-    const slot_part part = part_of_slot(start, span.bytes);
+    const int start = slot_start(arguments, span.to, first + round * step);
     ours[round] = theirs[round] = {0, 0, 0, 0};
-    if (part == slot_part::all) {
-      theirs[round] = load_global<word16>(span.from + source_start<Order>(arguments, span, start));
+    if (whole.holds(start)) {
+      theirs[round] = load_global<word16>(other + source_start<Order>(arguments, span, start));
       ours[round] = load_global<word16>(span.to + start);
     }
-    parts = parts || part == slot_part::some;
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_pair(round);
-    const row_span& span = slot.span;
-    const int start = slot_start(arguments, span.to, slot.at);
-    if (part_of_slot(start, span.bytes) == slot_part::all) {
-      unsigned char* const to = span.to + (span.from - span.to);
+    const int start = slot_start(arguments, span.to, first + round * step);
+    if (whole.holds(start)) {
       store_global(span.to + start, turn_slot<Order>(theirs[round]));
-      store_global(to + source_start<Order>(arguments, span, start), turn_slot<Order>(ours[round]));
+      store_global(other + source_start<Order>(arguments, span, start),
+                   turn_slot<Order>(ours[round]));
     }
   }
-  if (!parts) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (int round = 0; round < rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_pair(round);
-    const int start = slot_start(arguments, slot.span.to, slot.at);
-    if (part_of_slot(start, slot.span.bytes) == slot_part::some) {
-      const row_span other = work[2 * slot.index + 1];
-      const int from = source_start<Order>(arguments, slot.span, start);
-      const word16 their_bytes = load_slot(slot.span, from);
-      const word16 our_bytes = load_slot(other, start);
-      store_part(slot.span, start, turn_slot<Order>(their_bytes));
-      store_part(other, from, turn_slot<Order>(our_bytes));
-    }
-  }
+  for_each_end(arguments, work, rank, 2, [&](unsigned, const row_span& at_end, int at) {
+    unsigned char* const our_byte = at_end.to + at;
+    unsigned char* const their_byte =
+        at_end.to + (at_end.from - at_end.to) + source_byte<Order>(arguments, at_end, at);
+    const auto ours_then = load_global<unsigned char>(our_byte);
+    store_global(our_byte, load_global<unsigned char>(their_byte));
+    store_global(their_byte, ours_then);
+  });
 }
 
 /// Reads a staged span in the order that the output wants. `Element` is the size of an element where the
@@ -598,100 +534,101 @@ class row_reader {
   }
 };
 
+/// Where the source of a span is staged; byte 0 of it.
+TILETRANSPOSE_FUNCTION unsigned char* staged_span(unsigned char* shared,
+                                                  const row_arguments& arguments, unsigned index,
+                                                  const row_span& span) {
+  return shared + index * arguments.span_pitch + 16 +
+         (address_bits(span.from) & arguments.line_mask);
+}
+
 /// Stages the spans of a block. The caller owes group.sync() before they are read.
-template <class Group>
-TILETRANSPOSE_FUNCTION void stage_spans(Group group, unsigned char* shared,
-                                        const row_arguments& arguments, const row_work& work) {
-  const unsigned rank = group.thread_rank();
-  const auto place_of = [&](const row_slot& slot) {
-    return shared + slot.index * arguments.span_pitch + 16 + slot.at * 16;
-  };
+TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_arguments& arguments,
+                                        const row_work& work, unsigned rank) {
+  const row_share share = find_share(arguments, work, rank);
+  const row_span& span = share.span;
+  if (span.bytes == 0) { return; }
+  const slot_range whole = readable(span);
+  unsigned char* const to = staged_span(shared, arguments, share.index, span);
   word16 staged[row_rounds];
-  bool parts = false;
+  bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.from, slot.at);
+    const int start = slot_start(arguments, span.from, share.at + round * share.step);
     staged[round] = {0, 0, 0, 0};
-    const bool whole = slot.span.bytes != 0 && is_readable(slot.span, start);
-    if (whole) { staged[round] = load_around(slot.span, start); }
-    parts = parts || (!whole && start > -16 && start < slot.span.bytes);
+    if (whole.holds(start)) { staged[round] = load_around(span, start); }
+    missing = missing || (!whole.holds(start) && touches(start, span.bytes));
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < row_rounds; ++round) {
     const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    if (slot.span.bytes != 0) {
-      unsigned char* const to = place_of(slot);
-      store_shared(to, staged[round]);
-      // Words are read that start up to 4 bytes before a span or end up to 3 bytes behind it.
-      if (slot.index == 0 && slot.at == 0) { store_shared(to - 16, word16{0, 0, 0, 0}); }
-      if (slot.at == arguments.span_slots.divisor - 1) {
-        store_shared(to + 16, word16{0, 0, 0, 0});
-      }
-    }
+    const int start = slot_start(arguments, span.from, share.at + round * share.step);
+    store_shared(to + start, staged[round]);
   }
-  if (!parts) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (int round = 0; round < row_rounds; ++round) {
-    const loop_step here(round);
-    const row_slot slot = find_slot(arguments, work, rank + round * row_threads);
-    const int start = slot_start(arguments, slot.span.from, slot.at);
-    if (slot.span.bytes != 0 && !is_readable(slot.span, start)) {
-      store_shared(place_of(slot), load_part(slot.span, start));
+  // Words are read that start up to 4 bytes before a span or end up to 3 bytes behind it.
+  if (share.at == 0) {
+    const int first = slot_start(arguments, span.from, 0);
+    if (share.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
+    store_shared(to + first + static_cast<int>(row_rounds * share.step) * 16, word16{0, 0, 0, 0});
+  }
+  if (missing) {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int round = 0; round < row_rounds; ++round) {
+      const loop_step here(round);
+      const int start = slot_start(arguments, span.from, share.at + round * share.step);
+      if (!whole.holds(start) && touches(start, span.bytes)) {
+        stage_part(to + start, span, start);
+      }
     }
   }
 }
 
 /// Writes the staged spans by accesses that find their bytes together, in two accesses of the input.
-template <row_order Order, class Group>
-TILETRANSPOSE_FUNCTION void write_shifted(Group group, const unsigned char* shared,
-                                          const row_arguments& arguments, const row_work& work) {
-  store_slots<row_rounds>(
-      arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, bool) {
-        const unsigned char* const from = shared + slot.index * arguments.span_pitch + 16 +
-                                          (address_bits(slot.span.from) & arguments.line_mask) +
-                                          source_start<Order>(arguments, slot.span, start);
-        const unsigned shift = address_bits(from) % 16;
-        const auto low = load_shared<word16>(from - shift);
-        const auto high = load_shared<word16>(from - shift + 16);
-        return turn_slot<Order>(shift_slots(low, high, shift));
-      });
+template <row_order Order>
+TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_arguments& arguments,
+                                          const row_work& work, unsigned rank) {
+  const row_share share = find_share(arguments, work, rank);
+  const unsigned char* const staged = staged_span(shared, arguments, share.index, share.span);
+  store_slots<row_rounds>(arguments, share, [&](int start) {
+    const unsigned char* const from = staged + source_start<Order>(arguments, share.span, start);
+    const unsigned shift = address_bits(from) % 16;
+    const auto low = load_shared<word16>(from - shift);
+    const auto high = load_shared<word16>(from - shift + 16);
+    return turn_slot<Order>(shift_slots(low, high, shift));
+  });
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
+    store_global(span.to + at,
+                 load_shared<unsigned char>(staged_span(shared, arguments, index, span) +
+                                            source_byte<Order>(arguments, span, at)));
+  });
 }
 
 /// Writes the staged spans.
-template <row_order Order, int Element, class Group>
-TILETRANSPOSE_FUNCTION void write_spans(Group group, const unsigned char* shared,
-                                        const row_arguments& arguments, const row_work& work) {
-  const unsigned rank = group.thread_rank();
-  store_slots<row_rounds>(arguments, work, rank, [&](const row_slot& slot, int start, bool whole) {
-    const row_span& span = slot.span;
-    const row_reader<Order, Element> reader(arguments,
-                                            shared + slot.index * arguments.span_pitch + 16 +
-                                                (address_bits(span.from) & arguments.line_mask),
-                                            static_cast<unsigned>(span.bytes));
-    unsigned words[4] = {};
-    if (whole) {
-      // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
-      // words of a request lie in 32 banks.
-      const unsigned turn = rank / 8;
-      unsigned read[4];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < 4; ++i) {
-        read[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
-      }
-      turn_back(read, turn, words);
-    } else {
-      const slot_bytes wanted = bytes_of_slot(start, span.bytes);
-      for (int at = wanted.first; at < wanted.last; ++at) {
-        const loop_step of_byte(at);
-        const unsigned byte = reader.byte(static_cast<unsigned>(start + at));
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < 4; ++w) { words[w] |= w == at / 4 ? byte << 8 * (at % 4) : 0; }
-      }
+template <row_order Order, int Element>
+TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_arguments& arguments,
+                                        const row_work& work, unsigned rank) {
+  const row_share share = find_share(arguments, work, rank);
+  const auto read = [&](unsigned index, const row_span& span) {
+    return row_reader<Order, Element>(arguments, staged_span(shared, arguments, index, span),
+                                      static_cast<unsigned>(span.bytes));
+  };
+  const auto reader = read(share.index, share.span);
+  store_slots<row_rounds>(arguments, share, [&](int start) {
+    // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
+    // words of a request lie in 32 banks.
+    const unsigned turn = rank / 8;
+    unsigned turned[4];
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      turned[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
     }
+    unsigned words[4];
+    turn_back(turned, turn, words);
     return word16{words[0], words[1], words[2], words[3]};
+  });
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
+    store_global(span.to + at, read(index, span).byte(static_cast<unsigned>(at)));
   });
 }
 
@@ -817,17 +754,13 @@ TILETRANSPOSE_FUNCTION void reverse_group(unsigned char* reversed, const unsigne
 /// Reverses the staged spans.
 template <int Element, class Group>
 TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
-                                           const unsigned char* shared,
-                                           const row_arguments& arguments, const row_work& work) {
+                                           unsigned char* shared, const row_arguments& arguments,
+                                           const row_work& work) {
   using whole = element_group<Element>;
-  const auto staged = [&](const row_span& span, unsigned index) {
-    return shared + index * arguments.span_pitch + 16 +
-           (address_bits(span.from) & arguments.line_mask);
-  };
   if (arguments.block_spans == 1) {  // one span, or two that trade places, of many groups
     for (unsigned index = 0; index < (work.swaps ? 2 : 1); ++index) {
       const row_span span = work[index];
-      const unsigned char* const from = staged(span, index);
+      const unsigned char* const from = staged_span(shared, arguments, index, span);
       const unsigned groups = (static_cast<unsigned>(span.bytes) + whole::bytes - 1) / whole::bytes;
       TILETRANSPOSE_UNROLL_BY(4)
       for (unsigned at = group.thread_rank(); at < groups; at += row_threads) {
@@ -843,32 +776,29 @@ TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
     const unsigned in_span = arguments.span_groups.remainder(at, index);
     const row_span span = work[index];
     if (in_span * whole::bytes < static_cast<unsigned>(span.bytes)) {
-      reverse_group<Element>(reversed + index * arguments.group_pitch, staged(span, index),
-                             span.bytes, in_span);
+      reverse_group<Element>(reversed + index * arguments.group_pitch,
+                             staged_span(shared, arguments, index, span), span.bytes, in_span);
     }
   }
 }
 
-/// Writes the reversed spans.
-template <int Element, class Group>
-TILETRANSPOSE_FUNCTION void write_reversed(Group group, const unsigned char* reversed,
-                                           const row_arguments& arguments, const row_work& work) {
-  using whole = element_group<Element>;
-  store_slots<row_rounds>(
-      arguments, work, group.thread_rank(), [&](const row_slot& slot, int start, bool) {
-        const row_span& span = slot.span;
-        const unsigned spare = static_cast<unsigned>(span.bytes) % whole::bytes;
-        const int from = start + static_cast<int>(spare == 0 ? 0 : whole::bytes - spare);
-        const unsigned shift = static_cast<unsigned>(from) % 16;
-        const unsigned char* const below =
-            reversed + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
-        // Before the first group and behind the last one nothing has been written, nor is anything wanted.
-        word16 low{0, 0, 0, 0};
-        if (from >= static_cast<int>(shift)) { low = load_shared<word16>(below); }
-        const bool in_one = shift == 0 || start + 16 - static_cast<int>(shift) >= span.bytes;
-        return in_one ? shift_slots(low, low, shift)
-                      : shift_slots(low, load_shared<word16>(below + 16), shift);
-      });
+/// Writes spans that lie in shared memory as the output has them, the first byte of each at the place
+/// first_of(index, span), in accesses that start at multiples of 16.
+template <int Rounds, class First>
+TILETRANSPOSE_FUNCTION void write_reversed(const row_arguments& arguments, const row_work& work,
+                                           unsigned rank, First first_of) {
+  const row_share share = find_share(arguments, work, rank);
+  const unsigned char* const first = first_of(share.index, share.span);
+  const unsigned shift =
+      (address_bits(first) - (address_bits(share.span.to) & arguments.line_mask)) % 16;
+  store_slots<Rounds>(arguments, share, [&](int start) {
+    const unsigned char* const low = first + start - shift;
+    return shift_slots(load_shared<word16>(low), load_shared<word16>(low + (shift == 0 ? 0 : 16)),
+                       shift);
+  });
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
+    store_global(span.to + at, load_shared<unsigned char>(first_of(index, span) + at));
+  });
 }
 
 /// How a span lies in the groups that are gathered for it.
@@ -884,44 +814,47 @@ struct gathered_span {
   }
 };
 
-/// Reads the groups of the spans, one a thread, and leaves them in shared memory reversed.
+/// Reads the groups of the spans, one a thread, and leaves them in shared memory reversed. The caller owes
+/// group.sync() before they are read.
 template <int Element>
 TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
   using whole = access_group<Element>;
-  const unsigned index = arguments.one_span ? 0 : arguments.span_groups.quotient(rank);
-  const auto at = static_cast<int>(arguments.span_groups.remainder(rank, index));
-  const row_span span = arguments.one_span ? work.first : work[index];
+  const row_share share = find_share(arguments, work, rank);
+  const row_span& span = share.span;
   const gathered_span<Element> lies(span);
+  const auto at = static_cast<int>(share.at);
   if (span.bytes == 0 || at >= lies.groups) { return; }
+  unsigned char* const to =
+      shared + share.index * arguments.group_pitch + (lies.groups - 1 - at) * whole::bytes;
   const unsigned past = address_bits(span.from) % whole::aligned;
   const int start = at * whole::bytes - lies.lead - static_cast<int>(past);
-  unsigned char* const to =
-      shared + index * arguments.group_pitch + (lies.groups - 1 - at) * whole::bytes;
   constexpr int most = whole::accesses + 1;
-  const int accesses = past == 0 ? whole::accesses : most;
+  const slot_range may_read = readable(span);
   word16 loaded[most];
   loaded[whole::accesses] = {0, 0, 0, 0};
-  if (start >= -span.around.before && start + 16 * accesses <= span.bytes + span.around.after) {
+  const int last = start + 16 * (past == 0 ? whole::accesses - 1 : whole::accesses);
+  if (may_read.holds(start) && may_read.holds(last)) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < whole::accesses; ++i) {
       const loop_step here(i);
       loaded[i] = load_around(span, start + 16 * i);
     }
-    if (past != 0) { loaded[whole::accesses] = load_around(span, start + 16 * whole::accesses); }
+    if (past != 0) { loaded[whole::accesses] = load_around(span, last); }
   } else {
     // By way of the place of the result: registers hold no array that is filled in a loop.
+    stage_part(to, span, last);
+    if (past != 0) { loaded[whole::accesses] = load_shared<word16>(to); }
     TILETRANSPOSE_UNROLL_BY(1)
     for (int i = 0; i < whole::accesses; ++i) {
       const loop_step here(i);
-      store_shared(to + 16 * i, load_slot(span, start + 16 * i));
+      stage_part(to + 16 * i, span, start + 16 * i);
     }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < whole::accesses; ++i) {
       const loop_step here(i);
       loaded[i] = load_shared<word16>(to + 16 * i);
     }
-    if (past != 0) { loaded[whole::accesses] = load_slot(span, start + 16 * whole::accesses); }
   }
   if (past != 0) {
     TILETRANSPOSE_UNROLL
@@ -947,35 +880,6 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
   }
 }
 
-/// Writes the gathered spans.
-template <int Element>
-TILETRANSPOSE_FUNCTION void write_gathered(const unsigned char* shared,
-                                           const row_arguments& arguments, const row_work& work,
-                                           unsigned rank) {
-  using group = access_group<Element>;
-  store_slots<group::accesses>(
-      arguments, work, rank, [&](const row_slot& slot, int start, bool whole) {
-        const gathered_span<Element> lies(slot.span);
-        // The span ends `lead` bytes before its groups do.
-        const int from = start + lies.groups * group::bytes - lies.lead - slot.span.bytes;
-        const unsigned shift = static_cast<unsigned>(from) % 16;
-        const unsigned char* const below =
-            shared + slot.index * arguments.group_pitch + (from - static_cast<int>(shift));
-        if (whole) {
-          return shift_slots(load_shared<word16>(below),
-                             load_shared<word16>(below + (shift == 0 ? 0 : 16)), shift);
-        }
-        // Before the first group and behind the last one nothing has been written, nor is anything wanted.
-        word16 low{0, 0, 0, 0};
-        word16 high{0, 0, 0, 0};
-        if (from >= 0) { low = load_shared<word16>(below); }
-        if (start + 16 - static_cast<int>(shift) < slot.span.bytes) {
-          high = load_shared<word16>(below + 16);
-        }
-        return shift_slots(low, high, shift);
-      });
-}
-
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
 /// Shared memory, aligned to 16: none where nothing is shifted; `group_pitch` bytes per span for what is gathered;
 /// else 16 bytes and `span_pitch` bytes per span,
@@ -985,34 +889,42 @@ template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
   const row_work work = find_work(arguments, block);
+  const unsigned rank = group.thread_rank();
   if constexpr (is_direct(Order)) {
-    if (!arguments.shifted) {
-      if (arguments.swaps) {
-        trade_direct<Order>(arguments, work, group.thread_rank());
-      } else {
-        move_direct<Order>(arguments, work, group.thread_rank());
-      }
-    } else {
-      stage_spans(group, shared, arguments, work);
+    if (arguments.shifted) {
+      stage_spans(shared, arguments, work, rank);
       group.sync();
-      write_shifted<Order>(group, shared, arguments, work);
+      write_shifted<Order>(shared, arguments, work, rank);
+    } else if (arguments.swaps) {
+      trade_direct<Order>(arguments, work, rank);
+    } else {
+      move_direct<Order>(arguments, work, rank);
     }
   } else if constexpr (Order == row_order::gathered) {
-    gather_groups<Element>(shared, arguments, work, group.thread_rank());
+    gather_groups<Element>(shared, arguments, work, rank);
     group.sync();
-    write_gathered<Element>(shared, arguments, work, group.thread_rank());
+    write_reversed<access_group<Element>::accesses>(
+        arguments, work, rank, [&](unsigned index, const row_span& span) {
+          const gathered_span<Element> lies(span);
+          return shared + index * arguments.group_pitch +
+                 lies.groups * access_group<Element>::bytes - lies.lead - span.bytes;
+        });
   } else if constexpr (Order == row_order::groups) {
     const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
     unsigned char* const reversed = shared + spans * arguments.span_pitch + 32;
-    stage_spans(group, shared, arguments, work);
+    stage_spans(shared, arguments, work, rank);
     group.sync();
     reverse_groups<Element>(group, reversed, shared, arguments, work);
     group.sync();
-    write_reversed<Element>(group, reversed, arguments, work);
+    write_reversed<row_rounds>(arguments, work, rank, [&](unsigned index, const row_span& span) {
+      constexpr int whole = element_group<Element>::bytes;
+      const int spare = span.bytes % whole;
+      return reversed + index * arguments.group_pitch + (spare == 0 ? 0 : whole - spare);
+    });
   } else {
-    stage_spans(group, shared, arguments, work);
+    stage_spans(shared, arguments, work, rank);
     group.sync();
-    write_spans<Order, Element>(group, shared, arguments, work);
+    write_spans<Order, Element>(shared, arguments, work, rank);
   }
 }
 

@@ -249,14 +249,18 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
           smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
-      size_type fit = block_slots / (divide_up(row_bytes, 16) + 1);
+      // A thread moves accesses of one span alone, and one group of it.
+      const size_type rounds = block_slots / row_threads;
+      size_type threads = divide_up(divide_up(row_bytes, 16) + 1, rounds);
+      if (plan.order == row_order::gathered) {
+        // A group may start up to its own length before the span.
+        threads = larger(threads, row_bytes / (gathered_accesses(element) * 16) + 2);
+      }
+      size_type fit = row_threads / threads;
       if (plan.order == row_order::groups) {
         // The accesses of a block and the groups of its spans share 48 KB.
         fit = smaller(fit, (default_shared_bytes - row_slots * 16 - 64) /
                                (16 + group_pitch_of(row_bytes, element)));
-      } else if (plan.order == row_order::gathered) {
-        // A group may start up to its own length before the span.
-        fit = smaller(fit, row_threads / (row_bytes / (gathered_accesses(element) * 16) + 2));
       }
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
       spans *= arguments.block_spans;
@@ -280,19 +284,16 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                                              : even;
     row_blocks = divide_up(total, arguments.span_elements);
   }
-  const auto span_slots = static_cast<unsigned>(block_slots / spans);
-  arguments.one_span = spans == 1;
-  arguments.span_pitch = (span_slots + 1) * 16;
-  arguments.span_slots = divider(span_slots);
+  const unsigned span_threads = row_threads / spans;
+  arguments.span_threads = divider(span_threads);
+  arguments.span_pitch = (span_threads * row_rounds + 1) * 16;
   arguments.row_blocks = divider(row_blocks);
   arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::gathered) {
-    arguments.span_groups = divider(row_threads / spans);
-    arguments.group_pitch =
-        static_cast<unsigned>(row_threads / spans * gathered_accesses(element) * 16);
+    arguments.group_pitch = static_cast<unsigned>(span_threads * gathered_accesses(element) * 16);
     plan.shared_bytes = spans * arguments.group_pitch;
   }
   if (plan.order == row_order::groups) {
