@@ -647,6 +647,15 @@ struct element_group {
   }
 };
 
+/// Where threads keep bytes that each of them writes by accesses `stride` accesses away from its neighbours':
+/// strides of 2 or 4 would have every second or fourth of them meet in a bank.
+///
+///     byte of shared memory   .. b9 b8 b7 | b6 b5 b4 | b3 b2 b1 b0      the middle is xored with the left
+template <bool IsSwizzled>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned place_in_groups(unsigned byte) {
+  return IsSwizzled ? byte ^ (byte >> 3 & 0x70) : byte;
+}
+
 /// The fewest elements that are whole accesses; at least three accesses where one would do. They are an odd
 /// number where the element allows it, so that threads which write a group each meet in no bank.
 template <int Element>
@@ -657,14 +666,25 @@ struct access_group {
   static constexpr int accesses = least == 1 ? 3 : least;
   static constexpr int bytes = accesses * max_access_bytes;
   static constexpr int words = bytes / 4;
+  static constexpr bool is_swizzled = accesses % 2 == 0;
 
   /// Elements by which a group must start before an element at `address` to start at a multiple of 16, or
   /// as few bytes behind one as the address is behind a multiple of `aligned`.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned lead(unsigned address) {
     return address / aligned * inverse() % (max_access_bytes / aligned);
   }
+  /// The byte of the group that becomes byte `at` of the reversed group.
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
     return (bytes / Element - 1 - at / Element) * Element + at % Element;
+  }
+  /// True where 8 threads, which write together, write their groups' access 0 to 8 different places of 16
+  /// bytes in 128. The other accesses are as many bytes away from it, or are xored alike.
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool is_conflict_free() {
+    unsigned places = 0;
+    for (int thread = 0; thread < 8; ++thread) {
+      places |= 1u << place_in_groups<is_swizzled>(static_cast<unsigned>(thread * bytes)) / 16 % 8;
+    }
+    return places == 0xff;
   }
 
  private:
@@ -782,22 +802,26 @@ TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
   }
 }
 
-/// Writes spans that lie in shared memory as the output has them, the first byte of each at the place
+/// Writes spans that lie in shared memory as the output has them, the first byte of each at
 /// first_of(index, span), in accesses that start at multiples of 16.
-template <int Rounds, class First>
-TILETRANSPOSE_FUNCTION void write_reversed(const row_arguments& arguments, const row_work& work,
+template <int Rounds, bool IsSwizzled, class First>
+TILETRANSPOSE_FUNCTION void write_reversed(const unsigned char* shared,
+                                           const row_arguments& arguments, const row_work& work,
                                            unsigned rank, First first_of) {
   const row_share share = find_share(arguments, work, rank);
-  const unsigned char* const first = first_of(share.index, share.span);
-  const unsigned shift =
-      (address_bits(first) - (address_bits(share.span.to) & arguments.line_mask)) % 16;
+  const unsigned first = first_of(share.index, share.span);
+  const unsigned shift = (first - (address_bits(share.span.to) & arguments.line_mask)) % 16;
   store_slots<Rounds>(arguments, share, [&](int start) {
-    const unsigned char* const low = first + start - shift;
-    return shift_slots(load_shared<word16>(low), load_shared<word16>(low + (shift == 0 ? 0 : 16)),
-                       shift);
+    const unsigned low = first + static_cast<unsigned>(start) - shift;
+    return shift_slots(
+        load_shared<word16>(shared + place_in_groups<IsSwizzled>(low)),
+        load_shared<word16>(shared + place_in_groups<IsSwizzled>(low + (shift == 0 ? 0 : 16))),
+        shift);
   });
   for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
-    store_global(span.to + at, load_shared<unsigned char>(first_of(index, span) + at));
+    const unsigned byte = first_of(index, span) + static_cast<unsigned>(at);
+    store_global(span.to + at,
+                 load_shared<unsigned char>(shared + place_in_groups<IsSwizzled>(byte)));
   });
 }
 
@@ -820,13 +844,17 @@ template <int Element>
 TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
   using whole = access_group<Element>;
+  static_assert(whole::is_conflict_free(), "a shipped group must not conflict");
   const row_share share = find_share(arguments, work, rank);
   const row_span& span = share.span;
   const gathered_span<Element> lies(span);
   const auto at = static_cast<int>(share.at);
   if (span.bytes == 0 || at >= lies.groups) { return; }
-  unsigned char* const to =
-      shared + share.index * arguments.group_pitch + (lies.groups - 1 - at) * whole::bytes;
+  const unsigned first = share.index * arguments.group_pitch +
+                         static_cast<unsigned>((lies.groups - 1 - at) * whole::bytes);
+  const auto to = [&](int access) {
+    return shared + place_in_groups<whole::is_swizzled>(first + static_cast<unsigned>(16 * access));
+  };
   const unsigned past = address_bits(span.from) % whole::aligned;
   const int start = at * whole::bytes - lies.lead - static_cast<int>(past);
   constexpr int most = whole::accesses + 1;
@@ -843,17 +871,17 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
     if (past != 0) { loaded[whole::accesses] = load_around(span, last); }
   } else {
     // By way of the place of the result: registers hold no array that is filled in a loop.
-    stage_part(to, span, last);
-    if (past != 0) { loaded[whole::accesses] = load_shared<word16>(to); }
+    stage_part(to(0), span, last);
+    if (past != 0) { loaded[whole::accesses] = load_shared<word16>(to(0)); }
     TILETRANSPOSE_UNROLL_BY(1)
     for (int i = 0; i < whole::accesses; ++i) {
       const loop_step here(i);
-      stage_part(to + 16 * i, span, start + 16 * i);
+      stage_part(to(i), span, start + 16 * i);
     }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < whole::accesses; ++i) {
       const loop_step here(i);
-      loaded[i] = load_shared<word16>(to + 16 * i);
+      loaded[i] = load_shared<word16>(to(i));
     }
   }
   if (past != 0) {
@@ -875,8 +903,8 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < whole::accesses; ++i) {
     const loop_step here(i);
-    store_shared(to + 16 * i, word16{reversed[4 * i], reversed[4 * i + 1], reversed[4 * i + 2],
-                                     reversed[4 * i + 3]});
+    store_shared(to(i), word16{reversed[4 * i], reversed[4 * i + 1], reversed[4 * i + 2],
+                               reversed[4 * i + 3]});
   }
 }
 
@@ -903,11 +931,12 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
   } else if constexpr (Order == row_order::gathered) {
     gather_groups<Element>(shared, arguments, work, rank);
     group.sync();
-    write_reversed<access_group<Element>::accesses>(
-        arguments, work, rank, [&](unsigned index, const row_span& span) {
+    using whole = access_group<Element>;
+    write_reversed<whole::accesses, whole::is_swizzled>(
+        shared, arguments, work, rank, [&](unsigned index, const row_span& span) {
           const gathered_span<Element> lies(span);
-          return shared + index * arguments.group_pitch +
-                 lies.groups * access_group<Element>::bytes - lies.lead - span.bytes;
+          return index * arguments.group_pitch +
+                 static_cast<unsigned>(lies.groups * whole::bytes - lies.lead - span.bytes);
         });
   } else if constexpr (Order == row_order::groups) {
     const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
@@ -916,11 +945,13 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
     group.sync();
     reverse_groups<Element>(group, reversed, shared, arguments, work);
     group.sync();
-    write_reversed<row_rounds>(arguments, work, rank, [&](unsigned index, const row_span& span) {
-      constexpr int whole = element_group<Element>::bytes;
-      const int spare = span.bytes % whole;
-      return reversed + index * arguments.group_pitch + (spare == 0 ? 0 : whole - spare);
-    });
+    write_reversed<row_rounds, false>(
+        reversed, arguments, work, rank, [&](unsigned index, const row_span& span) {
+          constexpr int whole = element_group<Element>::bytes;
+          const int spare = span.bytes % whole;
+          return index * arguments.group_pitch +
+                 static_cast<unsigned>(spare == 0 ? 0 : whole - spare);
+        });
   } else {
     stage_spans(shared, arguments, work, rank);
     group.sync();

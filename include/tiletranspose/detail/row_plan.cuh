@@ -294,7 +294,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::gathered) {
     arguments.group_pitch = static_cast<unsigned>(span_threads * gathered_accesses(element) * 16);
-    plan.shared_bytes = spans * arguments.group_pitch;
+    // A swizzle moves accesses within 128 bytes.
+    plan.shared_bytes = static_cast<unsigned>(divide_up(spans * arguments.group_pitch, 128) * 128);
   }
   if (plan.order == row_order::groups) {
     const size_type group_bytes = group_bytes_of(element);
