@@ -5,7 +5,7 @@
 /// The kernel that moves rows which stay rows: copied, reversed, or traded with others in place.
 ///
 /// A block takes *spans*, pieces of rows, and writes them by accesses of 16 bytes that start where the output's
-/// lines do, wherever the input's lie. There are two ways to what such an access writes:
+/// lines do, wherever the input's lie. There are four ways to what such an access writes:
 ///
 /// *direct*: the 16 bytes lie together in the input, as where rows are copied or their elements are 1, 2, 4, 8
 /// or 16 bytes. Where they are an access of the input, too, a turn in registers is all; else the span is
@@ -15,19 +15,22 @@
 ///     word 1 of the output           turned(2 3 4 5) = 5 4 3 2
 ///     span of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *staged*: they do not, as where elements have another size or rows are short. Words are assembled from the
-/// staged span.
-///
 /// *gathered*: a thread reads the fewest elements that are whole accesses, reverses them in registers by a pattern
-/// that the compiler knows, and leaves them in shared memory where the reversed span has them, from which accesses
-/// are shifted together.
+/// that the compiler knows, and leaves them in shared memory where the reversed span has them. From there
+/// accesses are shifted together.
 ///
-/// *grouped*: elements of a size that words do not divide are reversed in groups that words do, one group a
-/// thread, in registers and by a pattern that the compiler knows, between two shared buffers.
+///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
+///     reversed by their thread  j k l g|h i d e|f a b c
 ///
-/// Accesses that reach over an end of a row are made by words and bytes: no byte outside of a row is touched.
-/// In place, a block takes a span and the one it trades places with; both are read before either is
-/// written, and no other block touches them.
+/// *grouped*: elements of which as many would be too many for that are reversed in groups that are whole words,
+/// one group a thread, between two shared buffers.
+///
+/// *staged*: rows are short, or the kernel does not know the elements' size. Words are assembled from the staged
+/// span.
+///
+/// What lies at the ends of a span outside of whole accesses is moved by bytes: no byte outside of a row is
+/// written. In place, a block takes a span and the one it trades places with; both are read before either
+/// is written, and no other block writes them.
 
 #pragma once
 

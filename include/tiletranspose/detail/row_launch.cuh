@@ -16,7 +16,9 @@ namespace detail {
 /// Direct moves live of blocks; words in any order and large groups need the registers.
 constexpr int row_blocks(row_order order, int element) {
   return is_direct(order)               ? 6
-         : order == row_order::groups   ? (element > 16 ? 3 : 6)
+         : order == row_order::groups   ? (element > 48   ? 2
+                                           : element > 16 ? 3
+                                                          : 4)
          : order == row_order::gathered ? (element / access_width(element) > 3 ? 4 : 6)
          : order == row_order::any      ? 3
                                         : 4;
@@ -31,8 +33,14 @@ __global__ void __launch_bounds__(row_threads,
                             blockIdx.x);
 }
 
-/// Offers the kernels that reverse elements of this size.
-template <int ElementBytes, class Offer>
+/// True where elements whose addresses are multiples of `alignment` can always be moved directly.
+constexpr bool is_always_direct(int element, int alignment) {
+  return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
+}
+
+/// Offers the kernels that reverse elements of this size. `Known` is the size, or 0 where no kernel of their
+/// own is needed.
+template <int ElementBytes, int Known, class Offer>
 void offer_reversing(const Offer& offer, size_type element) {
   offer(row_order::vectors, &row_kernel<row_order::vectors>);
   offer(row_order::words, &row_kernel<row_order::words>);
@@ -52,11 +60,10 @@ void offer_reversing(const Offer& offer, size_type element) {
       offer(row_order::words, &row_kernel<row_order::words, ElementBytes>);
     }
   }
-  if constexpr (ElementBytes >= 2 && access_group<ElementBytes>::accesses <= 7) {
-    offer(row_order::gathered, &row_kernel<row_order::gathered, ElementBytes>);
-  }
-  if constexpr (ElementBytes % 4 != 0 && ElementBytes >= 3) {
-    offer(row_order::groups, &row_kernel<row_order::groups, ElementBytes>);
+  if constexpr (gathered_accesses(Known) > 0) {
+    offer(row_order::gathered, &row_kernel<row_order::gathered, Known>);
+  } else if constexpr (Known % 4 != 0) {
+    offer(row_order::groups, &row_kernel<row_order::groups, Known>);
   }
   if constexpr (ElementBytes == 1) {
     offer(row_order::turn_1, &row_kernel<row_order::turn_1>);
@@ -66,25 +73,25 @@ void offer_reversing(const Offer& offer, size_type element) {
 
 /// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
 /// from that of their own elements on. An element size of 0 stands for rows that are only copied.
-template <int ElementBytes>
+template <int ElementBytes, int Known>
 auto find_row_kernel(row_order order, size_type element) -> void (*)(row_arguments) {
   void (*found)(row_arguments) = nullptr;
   const auto offer = [&](row_order offered, void (*kernel)(row_arguments)) {
     if (order == offered) { found = kernel; }
   };
   offer(row_order::forward, &row_kernel<row_order::forward>);
-  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes>(offer, element); }
+  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes, Known>(offer, element); }
   return found;
 }
 
-template <int ElementBytes>
+template <int ElementBytes, int Known>
 cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
                                cudaStream_t stream) {
-  row_plan plan = plan_rows(problem, alignment, ElementBytes);
+  row_plan plan = plan_rows(problem, alignment, Known);
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const auto kernel = find_row_kernel<ElementBytes>(plan.order, problem.element_bytes);
+  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order, problem.element_bytes);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
     row_arguments part = arguments;
@@ -104,6 +111,8 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
 /// the last to the first stays, and is reversed by a launch of its own.
 template <int ElementBytes, int Alignment>
 cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
+  constexpr int known =
+      ElementBytes == 0 || is_always_direct(ElementBytes, Alignment) ? 0 : ElementBytes;
   const row_problem problem = join_rows(wanted);
   const size_type pointers = wanted.pointer_arrays ? static_cast<size_type>(Alignment)
                                                    : reinterpret_cast<size_type>(wanted.in) |
@@ -118,10 +127,10 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
     middle.out = static_cast<unsigned char*>(problem.out) + offset;
     middle.rows = 1;
     middle.from_last_row = false;
-    const cudaError_t status = launch_joined_rows<ElementBytes>(middle, alignment, stream);
+    const cudaError_t status = launch_joined_rows<ElementBytes, known>(middle, alignment, stream);
     if (status != cudaSuccess) { return status; }
   }
-  return launch_joined_rows<ElementBytes>(problem, alignment, stream);
+  return launch_joined_rows<ElementBytes, known>(problem, alignment, stream);
 }
 
 /// Copies rows of `row_bytes` bytes. A template, so that its kernel is compiled only where it is called.

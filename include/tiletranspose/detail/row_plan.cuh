@@ -96,10 +96,11 @@ inline row_problem join_rows(row_problem problem) {
 }
 
 /// Accesses of a group that is gathered, or 0 where elements of this size are not; access_group, at run time.
-inline size_type gathered_accesses(size_type element) {
+constexpr size_type gathered_accesses(size_type element) {
+  constexpr size_type most = 7;  // that the registers of a thread hold
+  if (element < 2) { return 0; }
   const size_type least = element / static_cast<size_type>(access_width(element));
-  constexpr size_type most = 7;  // registers of a thread
-  return element < 2 || least > most ? 0 : least == 1 ? 3 : least;
+  return least > most ? 0 : least == 1 ? 3 : least;
 }
 
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
