@@ -54,6 +54,7 @@ enum class row_order {
   halves,    ///< staged: elements of 2 bytes at even addresses
   bytes,     ///< staged: elements of 1 byte, rows of at least 3
   any,       ///< staged: byte by byte
+  pieces,    ///< staged: elements of 8 bytes or more; an access holds bytes of up to three of them
   groups,    ///< grouped: elements of a size that the kernel knows
   gathered   ///< gathered: likewise, of few accesses
 };
@@ -503,6 +504,25 @@ class row_reader {
     }
   }
 
+  /// Bytes at .. at + 15 of the output's span, which all exist.
+  TILETRANSPOSE_FUNCTION word16 pieces(unsigned at) const {
+    const int row = static_cast<int>(row_start(at));
+    const auto element = static_cast<int>(element_bytes());
+    const auto in_row = static_cast<int>(at) - row;
+    const auto index = static_cast<int>(element_of(static_cast<unsigned>(in_row)));
+    const int part = in_row - index * element;
+    int first = row + static_cast<int>(row_bytes_) - (index + 1) * element;  // of the element
+    word16 value = slot_at(first + part);
+    // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
+    // the next row.
+    for (int left = element - part; left < 16; left += element) {
+      const loop_step here(left);
+      first = first == row ? row + 2 * static_cast<int>(row_bytes_) - element : first - element;
+      value = spliced(value, slot_at(first - left), left);
+    }
+    return value;
+  }
+
  private:
   const row_arguments& arguments_;
   const unsigned char* shared_;
@@ -530,6 +550,25 @@ class row_reader {
     const unsigned past = address_bits(address) % 4;
     const unsigned low = load_shared<unsigned>(address - past);
     return past == 0 ? low : funnel_shift(low, load_shared<unsigned>(address - past + 4), 8 * past);
+  }
+
+  /// 16 staged bytes that start anywhere, up to 15 before the span.
+  TILETRANSPOSE_FUNCTION word16 slot_at(int at) const {
+    const unsigned char* const address = shared_ + at;
+    const unsigned past = address_bits(address) % 16;
+    return shift_slots(load_shared<word16>(address - past),
+                       load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
+  }
+  /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
+  TILETRANSPOSE_FUNCTION static word16 spliced(const word16& before, const word16& after,
+                                               int left) {
+    const auto word = [&](unsigned a, unsigned b, int w) {
+      const int bytes = left - 4 * w;
+      const unsigned mask = bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1;
+      return (a & mask) | (b & ~mask);
+    };
+    return {word(before.x, after.x, 0), word(before.y, after.y, 1), word(before.z, after.z, 2),
+            word(before.w, after.w, 3)};
   }
 
   TILETRANSPOSE_FUNCTION static unsigned turned(unsigned word) {
@@ -618,17 +657,21 @@ TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_argumen
   };
   const auto reader = read(share.index, share.span);
   store_slots<row_rounds>(arguments, share, [&](int start) {
-    // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
-    // words of a request lie in 32 banks.
-    const unsigned turn = rank / 8;
-    unsigned turned[4];
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < 4; ++i) {
-      turned[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
+    if constexpr (Order == row_order::pieces) {
+      return reader.pieces(static_cast<unsigned>(start));
+    } else {
+      // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
+      // words of a request lie in 32 banks.
+      const unsigned turn = rank / 8;
+      unsigned turned[4];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < 4; ++i) {
+        turned[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
+      }
+      unsigned words[4];
+      turn_back(turned, turn, words);
+      return word16{words[0], words[1], words[2], words[3]};
     }
-    unsigned words[4];
-    turn_back(turned, turn, words);
-    return word16{words[0], words[1], words[2], words[3]};
   });
   for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
     store_global(span.to + at, read(index, span).byte(static_cast<unsigned>(at)));

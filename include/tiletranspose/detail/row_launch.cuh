@@ -44,6 +44,7 @@ template <int ElementBytes, int Known, class Offer>
 void offer_reversing(const Offer& offer, size_type element) {
   offer(row_order::vectors, &row_kernel<row_order::vectors>);
   offer(row_order::words, &row_kernel<row_order::words>);
+  offer(row_order::pieces, &row_kernel<row_order::pieces>);
   offer(row_order::elements, &row_kernel<row_order::elements>);
   if constexpr (16 % ElementBytes == 0) {
     offer(row_order::turn_16, &row_kernel<row_order::turn_16>);

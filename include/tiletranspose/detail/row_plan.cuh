@@ -128,7 +128,7 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
   if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
   if (!joined && element == known && gathered_accesses(element) > 0) { return row_order::gathered; }
   if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
-  if (!joined && element == known && element >= 3 && element % 4 != 0) { return row_order::groups; }
+  if (element >= 8) { return row_order::pieces; }
   if (element >= 3) { return row_order::elements; }
   if (element == 2) { return alignment % 2 == 0 ? row_order::halves : row_order::any; }
   return problem.length >= 3 ? row_order::bytes : row_order::any;
