@@ -5,7 +5,7 @@
 /// The kernel that moves rows which stay rows: copied, reversed, or traded with others in place.
 ///
 /// A block takes *spans*, pieces of rows, and writes them by accesses of 16 bytes that start where the output's
-/// lines do, wherever the input's lie. There are four ways to what such an access writes:
+/// lines do, wherever the input's lie. There are three ways to what such an access writes:
 ///
 /// *direct*: the 16 bytes lie together in the input, as where rows are copied or their elements are 1, 2, 4, 8
 /// or 16 bytes. Where they are an access of the input, too, a turn in registers is all; else the span is
@@ -21,9 +21,6 @@
 ///
 ///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
 ///     reversed by their thread  j k l g|h i d e|f a b c
-///
-/// *grouped*: elements of which as many would be too many for that are reversed in groups that are whole words,
-/// one group a thread, between two shared buffers.
 ///
 /// *staged*: rows are short, or the kernel does not know the elements' size. Words are assembled from the staged
 /// span.
@@ -49,14 +46,13 @@ enum class row_order {
   turn_8,    ///< direct: of 8
   turn_16,   ///< direct: of 16
   vectors,   ///< direct: of a multiple of 16 bytes, at multiples of 16
-  words,     ///< staged: elements and addresses are multiples of 4 bytes
-  elements,  ///< staged: elements of 3 bytes or more; a word holds bytes of one or two of them
+  words,     ///< staged: elements of 4 bytes at multiples of 4
+  elements,  ///< staged: elements of 3 to 7 bytes; a word holds bytes of one or two of them
   halves,    ///< staged: elements of 2 bytes at even addresses
   bytes,     ///< staged: elements of 1 byte, rows of at least 3
   any,       ///< staged: byte by byte
   pieces,    ///< staged: elements of 8 bytes or more; an access holds bytes of up to three of them
-  groups,    ///< grouped: elements of a size that the kernel knows
-  gathered   ///< gathered: likewise, of few accesses
+  gathered   ///< gathered: elements of a size that the kernel knows
 };
 
 TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
@@ -87,7 +83,7 @@ struct row_arguments {
   unsigned block_spans;  ///< spans of a block, of consecutive rows
   unsigned line_mask;    ///< accesses start at multiples of this + 1 bytes
   unsigned span_pitch;   ///< bytes of shared memory for a span
-  unsigned group_pitch;  ///< and for its groups
+  unsigned group_pitch;  ///< or for the groups that hold it
   unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
   bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
   bool pointer_arrays;
@@ -101,7 +97,6 @@ struct row_arguments {
   divider span_threads;   ///< threads that share a span
   divider row_bytes;      ///< bytes of a joined row
   divider element;        ///< element_bytes
-  divider span_groups;    ///< groups that a span may have
 };
 
 /// Bytes on either side of a span that may be read, too.
@@ -447,9 +442,8 @@ TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const r
   });
 }
 
-/// Reads a staged span in the order that the output wants. `Element` is the size of an element where the
-/// compiler knows it, else 0.
-template <row_order Order, int Element>
+/// Reads a staged span in the order that the output wants.
+template <row_order Order>
 class row_reader {
  public:
   /// \param shared  byte 0 of the span; 16 bytes on either side of the span are readable
@@ -528,16 +522,10 @@ class row_reader {
   const unsigned char* shared_;
   unsigned row_bytes_;  // of a row, or the part of one that is staged
 
-  TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
-    return Element > 0 ? Element : arguments_.element_bytes;
-  }
+  TILETRANSPOSE_FUNCTION unsigned element_bytes() const { return arguments_.element_bytes; }
   /// The element of a row that a byte belongs to.
   TILETRANSPOSE_FUNCTION unsigned element_of(unsigned at) const {
-    if constexpr (Element > 0) {
-      return at / Element;
-    } else {
-      return arguments_.element.quotient(at);
-    }
+    return arguments_.element.quotient(at);
   }
   /// Where the row of a byte starts in the span.
   TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
@@ -647,13 +635,13 @@ TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_argum
 }
 
 /// Writes the staged spans.
-template <row_order Order, int Element>
+template <row_order Order>
 TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_arguments& arguments,
                                         const row_work& work, unsigned rank) {
   const row_share share = find_share(arguments, work, rank);
   const auto read = [&](unsigned index, const row_span& span) {
-    return row_reader<Order, Element>(arguments, staged_span(shared, arguments, index, span),
-                                      static_cast<unsigned>(span.bytes));
+    return row_reader<Order>(arguments, staged_span(shared, arguments, index, span),
+                             static_cast<unsigned>(span.bytes));
   };
   const auto reader = read(share.index, share.span);
   store_slots<row_rounds>(arguments, share, [&](int start) {
@@ -677,21 +665,6 @@ TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_argumen
     store_global(span.to + at, read(index, span).byte(static_cast<unsigned>(at)));
   });
 }
-
-/// The fewest elements that are whole words, and their words: an odd number, so that threads which take a group
-/// each meet in no bank.
-template <int Element>
-struct element_group {
-  static constexpr int elements = Element % 2 == 1 ? 4 : Element % 4 == 2 ? 2 : 1;
-  static constexpr int bytes = elements * Element;
-  static constexpr int words = bytes / 4;
-  static_assert(words % 2 == 1, "a shipped group must not conflict");
-
-  /// The byte of the group that becomes byte `at` of the reversed group.
-  TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
-    return (elements - 1 - at / Element) * Element + at % Element;
-  }
-};
 
 /// Where threads keep bytes that each of them writes by accesses `stride` accesses away from its neighbours':
 /// strides of 2 or 4 would have every second or fourth of them meet in a bank.
@@ -787,64 +760,6 @@ TILETRANSPOSE_FUNCTION void reverse_words(const unsigned (&group)[Whole::words],
     pick_group_byte<Whole, Word, 3>(word, group);
     put(Word, word);
     reverse_words<Whole, Word + 1>(group, put);
-  }
-}
-
-/// Reverses group `at` of a staged span. Groups are counted from the span's first element; where the last of
-/// them is not full, the reversed span starts as many bytes later.
-template <int Element>
-TILETRANSPOSE_FUNCTION void reverse_group(unsigned char* reversed, const unsigned char* staged,
-                                          int bytes, unsigned at) {
-  using whole = element_group<Element>;
-  const unsigned groups = (static_cast<unsigned>(bytes) + whole::bytes - 1) / whole::bytes;
-  const unsigned char* const from = staged + at * whole::bytes;
-  const unsigned past = address_bits(from) % 4;
-  const int left = bytes + static_cast<int>(past - at * whole::bytes);
-  unsigned words[whole::words];
-  TILETRANSPOSE_UNROLL
-  for (int w = 0; w < whole::words; ++w) {
-    words[w] = 4 * w < left ? load_shared<unsigned>(from - past + 4 * w) : 0;
-  }
-  if (past != 0) {
-    const unsigned next =
-        4 * whole::words < left ? load_shared<unsigned>(from - past + 4 * whole::words) : 0;
-    TILETRANSPOSE_UNROLL
-    for (int w = 0; w < whole::words; ++w) {
-      words[w] = funnel_shift(words[w], w + 1 < whole::words ? words[w + 1] : next, 8 * past);
-    }
-  }
-  unsigned char* const to = reversed + (groups - 1 - at) * whole::bytes;
-  reverse_words<whole>(words, [&](int w, unsigned word) { store_shared(to + 4 * w, word); });
-}
-
-/// Reverses the staged spans.
-template <int Element, class Group>
-TILETRANSPOSE_FUNCTION void reverse_groups(Group group, unsigned char* reversed,
-                                           unsigned char* shared, const row_arguments& arguments,
-                                           const row_work& work) {
-  using whole = element_group<Element>;
-  if (arguments.block_spans == 1) {  // one span, or two that trade places, of many groups
-    for (unsigned index = 0; index < (work.swaps ? 2 : 1); ++index) {
-      const row_span span = work[index];
-      const unsigned char* const from = staged_span(shared, arguments, index, span);
-      const unsigned groups = (static_cast<unsigned>(span.bytes) + whole::bytes - 1) / whole::bytes;
-      TILETRANSPOSE_UNROLL_BY(4)
-      for (unsigned at = group.thread_rank(); at < groups; at += row_threads) {
-        reverse_group<Element>(reversed + index * arguments.group_pitch, from, span.bytes, at);
-      }
-    }
-    return;
-  }
-  const unsigned spans = work.spans * (work.swaps ? 2 : 1);
-  for (unsigned at = group.thread_rank(); at < spans * arguments.span_groups.divisor;
-       at += row_threads) {
-    const unsigned index = arguments.span_groups.quotient(at);
-    const unsigned in_span = arguments.span_groups.remainder(at, index);
-    const row_span span = work[index];
-    if (in_span * whole::bytes < static_cast<unsigned>(span.bytes)) {
-      reverse_group<Element>(reversed + index * arguments.group_pitch,
-                             staged_span(shared, arguments, index, span), span.bytes, in_span);
-    }
   }
 }
 
@@ -955,9 +870,8 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
 }
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
-/// Shared memory, aligned to 16: none where nothing is shifted; `group_pitch` bytes per span for what is gathered;
-/// else 16 bytes and `span_pitch` bytes per span,
-/// and for groups 32 bytes and `group_pitch` bytes per span. Barriers: at most two, inside.
+/// Shared memory, aligned to 16: none where nothing is shifted; for what is gathered, `group_pitch` bytes per
+/// span, rounded up to 128; else 16 bytes, and `span_pitch` bytes per span. Barriers: at most one, inside.
 /// Precondition: the group has row_threads threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
@@ -984,24 +898,10 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
           return index * arguments.group_pitch +
                  static_cast<unsigned>(lies.groups * whole::bytes - lies.lead - span.bytes);
         });
-  } else if constexpr (Order == row_order::groups) {
-    const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
-    unsigned char* const reversed = shared + spans * arguments.span_pitch + 32;
-    stage_spans(shared, arguments, work, rank);
-    group.sync();
-    reverse_groups<Element>(group, reversed, shared, arguments, work);
-    group.sync();
-    write_reversed<row_rounds, false>(
-        reversed, arguments, work, rank, [&](unsigned index, const row_span& span) {
-          constexpr int whole = element_group<Element>::bytes;
-          const int spare = span.bytes % whole;
-          return index * arguments.group_pitch +
-                 static_cast<unsigned>(spare == 0 ? 0 : whole - spare);
-        });
   } else {
     stage_spans(shared, arguments, work, rank);
     group.sync();
-    write_spans<Order, Element>(shared, arguments, work, rank);
+    write_spans<Order>(shared, arguments, work, rank);
   }
 }
 

@@ -13,12 +13,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Direct moves live of blocks; words in any order and large groups need the registers.
+/// Direct moves live of blocks; words in any order and groups of many accesses need the registers.
 constexpr int row_blocks(row_order order, int element) {
   return is_direct(order)               ? 6
-         : order == row_order::groups   ? (element > 48   ? 2
-                                           : element > 16 ? 3
-                                                          : 4)
          : order == row_order::gathered ? (element / access_width(element) > 3 ? 4 : 6)
          : order == row_order::any      ? 3
                                         : 4;
@@ -38,14 +35,16 @@ constexpr bool is_always_direct(int element, int alignment) {
   return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
 }
 
-/// Offers the kernels that reverse elements of this size. `Known` is the size, or 0 where no kernel of their
+/// Offers the kernels that reverse elements of this size and larger ones. `Known` is the size, or 0 where no kernel of their
 /// own is needed.
 template <int ElementBytes, int Known, class Offer>
-void offer_reversing(const Offer& offer, size_type element) {
+void offer_reversing(const Offer& offer) {
   offer(row_order::vectors, &row_kernel<row_order::vectors>);
-  offer(row_order::words, &row_kernel<row_order::words>);
   offer(row_order::pieces, &row_kernel<row_order::pieces>);
-  offer(row_order::elements, &row_kernel<row_order::elements>);
+  if constexpr (ElementBytes < 8) {
+    offer(row_order::words, &row_kernel<row_order::words>);
+    offer(row_order::elements, &row_kernel<row_order::elements>);
+  }
   if constexpr (16 % ElementBytes == 0) {
     offer(row_order::turn_16, &row_kernel<row_order::turn_16>);
   }
@@ -56,15 +55,8 @@ void offer_reversing(const Offer& offer, size_type element) {
     offer(row_order::halves, &row_kernel<row_order::halves>);
     offer(row_order::any, &row_kernel<row_order::any>);
   }
-  if constexpr (ElementBytes % 4 == 0 && 16 % ElementBytes != 0) {
-    if (element == ElementBytes) {
-      offer(row_order::words, &row_kernel<row_order::words, ElementBytes>);
-    }
-  }
   if constexpr (gathered_accesses(Known) > 0) {
     offer(row_order::gathered, &row_kernel<row_order::gathered, Known>);
-  } else if constexpr (Known % 4 != 0) {
-    offer(row_order::groups, &row_kernel<row_order::groups, Known>);
   }
   if constexpr (ElementBytes == 1) {
     offer(row_order::turn_1, &row_kernel<row_order::turn_1>);
@@ -75,13 +67,13 @@ void offer_reversing(const Offer& offer, size_type element) {
 /// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
 /// from that of their own elements on. An element size of 0 stands for rows that are only copied.
 template <int ElementBytes, int Known>
-auto find_row_kernel(row_order order, size_type element) -> void (*)(row_arguments) {
+auto find_row_kernel(row_order order) -> void (*)(row_arguments) {
   void (*found)(row_arguments) = nullptr;
   const auto offer = [&](row_order offered, void (*kernel)(row_arguments)) {
     if (order == offered) { found = kernel; }
   };
   offer(row_order::forward, &row_kernel<row_order::forward>);
-  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes, Known>(offer, element); }
+  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes, Known>(offer); }
   return found;
 }
 
@@ -92,7 +84,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order, problem.element_bytes);
+  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
     row_arguments part = arguments;

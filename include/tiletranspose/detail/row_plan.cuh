@@ -127,8 +127,8 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
   }
   if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
   if (!joined && element == known && gathered_accesses(element) > 0) { return row_order::gathered; }
-  if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
   if (element >= 8) { return row_order::pieces; }
+  if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
   if (element >= 3) { return row_order::elements; }
   if (element == 2) { return alignment % 2 == 0 ? row_order::halves : row_order::any; }
   return problem.length >= 3 ? row_order::bytes : row_order::any;
@@ -144,14 +144,6 @@ inline unsigned find_lead(const void* out, size_type element, size_type most) {
     }
   }
   return 0;
-}
-
-/// Bytes of the fewest elements of an odd size that are whole words; element_group, at run time.
-inline size_type group_bytes_of(size_type element) { return element * (element % 2 == 1 ? 4 : 2); }
-/// Shared memory for the groups of a span.
-inline size_type group_pitch_of(size_type span_bytes, size_type element) {
-  const size_type group = group_bytes_of(element);
-  return divide_up(divide_up(span_bytes, group) * group + 16, 16) * 16;
 }
 
 /// The fewest pieces of `bytes` bytes that are whole lines of 128 bytes.
@@ -257,12 +249,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
         // A group may start up to its own length before the span.
         threads = larger(threads, row_bytes / (gathered_accesses(element) * 16) + 2);
       }
-      size_type fit = row_threads / threads;
-      if (plan.order == row_order::groups) {
-        // The accesses of a block and the groups of its spans share 48 KB.
-        fit = smaller(fit, (default_shared_bytes - row_slots * 16 - 64) /
-                               (16 + group_pitch_of(row_bytes, element)));
-      }
+      const size_type fit = row_threads / threads;
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
       spans *= arguments.block_spans;
     }
@@ -298,14 +285,6 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     // A swizzle moves accesses within 128 bytes.
     plan.shared_bytes = static_cast<unsigned>(divide_up(spans * arguments.group_pitch, 128) * 128);
   }
-  if (plan.order == row_order::groups) {
-    const size_type group_bytes = group_bytes_of(element);
-    const size_type span_bytes = arguments.span_elements * element;
-    arguments.span_groups = divider(divide_up(span_bytes, group_bytes));
-    arguments.group_pitch = static_cast<unsigned>(group_pitch_of(span_bytes, element));
-    plan.shared_bytes += 16 + spans * arguments.group_pitch + 16;
-  }
-
   const size_type block_rows = size_type{arguments.block_spans} * arguments.joined_rows;
   plan.matrix_blocks = divide_up(arguments.rows, block_rows) * row_blocks;
   return plan;
