@@ -74,18 +74,20 @@ struct row_arguments {
   size_type out_batch_bytes;  ///< points to the first row
   size_type in_pitch;         ///< bytes from row to row
   size_type out_pitch;
-  size_type rows;     ///< of a matrix that are the output of spans
-  size_type length;   ///< elements of a row
-  size_type covered;  ///< elements of a row that spans start in; the others trade places with them
-  size_type span_elements;  ///< elements of a row that a span takes
+  size_type rows;  ///< of a matrix that are the output of spans
+  size_type row_bytes;
+  size_type covered_bytes;  ///< of a row that spans start in; the others trade places with them
+  size_type extent;   ///< bytes that may be read around a row: its own, or those of a dense matrix
+  size_type in_rise;  ///< bytes of a dense matrix before the row that the first span comes from
   unsigned element_bytes;
-  unsigned joined_rows;
+  unsigned span_bytes;   ///< of a row that a span takes
+  unsigned lead_bytes;   ///< by which a row's first span is shorter; the next starts on a line
+  unsigned joined_rows;  ///< of a span; 1 where a block has several spans
   unsigned block_spans;  ///< spans of a block, of consecutive rows
   unsigned line_mask;    ///< accesses start at multiples of this + 1 bytes
   unsigned span_pitch;   ///< bytes of shared memory for a span
   unsigned group_pitch;  ///< or for the groups that hold it
-  unsigned lead;  ///< elements by which a row's first span is shorter; the next starts on a line
-  bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
+  bool leads;            ///< each row has a lead of its own; elements are a power of two of bytes
   bool pointer_arrays;
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a span trades places with its source
@@ -95,7 +97,7 @@ struct row_arguments {
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
   divider span_threads;   ///< threads that share a span
-  divider row_bytes;      ///< bytes of a joined row
+  divider joined_bytes;   ///< bytes of a joined row
   divider element;        ///< element_bytes
 };
 
@@ -152,53 +154,56 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
     in += matrix * arguments.in_batch_bytes;
     out += matrix * arguments.out_batch_bytes;
   }
-  const unsigned joined = arguments.joined_rows;
-  const size_type row = size_type{row_block} * arguments.block_spans * joined;
-  const size_type rows_left = arguments.rows - row;
-  out += row * arguments.out_pitch;
-  in += row * arguments.in_pitch;
+  const bool joins = arguments.joined_rows > 1;
+  const unsigned block_rows = arguments.joined_rows * arguments.block_spans;
+  const size_type row = size_type{row_block} * block_rows;
+  const auto rows = static_cast<unsigned>(smaller<size_type>(arguments.rows - row, block_rows));
+  const size_type to_row = row * arguments.out_pitch;
+  const size_type from_row = row * arguments.in_pitch;
+  out += to_row;
+  in += from_row;
 
-  // Elements [begin, end) of each row.
-  const size_type element = arguments.element_bytes;
+  // Bytes [begin, end) of each row.
   size_type begin = 0;
-  size_type end = arguments.covered;
+  size_type end = arguments.covered_bytes;
   if (arguments.row_blocks.divisor > 1) {
-    size_type lead = arguments.lead;
+    unsigned lead = arguments.lead_bytes;
     if (arguments.leads) {
-      const unsigned past_line = address_bits(out) % 128;
-      lead = past_line % arguments.element_bytes == 0 ? arguments.element.quotient(past_line) : 0;
+      lead = address_bits(out) % 128;
+      if ((lead & (arguments.element_bytes - 1)) != 0) { lead = 0; }
     }
-    if (in_row > 0) { begin = smaller(end, in_row * arguments.span_elements - lead); }
+    const size_type here = size_type{in_row} * arguments.span_bytes - lead;
+    if (in_row > 0) { begin = smaller(end, here); }
     if (in_row + 1 < arguments.row_blocks.divisor) {
-      end = smaller(end, (in_row + 1) * arguments.span_elements - lead);
+      end = smaller(end, here + arguments.span_bytes);
     }
   }
-  const size_type source = arguments.reverses ? arguments.length - end : begin;
-  const size_type rows = smaller<size_type>(rows_left, joined);
-  const size_type bytes = rows * (end - begin) * element;
-  // What lies around the sources in their rows, or in the matrix where rows follow each other, may be read.
-  // In place other blocks may be writing it; what is read of it is not used.
-  const size_type spans =
-      smaller<size_type>((rows_left + joined - 1) / joined, arguments.block_spans);
-  const size_type row_bytes = arguments.length * element;
-  const size_type rows_behind = rows_left - smaller<size_type>(rows_left, spans * joined);
-  const auto margin = [&](size_type first_byte, bool backwards) -> row_margin {
-    size_type before = first_byte;
-    size_type after = row_bytes * rows - first_byte - bytes;
-    if (arguments.dense) {
-      before += (backwards ? rows_behind : row) * row_bytes;
-      after += (backwards ? row : rows_behind) * row_bytes;
-    }
+  const size_type source = arguments.reverses ? arguments.row_bytes - end : begin;
+  const unsigned bytes = static_cast<unsigned>(end - begin) * (joins ? rows : 1);
+  const unsigned spans = joins ? 1 : rows;
+
+  // What lies around the sources may be read. In place other blocks may be writing it; what is read of it is
+  // not used.
+  size_type before = source;
+  size_type before_to = begin;
+  size_type behind = bytes;
+  if (arguments.dense) {
+    before += from_row + arguments.in_rise;
+    before_to += to_row;
+    const size_type others = (spans - 1) * arguments.row_bytes;
+    behind += others;
+    if (static_cast<long long>(arguments.in_pitch) < 0) { before -= others; }
+  }
+  const auto margin = [&](size_type bytes_before) -> row_margin {
     constexpr size_type most = 256;
-    return {static_cast<int>(smaller(before, most)), static_cast<int>(smaller(after, most))};
+    return {static_cast<int>(smaller(bytes_before, most)),
+            static_cast<int>(smaller(arguments.extent - bytes_before - behind, most))};
   };
-  const bool backwards = static_cast<long long>(arguments.in_pitch) < 0;
-  return {{out + begin * element, in + source * element, static_cast<int>(bytes),
-           margin(source * element, backwards)},
-          margin(begin * element, false),
-          joined * arguments.out_pitch,
-          joined * arguments.in_pitch,
-          static_cast<unsigned>(spans),
+  return {{out + begin, in + source, static_cast<int>(bytes), margin(before)},
+          margin(before_to),
+          arguments.out_pitch,
+          arguments.in_pitch,
+          spans,
           arguments.swaps};
 }
 
@@ -451,7 +456,7 @@ class row_reader {
                                     unsigned bytes)
       : arguments_(arguments),
         shared_(shared),
-        row_bytes_(arguments.joined_rows > 1 ? arguments.row_bytes.divisor : bytes) {}
+        row_bytes_(arguments.joined_rows > 1 ? arguments.joined_bytes.divisor : bytes) {}
 
   /// Byte `at` of the output's span.
   TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
@@ -529,7 +534,7 @@ class row_reader {
   }
   /// Where the row of a byte starts in the span.
   TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
-    return arguments_.joined_rows > 1 ? arguments_.row_bytes.quotient(at) * row_bytes_ : 0;
+    return arguments_.joined_rows > 1 ? arguments_.joined_bytes.quotient(at) * row_bytes_ : 0;
   }
 
   /// Four staged bytes that start anywhere, up to 4 before the span.

@@ -167,8 +167,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.in_pitch = problem.in_pitch;
   arguments.out_pitch = problem.out_pitch;
   arguments.rows = problem.rows;
-  arguments.length = problem.length;
-  arguments.covered = problem.length;
+  arguments.row_bytes = problem.row_bytes();
+  size_type covered = problem.length;
   arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
   arguments.pointer_arrays = problem.pointer_arrays;
   arguments.reverses = problem.reverses;
@@ -197,13 +197,14 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       arguments.in = static_cast<const unsigned char*>(problem.in) + to_last_row;
     }
     arguments.in_pitch = size_type{0} - problem.in_pitch;
+    arguments.in_rise = to_last_row;
     if (problem.in_place()) {
       arguments.swaps = true;
       arguments.rows = problem.rows / 2;
     }
   } else if (problem.in_place() && !whole_rows) {
     arguments.swaps = true;
-    arguments.covered = problem.length / 2;
+    covered = problem.length / 2;
   }
 
   // Rows that a block reverses in place are staged; a thread that moves accesses directly waits for nobody.
@@ -216,7 +217,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                         reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
   if (problem.rows > 1) { line_bits |= problem.in_pitch | problem.out_pitch; }
   if (problem.batch > 1) { line_bits |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  const size_type row_bytes = arguments.covered * element;
+  const size_type row_bytes = covered * element;
+  arguments.covered_bytes = row_bytes;
+  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
   // Rows that are not joined are moved directly or gathered where they can be.
   const bool is_staged = !is_direct(unjoined) && unjoined != row_order::gathered;
   const bool joins =
@@ -234,7 +237,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   size_type row_blocks = 1;
   unsigned spans = arguments.swaps ? 2 : 1;
   if (row_bytes <= most / 2) {
-    arguments.span_elements = arguments.covered;
+    arguments.span_bytes = static_cast<unsigned>(row_bytes);
     if (joins) {
       const size_type line_rows = pieces_of_a_line(row_bytes);
       const size_type fit = most / row_bytes;
@@ -261,22 +264,22 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     const bool alike = !problem.pointer_arrays &&
                        (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
                        (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
-    if (!arguments.leads && alike) { arguments.lead = find_lead(problem.out, element, fit / 4); }
-    const size_type total = arguments.covered + (on_lines          ? 0
-                                                 : arguments.leads ? 127 / element
-                                                                   : arguments.lead);
+    const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
+    const size_type total = covered + (on_lines ? 0 : arguments.leads ? 127 / element : lead);
     const size_type even = divide_up(total, divide_up(total, fit));
     const size_type rounded = divide_up(even, line_elements) * line_elements;
-    arguments.span_elements = rounded <= fit ? rounded
-                              : on_lines     ? fit / line_elements * line_elements
-                                             : even;
-    row_blocks = divide_up(total, arguments.span_elements);
+    const size_type span_elements = rounded <= fit ? rounded
+                                    : on_lines     ? fit / line_elements * line_elements
+                                                   : even;
+    arguments.span_bytes = static_cast<unsigned>(span_elements * element);
+    arguments.lead_bytes = lead * static_cast<unsigned>(element);
+    row_blocks = divide_up(total, span_elements);
   }
   const unsigned span_threads = row_threads / spans;
   arguments.span_threads = divider(span_threads);
   arguments.span_pitch = (span_threads * row_rounds + 1) * 16;
   arguments.row_blocks = divider(row_blocks);
-  arguments.row_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
+  arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
