@@ -60,9 +60,12 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
 }
 
 inline constexpr int row_threads = 256;
-/// Accesses of 16 bytes that a thread has under way together.
+/// Accesses of 16 bytes that a thread has under way together; what is moved directly needs no more than 2
+/// to keep the memory busy, and in place it is faster so.
 inline constexpr int row_rounds = 4;
+inline constexpr int direct_rounds = 2;
 inline constexpr unsigned row_slots = row_threads * row_rounds;
+inline constexpr unsigned direct_slots = row_threads * direct_rounds;
 
 /// What a launch does; pitches may be negative. Where rows are joined, a span holds `joined_rows` whole rows
 /// that lie one behind the other.
@@ -382,9 +385,9 @@ TILETRANSPOSE_FUNCTION void move_direct(const row_arguments& arguments, const ro
   const row_share share = find_share(arguments, work, rank);
   const row_span& span = share.span;
   const slot_range whole = inside(span.bytes);
-  word16 loaded[row_rounds];
+  word16 loaded[direct_rounds];
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
+  for (int round = 0; round < direct_rounds; ++round) {
     const loop_step here(round);
     const int start = slot_start(arguments, span.to, share.at + round * share.step);
     loaded[round] = {0, 0, 0, 0};
@@ -393,7 +396,7 @@ TILETRANSPOSE_FUNCTION void move_direct(const row_arguments& arguments, const ro
     }
   }
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
+  for (int round = 0; round < direct_rounds; ++round) {
     const loop_step here(round);
     const int start = slot_start(arguments, span.to, share.at + round * share.step);
     if (whole.holds(start)) { store_global(span.to + start, turn_slot<Order>(loaded[round])); }
@@ -408,7 +411,7 @@ TILETRANSPOSE_FUNCTION void move_direct(const row_arguments& arguments, const ro
 template <row_order Order>
 TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const row_work& work,
                                          unsigned rank) {
-  constexpr int rounds = row_rounds / 2;
+  constexpr int rounds = direct_rounds / 2;
   const unsigned step = 2 * arguments.span_threads.divisor;
   const unsigned pair = arguments.span_threads.quotient(rank) / 2;
   const unsigned first = rank - pair * step;

@@ -15,7 +15,7 @@ namespace detail {
 
 /// Direct moves live of blocks; words in any order and groups of many accesses need the registers.
 constexpr int row_blocks(row_order order, int element) {
-  return is_direct(order)               ? 6
+  return is_direct(order)               ? 8
          : order == row_order::gathered ? (element / access_width(element) > 3 ? 4 : 6)
          : order == row_order::any      ? 3
                                         : 4;

@@ -186,9 +186,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
   const row_order unjoined = choose_order(problem, alignment, known, false);
   const size_type gathered_slots = gathered_accesses(problem.element_bytes) * row_threads;
-  const size_type slots = unjoined == row_order::gathered ? gathered_slots : row_slots;
-  const bool whole_rows =
-      problem.row_bytes() <= (smaller<size_type>(slots, row_slots) * 16 - spare_bytes) / 2;
+  const size_type staged_slots =
+      unjoined == row_order::gathered ? smaller<size_type>(gathered_slots, row_slots) : row_slots;
+  const bool whole_rows = problem.row_bytes() <= (staged_slots * 16 - spare_bytes) / 2;
   if (problem.from_last_row) {
     const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
     if (problem.pointer_arrays) {
@@ -226,7 +226,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
       row_bytes <= (is_staged ? (row_slots * 16 - spare_bytes) / 2 : most_joined_bytes);
   plan.order = choose_order(problem, alignment, known, joins);
-  const size_type block_slots = joins ? row_slots : slots;
+  const size_type block_slots = plan.order == row_order::gathered             ? gathered_slots
+                                : is_direct(plan.order) && !arguments.shifted ? direct_slots
+                                                                              : row_slots;
   const size_type held = block_slots * 16 / (arguments.swaps ? 2 : 1);
   const bool on_lines =
       !problem.pointer_arrays && line_bits % 128 == 0 && line_elements * element <= held;
