@@ -59,6 +59,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
   return order <= row_order::vectors;
 }
 
+/// The most threads of a block; it has no more than its spans need.
 inline constexpr int row_threads = 256;
 /// Accesses of 16 bytes that a thread has under way together; what is moved directly needs no more than 2
 /// to keep the memory busy, and in place it is faster so.
@@ -82,6 +83,7 @@ struct row_arguments {
   size_type covered_bytes;  ///< of a row that spans start in; the others trade places with them
   size_type extent;   ///< bytes that may be read around a row: its own, or those of a dense matrix
   size_type in_rise;  ///< bytes of a dense matrix before the row that the first span comes from
+  unsigned threads;   ///< of a block
   unsigned element_bytes;
   unsigned span_bytes;   ///< of a row that a span takes
   unsigned lead_bytes;   ///< by which a row's first span is shorter; the next starts on a line
@@ -296,8 +298,8 @@ template <class Visit>
 TILETRANSPOSE_FUNCTION void for_each_end(const row_arguments& arguments, const row_work& work,
                                          unsigned rank, unsigned step, Visit visit) {
   const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
-  for (unsigned end = rank; end < spans / step * 32; end += row_threads) {
-    const loop_step here(end / row_threads);
+  for (unsigned end = rank; end < spans / step * 32; end += arguments.threads) {
+    const loop_step here(end / arguments.threads);
     const unsigned index = end / 32 * step;
     const row_span span = work[index];
     const int head = smaller<int>(-address_bits(span.to) % 16, span.bytes);
@@ -880,7 +882,7 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
 /// Shared memory, aligned to 16: none where nothing is shifted; for what is gathered, `group_pitch` bytes per
 /// span, rounded up to 128; else 16 bytes, and `span_pitch` bytes per span. Barriers: at most one, inside.
-/// Precondition: the group has row_threads threads.
+/// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {

@@ -21,13 +21,22 @@ constexpr int row_blocks(row_order order, int element) {
                                         : 4;
 }
 
+/// The threads of a block, up to row_threads of them.
+struct row_block {
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+    return static_block<row_threads>::thread_rank();
+  }
+  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
+    static_block<row_threads>::sync(site);
+  }
+};
+
 template <row_order Order, int Element = 0>
 __global__ void __launch_bounds__(row_threads,
                                   resident_blocks(row_threads, row_blocks(Order, Element)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_rows<Order, Element>(static_block<row_threads>{}, tiletranspose_dynamic_shared, arguments,
-                            blockIdx.x);
+  move_rows<Order, Element>(row_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 /// True where elements whose addresses are multiples of `alignment` can always be moved directly.
@@ -93,8 +102,9 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
     part.in = static_cast<const unsigned char*>(arguments.in) + done * in_step;
     part.out = static_cast<unsigned char*>(arguments.out) + done * out_step;
     void* pointers[] = {&part};
-    const cudaError_t status = start(kernel, smaller(most, plan.batch - done) * plan.matrix_blocks,
-                                     row_threads, plan.shared_bytes, pointers, stream);
+    const cudaError_t status =
+        start(kernel, smaller(most, plan.batch - done) * plan.matrix_blocks,
+              static_cast<int>(arguments.threads), plan.shared_bytes, pointers, stream);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

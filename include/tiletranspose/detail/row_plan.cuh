@@ -48,8 +48,8 @@ struct row_plan {
   unsigned shared_bytes;
 };
 
-/// Bytes of a block's accesses that the alignments of a span's ends may waste: two lines.
-inline constexpr size_type spare_bytes = 256;
+/// Bytes of a block's accesses that the alignment of a span, or of its groups, may waste: a line.
+inline constexpr size_type spare_bytes = 128;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
 /// Rows up to this size are joined where they could be moved directly.
@@ -277,7 +277,15 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     arguments.lead_bytes = lead * static_cast<unsigned>(element);
     row_blocks = divide_up(total, span_elements);
   }
-  const unsigned span_threads = row_threads / spans;
+  unsigned span_threads = row_threads / spans;
+  if (arguments.block_spans == 1) {
+    // No thread without an access: blocks of fewer threads leave room for more of them.
+    const size_type span_bytes = size_type{arguments.span_bytes} * arguments.joined_rows;
+    const size_type accesses = divide_up(span_bytes + (on_lines ? 0 : spare_bytes), 16);
+    const size_type threads = divide_up(accesses * row_threads, block_slots);
+    span_threads = static_cast<unsigned>(divide_up(threads * spans, 32) * 32 / spans);
+  }
+  arguments.threads = static_cast<unsigned>(divide_up(span_threads * spans, 32) * 32);
   arguments.span_threads = divider(span_threads);
   arguments.span_pitch = (span_threads * row_rounds + 1) * 16;
   arguments.row_blocks = divider(row_blocks);
