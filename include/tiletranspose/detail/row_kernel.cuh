@@ -97,7 +97,6 @@ struct row_arguments {
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a span trades places with its source
   bool shifted;   ///< accesses of the output are no accesses of the input
-  bool in_place;  ///< input and output are one
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
   divider matrix_blocks;  ///< blocks of a matrix
   divider row_blocks;     ///< blocks of a row, or 1
@@ -606,7 +605,7 @@ TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_argumen
     const int start = slot_start(arguments, span.from, share.at + round * share.step);
     store_shared(to + start, staged[round]);
   }
-  // Words are read that start up to 4 bytes before a span or end up to 3 bytes behind it.
+  // Accesses are read that start up to 15 bytes before a span or end up to 15 bytes behind it.
   if (share.at == 0) {
     const int first = slot_start(arguments, span.from, 0);
     if (share.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }

@@ -172,7 +172,6 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
   arguments.pointer_arrays = problem.pointer_arrays;
   arguments.reverses = problem.reverses;
-  arguments.in_place = problem.in_place();
   arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
 
   // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
@@ -267,7 +266,9 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                        (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
                        (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
     const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
-    const size_type total = covered + (on_lines ? 0 : arguments.leads ? 127 / element : lead);
+    const size_type total = covered + (on_lines || row_bytes <= most ? 0
+                                       : arguments.leads             ? 127 / element
+                                                                     : lead);
     const size_type even = divide_up(total, divide_up(total, fit));
     const size_type rounded = divide_up(even, line_elements) * line_elements;
     const size_type span_elements = rounded <= fit ? rounded
