@@ -15,10 +15,14 @@ namespace detail {
 
 /// Direct moves live of blocks; words in any order and groups of many accesses need the registers.
 constexpr int row_blocks(row_order order, int element) {
-  return is_direct(order)               ? 8
-         : order == row_order::gathered ? (element / access_width(element) > 3 ? 4 : 6)
-         : order == row_order::any      ? 3
-                                        : 4;
+  const int accesses = order == row_order::gathered ? element / access_width(element) : 0;
+  return is_direct(order)             ? 8
+         : order == row_order::any    ? 3
+         : accesses > 13              ? 2
+         : accesses > 9               ? 3
+         : accesses > 0               ? (accesses > 3 ? 4 : 6)
+         : order == row_order::pieces ? 6
+                                      : 4;
 }
 
 /// The threads of a block, up to row_threads of them.

@@ -48,7 +48,8 @@ struct row_plan {
   unsigned shared_bytes;
 };
 
-/// Bytes of a block's accesses that the alignment of a span, or of its groups, may waste: a line.
+/// Bytes of a block's accesses that the alignment of a span may waste: a line. That of gathered groups may waste
+/// a group.
 inline constexpr size_type spare_bytes = 128;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
@@ -97,7 +98,7 @@ inline row_problem join_rows(row_problem problem) {
 
 /// Accesses of a group that is gathered, or 0 where elements of this size are not; access_group, at run time.
 constexpr size_type gathered_accesses(size_type element) {
-  constexpr size_type most = 7;  // that the registers of a thread hold
+  constexpr size_type most = 15;  // that the registers of a thread hold
   if (element < 2) { return 0; }
   const size_type least = element / static_cast<size_type>(access_width(element));
   return least > most ? 0 : least == 1 ? 3 : least;
@@ -184,10 +185,15 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
   arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
   const row_order unjoined = choose_order(problem, alignment, known, false);
-  const size_type gathered_slots = gathered_accesses(problem.element_bytes) * row_threads;
-  const size_type staged_slots =
-      unjoined == row_order::gathered ? smaller<size_type>(gathered_slots, row_slots) : row_slots;
-  const bool whole_rows = problem.row_bytes() <= (staged_slots * 16 - spare_bytes) / 2;
+  const size_type group_accesses = gathered_accesses(problem.element_bytes);
+  // Groups of all threads of a block share 48 KB.
+  const size_type most_groups = smaller<size_type>(
+      row_threads, default_shared_bytes / (larger<size_type>(group_accesses, 1) * 16) / 32 * 32);
+  const size_type staged_slots = unjoined == row_order::gathered
+                                     ? smaller<size_type>(most_groups * group_accesses, row_slots)
+                                     : row_slots;
+  const size_type spare = larger(spare_bytes, group_accesses * 16);
+  const bool whole_rows = problem.row_bytes() <= (staged_slots * 16 - spare) / 2;
   if (problem.from_last_row) {
     const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
     if (problem.pointer_arrays) {
@@ -221,17 +227,20 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
   // Rows that are not joined are moved directly or gathered where they can be.
   const bool is_staged = !is_direct(unjoined) && unjoined != row_order::gathered;
-  const bool joins =
-      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
-      row_bytes <= (is_staged ? (row_slots * 16 - spare_bytes) / 2 : most_joined_bytes);
+  const bool joins = !arguments.swaps && !problem.from_last_row && problem.dense() &&
+                     problem.rows > 1 &&
+                     row_bytes <= (is_staged ? (row_slots * 16 - spare) / 2 : most_joined_bytes);
   plan.order = choose_order(problem, alignment, known, joins);
-  const size_type block_slots = plan.order == row_order::gathered             ? gathered_slots
-                                : is_direct(plan.order) && !arguments.shifted ? direct_slots
-                                                                              : row_slots;
+  const bool gathers = plan.order == row_order::gathered;
+  const size_type rounds = gathers                                       ? group_accesses
+                           : is_direct(plan.order) && !arguments.shifted ? direct_rounds
+                                                                         : row_rounds;
+  const size_type most_threads = gathers ? most_groups : row_threads;
+  const size_type block_slots = rounds * most_threads;
   const size_type held = block_slots * 16 / (arguments.swaps ? 2 : 1);
   const bool on_lines =
       !problem.pointer_arrays && line_bits % 128 == 0 && line_elements * element <= held;
-  const size_type most = on_lines ? held : held - spare_bytes;
+  const size_type most = on_lines ? held : held - spare;
   arguments.joined_rows = 1;
   arguments.block_spans = 1;
   arguments.line_mask = 127;
@@ -247,13 +256,12 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     } else if (arguments.rows > 1) {
       arguments.line_mask = 15;
       // A thread moves accesses of one span alone, and one group of it.
-      const size_type rounds = block_slots / row_threads;
       size_type threads = divide_up(divide_up(row_bytes, 16) + 1, rounds);
-      if (plan.order == row_order::gathered) {
+      if (gathers) {
         // A group may start up to its own length before the span.
-        threads = larger(threads, row_bytes / (gathered_accesses(element) * 16) + 2);
+        threads = larger(threads, row_bytes / (group_accesses * 16) + 2);
       }
-      const size_type fit = row_threads / threads;
+      const size_type fit = most_threads / threads;
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
       spans *= arguments.block_spans;
     }
@@ -278,12 +286,12 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
     arguments.lead_bytes = lead * static_cast<unsigned>(element);
     row_blocks = divide_up(total, span_elements);
   }
-  unsigned span_threads = row_threads / spans;
+  auto span_threads = static_cast<unsigned>(most_threads / spans);
   if (arguments.block_spans == 1) {
     // No thread without an access: blocks of fewer threads leave room for more of them.
     const size_type span_bytes = size_type{arguments.span_bytes} * arguments.joined_rows;
-    const size_type accesses = divide_up(span_bytes + (on_lines ? 0 : spare_bytes), 16);
-    const size_type threads = divide_up(accesses * row_threads, block_slots);
+    const size_type accesses = divide_up(span_bytes + (on_lines ? 0 : spare), 16);
+    const size_type threads = divide_up(accesses, rounds);
     span_threads = static_cast<unsigned>(divide_up(threads * spans, 32) * 32 / spans);
   }
   arguments.threads = static_cast<unsigned>(divide_up(span_threads * spans, 32) * 32);
@@ -294,8 +302,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.element = divider(element);
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
-  if (plan.order == row_order::gathered) {
-    arguments.group_pitch = static_cast<unsigned>(span_threads * gathered_accesses(element) * 16);
+  if (gathers) {
+    arguments.group_pitch = static_cast<unsigned>(span_threads * group_accesses * 16);
     // A swizzle moves accesses within 128 bytes.
     plan.shared_bytes = static_cast<unsigned>(divide_up(spans * arguments.group_pitch, 128) * 128);
   }
