@@ -690,14 +690,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned place_in_groups(unsigned byte) {
   return IsSwizzled ? byte ^ (byte >> 3 & 0x70) : byte;
 }
 
-/// The fewest elements that are whole accesses; at least three accesses where one would do. They are an odd
+/// The fewest elements that are whole accesses; three or four accesses where fewer would do. They are an odd
 /// number where the element allows it, so that threads which write a group each meet in no bank.
 template <int Element>
 struct access_group {
   static constexpr int aligned =
       access_width(Element);  // addresses of elements that these bytes divide
   static constexpr int least = Element / aligned;
-  static constexpr int accesses = least == 1 ? 3 : least;
+  static constexpr int accesses = least == 1 ? 3 : least == 2 ? 4 : least;
   static constexpr int bytes = accesses * max_access_bytes;
   static constexpr int words = bytes / 4;
   static constexpr bool is_swizzled = accesses % 2 == 0;

@@ -16,7 +16,7 @@ namespace detail {
 /// Direct moves live of blocks; words in any order and groups of many accesses need the registers.
 constexpr int row_blocks(row_order order, int element) {
   const int accesses = order == row_order::gathered ? element / access_width(element) : 0;
-  return is_direct(order)             ? 8
+  return is_direct(order)             ? 6
          : order == row_order::any    ? 3
          : accesses > 9               ? 2
          : accesses > 0               ? (accesses > 3 ? 4 : 6)

@@ -96,12 +96,15 @@ inline row_problem join_rows(row_problem problem) {
   return problem;
 }
 
+/// Bytes of the groups of a block, as far as its threads can take that many.
+inline constexpr size_type most_gathered_bytes = 16 * 1024;
+
 /// Accesses of a group that is gathered, or 0 where elements of this size are not; access_group, at run time.
 constexpr size_type gathered_accesses(size_type element) {
   constexpr size_type most = 15;  // that the registers of a thread hold
   if (element < 2) { return 0; }
   const size_type least = element / static_cast<size_type>(access_width(element));
-  return least > most ? 0 : least == 1 ? 3 : least;
+  return least > most ? 0 : least == 1 ? 3 : least == 2 ? 4 : least;
 }
 
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
@@ -186,9 +189,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
   const row_order unjoined = choose_order(problem, alignment, known, false);
   const size_type group_accesses = gathered_accesses(problem.element_bytes);
-  // Groups of all threads of a block share 48 KB.
   const size_type most_groups = smaller<size_type>(
-      row_threads, default_shared_bytes / (larger<size_type>(group_accesses, 1) * 16) / 32 * 32);
+      row_threads, most_gathered_bytes / (larger<size_type>(group_accesses, 1) * 16) / 32 * 32);
   const size_type staged_slots = unjoined == row_order::gathered
                                      ? smaller<size_type>(most_groups * group_accesses, row_slots)
                                      : row_slots;
