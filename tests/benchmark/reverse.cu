@@ -4,7 +4,7 @@
 // Speed of reverse, flips, turns and of everything in place beside cudaMemcpyAsync of the same bytes,
 // and beside thrust::reverse_copy and thrust::reverse where those do the same. Cases are named
 // family/type/shape; shapes are columns x rows of the input, `off-i-o` says how many elements after
-// an aligned address input and output start. program.cuh says which options there are.
+// an aligned address input and output start, `shift-i-o` how many bytes. program.cuh says which options there are.
 
 #include <benchmark/benchmark.h>
 #include <cuda_runtime.h>
@@ -34,10 +34,11 @@ using tt::symmetry;
 
 // ---- what is measured ---------------------------------------------------------------------------
 
-// A matrix, and where it starts in its buffer; in elements.
+// A matrix, and where it starts in its buffer: so many elements, and so many bytes.
 struct place {
   std::size_t nx, ny;
   std::size_t in_offset = 0, out_offset = 0;
+  std::size_t in_shift = 0, out_shift = 0;
 
   __host__ __device__ std::size_t elements() const { return nx * ny; }
 };
@@ -47,6 +48,9 @@ std::string label(const place& p) {
   if (p.ny > 1) { text += "x" + std::to_string(p.ny); }
   if (p.in_offset + p.out_offset > 0) {
     text += "-off-" + std::to_string(p.in_offset) + "-" + std::to_string(p.out_offset);
+  }
+  if (p.in_shift + p.out_shift > 0) {
+    text += "-shift-" + std::to_string(p.in_shift) + "-" + std::to_string(p.out_shift);
   }
   return text;
 }
@@ -59,6 +63,11 @@ struct work {
 
 // ---- verification -------------------------------------------------------------------------------
 
+// The byte that a buffer was filled with.
+__device__ unsigned char random_byte(std::size_t at) {
+  return static_cast<unsigned char>(random_word(at / 4) >> (at % 4 * 8));
+}
+
 // Recomputes every element from its position alone and compares all its bytes.
 template <class T>
 __global__ void compare_symmetry(mismatches* bad, const T* out, place p, symmetry how) {
@@ -69,13 +78,14 @@ __global__ void compare_symmetry(mismatches* bad, const T* out, place p, symmetr
     std::size_t col = tt::transposes(how) ? i / cols : i % cols;
     if (tt::reverses_rows(how)) { row = p.ny - 1 - row; }
     if (tt::reverses_cols(how)) { col = p.nx - 1 - col; }
-    const T want = random_element<T>(p.in_offset + row * p.nx + col);
+    const std::size_t from = p.in_shift + (p.in_offset + row * p.nx + col) * sizeof(T);
     const T got = out[i];
-    unsigned char want_bytes[sizeof(T)], got_bytes[sizeof(T)];
-    memcpy(want_bytes, &want, sizeof(T));
+    unsigned char got_bytes[sizeof(T)];
     memcpy(got_bytes, &got, sizeof(T));
     bool same = true;
-    for (std::size_t k = 0; k < sizeof(T); ++k) { same = same && want_bytes[k] == got_bytes[k]; }
+    for (std::size_t k = 0; k < sizeof(T); ++k) {
+      same = same && random_byte(from + k) == got_bytes[k];
+    }
     if (!same) {
       atomicAdd(&bad->count, 1ull);
       atomicMin(&bad->first, static_cast<unsigned long long>(i));
@@ -89,8 +99,8 @@ void verify_symmetry(const place& p, symmetry how) {
   const mismatches none{0, std::numeric_limits<unsigned long long>::max()};
   mismatches found = none;
   must(cudaMemcpyAsync(a.bad, &none, sizeof none, cudaMemcpyDefault, a.stream), "verification");
-  compare_symmetry<T>
-      <<<4096, 256, 0, a.stream>>>(a.bad, reinterpret_cast<const T*>(a.out) + p.out_offset, p, how);
+  compare_symmetry<T><<<4096, 256, 0, a.stream>>>(
+      a.bad, reinterpret_cast<const T*>(a.out + p.out_shift) + p.out_offset, p, how);
   must(cudaGetLastError(), "verification");
   must(cudaMemcpyAsync(&found, a.bad, sizeof found, cudaMemcpyDefault, a.stream), "verification");
   must(cudaStreamSynchronize(a.stream), "verification");
@@ -110,8 +120,8 @@ template <class T>
 void run_case(benchmark::State& state, const goal& row, const std::string& name, const place& p,
               const work& w, const call<T>& ours, const call<T>& peer) {
   const arena& a = device();
-  T* const out = reinterpret_cast<T*>(a.out) + p.out_offset;
-  const T* const in = reinterpret_cast<const T*>(a.in) + p.in_offset;
+  T* const out = reinterpret_cast<T*>(a.out + p.out_shift) + p.out_offset;
+  const T* const in = reinterpret_cast<const T*>(a.in + p.in_shift) + p.in_offset;
   const std::size_t bytes = p.elements() * sizeof(T);
   const auto check = [=](std::size_t) { verify_symmetry<T>(p, w.how); };
   std::vector<contender> field;
@@ -153,7 +163,7 @@ void register_case(const std::string& name, std::function<void(benchmark::State&
 
 bool fits(const place& p, std::size_t element) {
   const std::size_t extent = p.elements() + std::max(p.in_offset, p.out_offset);
-  return extent * element <= device().bytes;
+  return extent * element + std::max(p.in_shift, p.out_shift) <= device().bytes;
 }
 
 template <class T>
@@ -214,6 +224,27 @@ void add_reverses(const std::string& type) {
         return tt::reverse_inplace(out, p.nx, stream);
       },
       thrust_reverse<T>);
+}
+
+// Elements without alignment, which may start anywhere.
+template <int Bytes>
+struct packed {
+  unsigned char bytes[Bytes];
+};
+
+template <int Bytes>
+void add_packed_reverses(const std::string& type) {
+  using T = packed<Bytes>;
+  const std::size_t n = gibibyte / sizeof(T);
+  add<T>({"reverse", "reverse, any element, length and offset", 95}, type,
+         {{n, 1}, {n - 13, 1, 0, 0, 1, 1}, {n - 13, 1, 0, 0, 2, 0}}, {symmetry::flip_lr, false},
+         [](T* out, const T* in, const place& p, cudaStream_t stream) {
+           return tt::reverse(out, in, p.nx, stream);
+         });
+  add<T>({"reverse-inplace", "reverse in place", 93}, type, {{n - 13, 1, 0, 0, 1, 1}},
+         {symmetry::flip_lr, true}, [](T* out, const T*, const place& p, cudaStream_t stream) {
+           return tt::reverse_inplace(out, p.nx, stream);
+         });
 }
 
 // ---- matrices -----------------------------------------------------------------------------------
@@ -332,6 +363,11 @@ void register_cases() {
   add_reverses<double>("8-byte");
   add_reverses<triplet>("12-byte");
   add_reverses<complex>("16-byte");
+  add_packed_reverses<4>("packed-4-byte");
+  add_packed_reverses<7>("packed-7-byte");
+  add_packed_reverses<12>("packed-12-byte");
+  add_packed_reverses<31>("packed-31-byte");
+  add_packed_reverses<64>("packed-64-byte");
 
   add_flips<float>("4-byte", {{16384, 16384}, {16381, 16411}});
   add_flips<byte>("1-byte", {{32768, 32768}, {32749, 32771}});
