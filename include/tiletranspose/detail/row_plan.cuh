@@ -53,7 +53,7 @@ struct row_plan {
 inline constexpr size_type spare_bytes = 128;
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
 inline constexpr size_type most_element_bytes = 256;
-/// Rows up to this size are joined where they could be moved directly.
+/// Rows up to this size are joined where they could be moved directly or gathered.
 inline constexpr size_type most_joined_bytes = 256;
 
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
