@@ -515,18 +515,12 @@ class row_reader {
     const auto index = static_cast<int>(element_of(static_cast<unsigned>(in_row)));
     const int part = in_row - index * element;
     int first = row + static_cast<int>(row_bytes_) - (index + 1) * element;  // of the element
-    const auto next_of = [&](int start) {
-      return start == row ? row + 2 * static_cast<int>(row_bytes_) - element : start - element;
-    };
+    word16 value = slot_at(first + part);
     // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
-    // the next row. Both are read without a branch, so that the accesses of a thread are under way together.
-    int left = element - part;
-    const word16 ours = slot_at(first + part);
-    first = left < 16 ? next_of(first) : first + part + left;
-    word16 value = spliced(ours, slot_at(first - left), left);
-    for (left += element; left < 16; left += element) {
+    // the next row.
+    for (int left = element - part; left < 16; left += element) {
       const loop_step here(left);
-      first = next_of(first);
+      first = first == row ? row + 2 * static_cast<int>(row_bytes_) - element : first - element;
       value = spliced(value, slot_at(first - left), left);
     }
     return value;
@@ -562,7 +556,7 @@ class row_reader {
     return shift_slots(load_shared<word16>(address - past),
                        load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
   }
-  /// The first `left` bytes of `before`, 1 or more, and the others of `after`.
+  /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
   TILETRANSPOSE_FUNCTION static word16 spliced(const word16& before, const word16& after,
                                                int left) {
     const auto word = [&](unsigned a, unsigned b, int w) {
