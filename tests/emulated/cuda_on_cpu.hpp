@@ -116,16 +116,34 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   return cudaSuccess;
 }
 
-enum cudaDeviceAttr { cudaDevAttrMaxSharedMemoryPerBlockOptin = 97 };
+enum cudaDeviceAttr {
+  cudaDevAttrMultiProcessorCount = 16,
+  cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
+  cudaDevAttrCooperativeLaunch = 95,
+  cudaDevAttrMaxSharedMemoryPerBlockOptin = 97
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr, int) {
-  *value = 227 * 1024;
+/// A device whose blocks run one after the other: they cannot wait for each other.
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+  *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin       ? 227 * 1024
+           : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? 228 * 1024
+           : attribute == cudaDevAttrMultiProcessorCount              ? 1
+                                                                      : 0;
   return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+  *blocks = 1;
+  return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaLaunchCooperativeKernel(Kernel*, dim3, dim3, void**, std::size_t, cudaStream_t) {
+  return cudaErrorUnknown;
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
@@ -134,6 +152,10 @@ cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
   return cudaSuccess;
 }
 
+inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cudaStream_t) {
+  std::memset(out, value, bytes);
+  return cudaSuccess;
+}
 inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {
   std::memcpy(out, in, bytes);

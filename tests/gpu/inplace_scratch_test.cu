@@ -4,6 +4,7 @@
 // tt::transpose_inplace of any matrix with scratch: from the smallest to more than a full copy.
 
 #include <limits>
+#include <memory>
 
 #include "scratch_calls.cuh"
 
@@ -143,6 +144,12 @@ void check_quick(std::size_t lowest, std::size_t highest) {
             shape{64, 16}, shape{5, 70000 / c.type.size}, shape{70000 / c.type.size, 5}}) {
         check_smallest(c, s, random, step);
       }
+      // Bands of several tiles; squares wider than a band, and of whole 16-byte accesses.
+      for (const shape s : {shape{131, 900}, shape{900, 131}, shape{390, 260}, shape{260, 390}}) {
+        check_smallest(c, s, random, step);
+      }
+      check_smallest(c, {160, 480}, random);
+      check_smallest(c, {480, 320}, random);
     }
   }
 }
@@ -376,7 +383,51 @@ TEST_CASE("scratch calls: on a stream, and captured into a graph", "[calls][quic
   }
 }
 
+// Blocks of one call wait for each other: those of two calls must not keep each other from starting.
+TEST_CASE("scratch calls: on several streams at once", "[calls][quick]") {
+  require_device();
+  random_source random;
+  constexpr shape shapes[] = {{1021, 2039}, {2039, 1021}, {1200, 1800}, {512, 2048}};
+  struct call {
+    shape s;
+    output_buffer data;
+    device_allocation temp;
+    stream to;
+  };
+  std::vector<std::unique_ptr<call>> calls;
+  for (const shape s : shapes) {
+    calls.push_back(std::unique_ptr<call>(
+        new call{s, make_data(s, random), device_allocation{smallest_scratch(floats(), s, nullptr)},
+                 stream{}}));
+  }
+  constexpr int turns = 9;  // an odd number, and there and back
+  for (int turn = 0; turn < turns; ++turn) {
+    for (const auto& c : calls) {
+      const shape s = turn % 2 == 0 ? c->s : shape{c->s.ny, c->s.nx};
+      REQUIRE(transpose_floats(c->temp.data(), smallest_scratch(floats(), s, nullptr),
+                               c->data.data(), s, c->to) == cudaSuccess);
+    }
+  }
+  for (const auto& c : calls) {
+    c->to.wait();
+    CHECK(c->data.difference() == "");
+  }
+}
+
 // ---------------------------------------------------- shapes
+
+// No GPU's shared memory holds a sector of each row.
+TEST_CASE("scratch: columns longer than shared memory", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    if (c.type.size < 64) { continue; }
+    for (const shape s : {shape{3, 700001}, shape{700001, 3}, shape{4, 700002}}) {
+      check_smallest(c, s, random);
+      check_with(c, s, s.nx * s.ny * c.type.size - 1, random, 0);
+    }
+  }
+}
 
 TEST_CASE("scratch: coprime and other sides", "[inplace]") {
   require_device();

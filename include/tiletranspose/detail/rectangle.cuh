@@ -9,11 +9,11 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
-/// | less, sides without a common divisor | 2: rows, columns |
-/// | less, other sides | 3: columns, rows, columns |
+/// | less | up to 3: rows, squares, columns |
 ///
-/// Scratch for bands of columns is written and read again at once. Up to 24 MB of it the L2 cache holds; with less,
-/// more and smaller launches do the work.
+/// Rows stay as they are where the longer side is a multiple of the shorter one; squares are transposed together
+/// with columns where they are no wider than a band. Bands of columns lie in the shared memory of all blocks at
+/// once; columns longer than that pass through scratch memory, band by band.
 
 #pragma once
 
@@ -25,30 +25,49 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <column_step Step, bool Undo, int ElementBytes, int Unit>
-__global__ void __launch_bounds__(rectangle_threads)
-    band_kernel(const __grid_constant__ band_arguments arguments) {
+/// Blocks that share a multiprocessor's memory: some wait while others read or write.
+inline constexpr int column_blocks = 3;
+
+template <bool Undo, int ElementBytes, int Unit>
+__global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
+    column_kernel(const __grid_constant__ column_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_band<Step, Undo, ElementBytes, Unit>(static_block<rectangle_threads>{},
-                                            tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  move_columns<Undo, ElementBytes, Unit>(static_block<column_threads>{},
+                                         tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <bool Undo, int ElementBytes, int Unit>
 __global__ void __launch_bounds__(shuffle_threads)
-    shuffle_kernel(const __grid_constant__ shuffle_arguments arguments) {
+    shuffle_kernel(const __grid_constant__ shuffle_arguments<Undo> arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   shuffle_rows<Undo, ElementBytes, Unit>(static_block<shuffle_threads>{},
                                          tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <bool Undo, int ElementBytes, int Unit>
-__global__ void __launch_bounds__(rectangle_threads)
-    long_row_kernel(const __grid_constant__ shuffle_arguments arguments) {
-  shuffle_long_row<Undo, ElementBytes, Unit>(
-      arguments, size_type{blockIdx.x} * rectangle_threads + threadIdx.x);
+__global__ void __launch_bounds__(column_threads)
+    long_row_kernel(const __grid_constant__ long_row_arguments arguments) {
+  shuffle_long_row<Undo, ElementBytes, Unit>(arguments,
+                                             size_type{blockIdx.x} * column_threads + threadIdx.x);
 }
 
-/// The work on one rectangle: `rows` >= `cols` of the grid, whatever the matrix.
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    squares_kernel(const __grid_constant__ squares_arguments arguments) {
+  __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
+  swap_tiles<Shape>(static_block<Shape::threads>{}, shared, arguments.square(blockIdx.x),
+                    arguments.pair(blockIdx.x));
+}
+
+template <class T, class Tile, int Threads>
+__global__ void __launch_bounds__(Threads)
+    square_views_kernel(const __grid_constant__ squares_arguments arguments) {
+  __shared__ typename Tile::storage storage[2];
+  swap_views<T, Tile>(static_block<Threads>{}, storage, arguments.square(blockIdx.x),
+                      arguments.pair(blockIdx.x));
+}
+
+/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix.
 struct rectangle_problem {
   unsigned char* data;
   unsigned char* scratch;
@@ -58,10 +77,34 @@ struct rectangle_problem {
   bool undo;  ///< the matrix has as many rows as the grid has columns
 };
 
-/// Bytes of a band's rows: a line.
+/// Bytes of a band's rows, as far as scratch memory and shared memory hold columns of so many bytes.
 inline constexpr size_type band_bytes = 128;
 /// Scratch that stays in the L2 cache beside what passes through it.
 inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
+/// Shared memory of a block that takes a tile out of scratch memory, or short rows.
+inline constexpr size_type scratch_tile_bytes = 24 * 1024;
+inline constexpr size_type shuffle_block_bytes = 32 * 1024;
+
+/// What a device offers to a kernel.
+struct device_limits {
+  int shared_of_block = 0;
+  int shared_of_multiprocessor = 0;
+  int multiprocessors = 0;
+  int starts_together = 0;  ///< knows cooperative launches
+};
+
+inline cudaError_t ask_device(device_limits& limits) {
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
+    if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&value, attribute, device); }
+  };
+  ask(limits.shared_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
+  ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
+  ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
+  return status;
+}
 
 /// The smallest scratch for a matrix: one band, which the longest row fits, too; or all
 /// of it, where that is less or where a side is too long for 32-bit arithmetic.
@@ -73,79 +116,166 @@ inline size_type least_scratch(size_type nx, size_type ny, size_type element) {
   return (whole ? shorter : band_cols) * longer * element;
 }
 
-/// Step 1 or 3 on all columns, band by band.
-template <column_step Step, bool Undo, int ElementBytes, int Unit>
-cudaError_t launch_bands(const rectangle_problem& problem, cudaStream_t stream) {
-  constexpr size_type element = ElementBytes;
-  constexpr size_type wide = larger<size_type>(band_bytes / element, 1);
-  const size_type held = problem.scratch_bytes / (problem.rows * element);  // columns, at least 1
-  const size_type cached = cached_scratch_bytes / (problem.rows * element);
-  band_arguments arguments{};
-  arguments.scratch = problem.scratch;
+template <class Kernel>
+cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
+  return bytes <= default_shared_bytes
+             ? cudaSuccess
+             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes));
+}
+
+/// Bands of columns and their tiles.
+struct column_plan {
+  size_type band_cols = 1;
+  size_type tile_rows = 1;
+  size_type tile_pitch = 0;  ///< bytes
+  size_type blocks = 0;      ///< that run at once; 0: columns pass through scratch memory
+  bool squares = false;      ///< are transposed on the way
+
+  size_type shared_bytes() const { return tile_rows * tile_pitch; }
+  size_type band_tiles(size_type rows) const { return divide_up(rows, tile_rows); }
+
+  /// Bands of up to `cols` columns, tiles of up to `most_bytes` and of about `wanted_rows` rows.
+  column_plan(const rectangle& grid, size_type cols, size_type element, size_type unit,
+              size_type most_bytes, size_type wanted_rows) {
+    const size_type common = grid.common;
+    squares = common > 1 && common <= cols;
+    band_cols = squares ? cols / common * common : smaller<size_type>(cols, grid.cols);
+    // Squares in shared memory are read across.
+    tile_pitch = band_cols * element + (squares ? unit : 0);
+    const size_type step = squares ? common : 1;
+    const size_type most = larger<size_type>(most_bytes / tile_pitch / step, 1) * step;
+    tile_rows = smaller<size_type>(smaller(most, divide_up(wanted_rows, step) * step), grid.rows);
+  }
+  column_plan() = default;
+};
+
+/// Bands in the shared memory of all blocks: as wide as leaves room for two of them, or at least for one.
+template <class Kernel>
+cudaError_t plan_together(const rectangle& grid, size_type element, size_type unit, Kernel* kernel,
+                          const device_limits& limits, column_plan& plan) {
+  plan = column_plan();
+  if (limits.starts_together == 0) { return cudaSuccess; }
+  constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
+  const size_type most =
+      static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved;
+  cudaError_t status = allow_shared_bytes(kernel, most);
+  int resident = 0;
+  if (status == cudaSuccess) {
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, column_threads, most);
+  }
+  if (status != cudaSuccess) { return status; }
+  const size_type blocks =
+      static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors);
+  for (size_type bytes = band_bytes; bytes >= sector_bytes; bytes /= 2) {
+    const size_type cols = larger<size_type>(bytes / element, 1);
+    // No fewer tiles than blocks, if they have enough rows to be worth a block.
+    const size_type bands = divide_up(grid.cols, cols);
+    const size_type fair = divide_up(grid.rows * bands, blocks);
+    column_plan found(grid, cols, element, unit, most, larger<size_type>(fair, 64));
+    if (found.shared_bytes() <= most && found.band_tiles(grid.rows) <= blocks) {
+      found.blocks = smaller(blocks, bands * found.band_tiles(grid.rows));
+      plan = found;
+      return cudaSuccess;
+    }
+  }
+  return cudaSuccess;
+}
+
+/// As start(), of blocks that wait for each other: all of them run at once.
+template <class Kernel>
+cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
+                           void** arguments, cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+                                     dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
+                                     stream);
+}
+
+/// Where bands of columns are taken from, and how.
+template <class Kernel>
+cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
+                           size_type element, size_type unit, const column_plan& plan,
+                           Kernel* kernel, cudaStream_t stream) {
+  column_arguments arguments{};
   arguments.data = problem.data;
-  arguments.grid = rectangle(problem.rows, problem.cols);
-  arguments.band_cols = static_cast<unsigned>(smaller(smaller(wide, held), problem.cols));
-  const size_type bands =
-      smaller(held, larger(cached, size_type{arguments.band_cols})) / arguments.band_cols;
-  arguments.tile_rows = static_cast<unsigned>(smaller<size_type>(
-      problem.rows, larger<size_type>(64, 24 * 1024 / (arguments.band_cols * element))));
-  arguments.tile_rows = smaller(arguments.tile_rows, most_diagonals);
-  const size_type row_tiles = divide_up(problem.rows, arguments.tile_rows);
-  arguments.row_tiles = divider(row_tiles);
-  arguments.band_divider = divider(arguments.band_cols);
-  const unsigned tile_rows = band_tile_rows(arguments.tile_rows, arguments.band_cols);
-  const unsigned shared_bytes = static_cast<unsigned>(
-      round_up(static_cast<int>(tile_rows * arguments.band_cols * element), 16) +
-      tile_rows * sizeof(diagonal));
-  for (size_type col = 0; col < problem.cols; col += bands * arguments.band_cols) {
-    arguments.first_col = static_cast<unsigned>(col);
-    arguments.cols =
-        static_cast<unsigned>(smaller(problem.cols - col, bands * arguments.band_cols));
-    cudaError_t status =
-        copy_rows(problem.scratch, arguments.cols * element, problem.data + col * element,
-                  problem.cols * element, arguments.cols * element, problem.rows, stream);
+  arguments.grid = grid;
+  arguments.band_cols = static_cast<unsigned>(plan.band_cols);
+  arguments.tile_rows = static_cast<unsigned>(plan.tile_rows);
+  arguments.tile_pitch = static_cast<unsigned>(plan.tile_pitch);
+  const size_type band_tiles = plan.band_tiles(problem.rows);
+  arguments.band_tiles = divider(band_tiles);
+  arguments.lines = static_cast<unsigned>(column_threads / (plan.band_cols * element / unit));
+  arguments.step = column_walk::step(grid, arguments.lines);
+  arguments.squares = plan.squares;
+  if (plan.blocks != 0) {
+    const size_type bands = divide_up(problem.cols, plan.band_cols);
+    const size_type misaligned = reinterpret_cast<size_type>(problem.scratch) % sizeof(unsigned);
+    arguments.arrived = reinterpret_cast<unsigned*>(
+        problem.scratch + (misaligned == 0 ? 0 : sizeof(unsigned) - misaligned));
+    arguments.source = problem.data;
+    arguments.source_pitch = problem.cols * element;
+    arguments.cols = static_cast<unsigned>(problem.cols);
+    arguments.tiles = static_cast<unsigned>(bands * band_tiles);
+    arguments.blocks = static_cast<unsigned>(plan.blocks);
+    const cudaError_t status =
+        cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream);
     if (status != cudaSuccess) { return status; }
     void* pointers[] = {&arguments};
-    status = start(&band_kernel<Step, Undo, ElementBytes, Unit>,
-                   divide_up(arguments.cols, arguments.band_cols) * row_tiles, rectangle_threads,
-                   shared_bytes, pointers, stream);
+    return start_together(kernel, plan.blocks, column_threads, plan.shared_bytes(), pointers,
+                          stream);
+  }
+  const size_type held = problem.scratch_bytes / (problem.rows * element);  // columns, at least 1
+  const size_type cached = cached_scratch_bytes / (problem.rows * element);
+  const size_type cols =
+      smaller(held, larger(cached, plan.band_cols)) / plan.band_cols * plan.band_cols;
+  arguments.source = problem.scratch;
+  for (size_type col = 0; col < problem.cols; col += cols) {
+    arguments.first_col = static_cast<unsigned>(col);
+    arguments.cols = static_cast<unsigned>(smaller(problem.cols - col, cols));
+    arguments.source_pitch = arguments.cols * element;
+    arguments.tiles = static_cast<unsigned>(divide_up(arguments.cols, plan.band_cols) * band_tiles);
+    arguments.blocks = arguments.tiles;
+    cudaError_t status =
+        copy_rows(problem.scratch, arguments.source_pitch, problem.data + col * element,
+                  problem.cols * element, arguments.source_pitch, problem.rows, stream);
+    if (status != cudaSuccess) { return status; }
+    void* pointers[] = {&arguments};
+    status = start(kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;
 }
 
-/// Step 2 on all rows: in shared memory where a row fits it, else through scratch memory.
+/// Step 1 on all rows: in shared memory where a row fits it, else through scratch memory.
 template <bool Undo, int ElementBytes, int Unit>
-cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t stream) {
+cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid,
+                            const device_limits& limits, cudaStream_t stream) {
+  constexpr size_type parts = ElementBytes / Unit;
   const size_type row_bytes = problem.cols * ElementBytes;
-  shuffle_arguments arguments{};
-  arguments.data = problem.data;
-  arguments.scratch = problem.scratch;
-  arguments.grid = rectangle(problem.rows, problem.cols);
-  int device = 0;
-  int most_shared = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  if (status == cudaSuccess) {
-    status = cudaDeviceGetAttribute(&most_shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  }
-  if (status != cudaSuccess) { return status; }
-
-  if (row_bytes <= static_cast<size_type>(most_shared)) {
-    arguments.rows = static_cast<unsigned>(problem.rows);
+  if (row_bytes + max_access_bytes <= static_cast<size_type>(limits.shared_of_block)) {
+    shuffle_arguments<Undo> arguments{};
+    arguments.data = problem.data;
+    arguments.grid = grid;
     arguments.block_rows = static_cast<unsigned>(
         smaller(problem.rows, larger<size_type>(shuffle_block_bytes / row_bytes, 1)));
-    const size_type shared_bytes = arguments.block_rows * row_bytes;
+    // Eight elements or more a thread: the first of a row takes some time to find.
+    size_type team = shuffle_threads;
+    while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
+    arguments.team = static_cast<unsigned>(team);
+    arguments.step = typename row_walk<Undo>::step(grid, static_cast<unsigned>(team / parts));
+    const size_type shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
     const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
-    if (shared_bytes > default_shared_bytes) {
-      status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(shared_bytes));
-      if (status != cudaSuccess) { return status; }
-    }
+    const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+    if (status != cudaSuccess) { return status; }
     void* pointers[] = {&arguments};
     return start(kernel, divide_up(problem.rows, arguments.block_rows), shuffle_threads,
                  shared_bytes, pointers, stream);
   }
 
+  long_row_arguments arguments{};
+  arguments.scratch = problem.scratch;
+  arguments.data = problem.data;
+  arguments.grid = grid;
   const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
   const size_type together = larger<size_type>(held, 1);
   for (size_type row = 0; row < problem.rows; row += together) {
@@ -153,14 +283,14 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t strea
     arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
     unsigned char* const data = problem.data + row * row_bytes;
     const size_type bytes = arguments.rows * row_bytes;
+    cudaError_t status = cudaSuccess;
     if (Undo) {
       status = cudaMemcpyAsync(problem.scratch, data, bytes, cudaMemcpyDeviceToDevice, stream);
       if (status != cudaSuccess) { return status; }
     }
     void* pointers[] = {&arguments};
-    status =
-        start(&long_row_kernel<Undo, ElementBytes, Unit>,
-              divide_up(bytes / Unit, rectangle_threads), rectangle_threads, 0, pointers, stream);
+    status = start(&long_row_kernel<Undo, ElementBytes, Unit>,
+                   divide_up(bytes / Unit, column_threads), column_threads, 0, pointers, stream);
     if (status != cudaSuccess) { return status; }
     if (!Undo) {
       status = cudaMemcpyAsync(data, problem.scratch, bytes, cudaMemcpyDeviceToDevice, stream);
@@ -170,29 +300,78 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, cudaStream_t strea
   return cudaSuccess;
 }
 
+template <class Kernel>
+cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, const rectangle& grid,
+                          size_type element, int side, int threads, cudaStream_t stream) {
+  squares_arguments arguments{problem.data,
+                              problem.cols * element,
+                              grid.common * element,
+                              grid.common,
+                              pair_order(divide_up(grid.common, side)),
+                              divider(),
+                              divider(grid.wide)};
+  arguments.pairs = divider(arguments.order.blocks());
+  void* pointers[] = {&arguments};
+  return start(kernel, arguments.order.blocks() * grid.tall * grid.wide, threads, 0, pointers,
+               stream);
+}
+
+/// Step 2 by itself: its own inverse.
 template <int ElementBytes, int Unit>
+cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& grid,
+                           cudaStream_t stream) {
+  if constexpr (access_width(ElementBytes) == ElementBytes) {
+    const size_type bits = reinterpret_cast<size_type>(problem.data) | problem.cols * ElementBytes |
+                           grid.common * ElementBytes;
+    if (bits % max_access_bytes == 0) {
+      using shape = swap_shape<ElementBytes>;
+      return start_squares(&squares_kernel<shape>, problem, grid, ElementBytes, shape::tile_rows,
+                           shape::threads, stream);
+    }
+  }
+  using tile = swap_tile<ElementBytes, Unit>;
+  return start_squares(
+      &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
+      problem, grid, ElementBytes, tile::side, tile::threads, stream);
+}
+
+template <bool Undo, int ElementBytes, int Unit>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
-  const bool coprime = rectangle::greatest_common_divisor(static_cast<unsigned>(problem.rows),
-                                                          static_cast<unsigned>(problem.cols)) == 1;
-  cudaError_t status = cudaSuccess;
-  if (!problem.undo) {
-    if (!coprime) {
-      status = launch_bands<column_step::rotate, false, ElementBytes, Unit>(problem, stream);
-    }
-    if (status == cudaSuccess) {
-      status = launch_shuffles<false, ElementBytes, Unit>(problem, stream);
-    }
-    if (status == cudaSuccess) {
-      status = launch_bands<column_step::shuffle, false, ElementBytes, Unit>(problem, stream);
-    }
-    return status;
-  }
-  status = launch_bands<column_step::shuffle, true, ElementBytes, Unit>(problem, stream);
+  const rectangle grid(problem.rows, problem.cols);
+  const auto kernel = &column_kernel<Undo, ElementBytes, Unit>;
+  device_limits limits;
+  column_plan plan;
+  cudaError_t status = ask_device(limits);
   if (status == cudaSuccess) {
-    status = launch_shuffles<true, ElementBytes, Unit>(problem, stream);
+    status = plan_together(grid, ElementBytes, Unit, kernel, limits, plan);
   }
-  if (status == cudaSuccess && !coprime) {
-    status = launch_bands<column_step::rotate, true, ElementBytes, Unit>(problem, stream);
+  if (plan.blocks == 0) {
+    plan = column_plan(grid, larger<size_type>(band_bytes / ElementBytes, 1), ElementBytes, Unit,
+                       scratch_tile_bytes, problem.rows);
+  }
+  const auto rows = [&] {
+    if (status == cudaSuccess && grid.wide > 1) {
+      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, limits, stream);
+    }
+  };
+  const auto squares = [&] {
+    if (status == cudaSuccess && grid.common > 1 && !plan.squares) {
+      status = launch_squares<ElementBytes, Unit>(problem, grid, stream);
+    }
+  };
+  const auto columns = [&] {
+    if (status == cudaSuccess) {
+      status = launch_columns(problem, grid, ElementBytes, Unit, plan, kernel, stream);
+    }
+  };
+  if constexpr (Undo) {
+    columns();
+    squares();
+    rows();
+  } else {
+    rows();
+    squares();
+    columns();
   }
   return status;
 }
@@ -225,9 +404,13 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
   const size_type bits =
       reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
   if constexpr (promised < wanted) {
-    if (bits % wanted != 0) { return launch_rectangle<ElementBytes, promised>(problem, stream); }
+    if (bits % wanted != 0) {
+      return problem.undo ? launch_rectangle<true, ElementBytes, promised>(problem, stream)
+                          : launch_rectangle<false, ElementBytes, promised>(problem, stream);
+    }
   }
-  return launch_rectangle<ElementBytes, wanted>(problem, stream);
+  return problem.undo ? launch_rectangle<true, ElementBytes, wanted>(problem, stream)
+                      : launch_rectangle<false, ElementBytes, wanted>(problem, stream);
 }
 
 /// The two calls of a caller with scratch memory.

@@ -2,53 +2,63 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels that transpose a rectangle in its own memory: permutations of its columns, of its rows, and of
-/// its columns again.
-/// Source: the decomposition of Catanzaro, Keller and Garland, "A decomposition for in-place matrix
-/// transposition", PPoPP 2014; the passes over bands of columns and their order are ours.
+/// The kernels that transpose a rectangle in its own memory: permutations of its rows, transposes of squares,
+/// and permutations of its columns.
+/// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///
-/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) and b = n / g:
+/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of
+/// g x g elements, m = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets
+/// there takes
 ///
-///     1. grid1(i, j) = grid((i + j / b) % m, j)                             where g > 1
-///     2. grid2(i, (j * m + (i + j / b) % m) % n) = grid1(i, j)
-///     3. grid3(r, c) = grid2((l - l / (m * b)) % m, c)                      l = r * n + c
+///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
+///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
+///     3. columns   (P * g + s, Q * g + i)  ->  (s * p + (P - Q) / q % p, Q * g + i)
 ///
-/// An m x n matrix has become its transpose. The same steps, undone from the last to the first, make
-/// the transpose of an n x m matrix.
+/// where a division modulo p is a multiplication by an inverse. The same steps, undone from the last to the
+/// first, make the transpose of an n x m matrix.
 ///
-/// Step 2 stays in a row, which shared memory holds. Steps 1 and 3 stay in a column: *bands* of adjacent columns
-/// are copied to scratch memory that stays in the L2 cache, and back in their new order. In both, neighbours in
-/// a row of the result come from a diagonal of the source: that is what a tile in shared memory turns.
+/// Step 1 stays in a row, which shared memory holds. Step 3 stays in a column: the shared memory of all blocks
+/// together holds *bands* of adjacent columns, or scratch memory does; squares no wider than a band are
+/// transposed on the way.
 
 #pragma once
 
+#include <tiletranspose/detail/copy_async.cuh>
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/swap_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The grid and its numbers.
 struct rectangle {
-  unsigned rows;              ///< m < 2^31
-  unsigned cols;              ///< n <= m
-  unsigned common;            ///< g
-  unsigned long long period;  ///< m * b
-  divider step;               ///< b
-  divider by_cols;
-  long_divider row_step;  ///< by n
-  unsigned inverse;       ///< of m / g, modulo b
+  unsigned rows;    ///< m < 2^31
+  unsigned cols;    ///< n <= m
+  unsigned common;  ///< g
+  unsigned tall;    ///< p
+  unsigned wide;    ///< q
+  divider by_common;
+  divider by_wide;
+  long_divider modulo_tall;
+  long_divider modulo_wide;
+  unsigned tall_inverse;  ///< of p, modulo q
+  unsigned wide_inverse;  ///< of q, modulo p
 
   rectangle() = default;
   rectangle(size_type m, size_type n)
       : rows(static_cast<unsigned>(m)),
         cols(static_cast<unsigned>(n)),
         common(greatest_common_divisor(rows, cols)),
-        period(m * (n / common)),
-        step(n / common),
-        by_cols(n),
-        row_step(n),
-        inverse(modular_inverse(rows / common, cols / common)) {}
+        tall(rows / common),
+        wide(cols / common),
+        by_common(common),
+        by_wide(wide),
+        modulo_tall(tall),
+        modulo_wide(wide),
+        tall_inverse(modular_inverse(tall, wide)),
+        wide_inverse(modular_inverse(wide, tall)) {}
 
   static unsigned greatest_common_divisor(unsigned a, unsigned b) {
     while (b != 0) {
@@ -72,216 +82,398 @@ struct rectangle {
     return static_cast<unsigned>((x % static_cast<long long>(modulus) + modulus) % modulus);
   }
 
-  /// Step 2: the column that element j of row i goes to.
-  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned i, unsigned j) const {
-    unsigned from = i + step.quotient(j);
-    if (from >= rows) { from -= rows; }
-    return row_step.remainder(static_cast<unsigned long long>(j) * rows + from);
+  /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
+  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
+    const unsigned s = by_wide.quotient(col);
+    const unsigned t = by_wide.remainder(col, s);
+    return modulo_wide.remainder(static_cast<unsigned long long>(t) * tall + row_of_squares) *
+               common +
+           s;
   }
 };
 
-enum class column_step {
-  rotate,  ///< step 1
-  shuffle  ///< step 3
-};
-
-/// What element `col + k` of a diagonal has done beyond column `col`: in which row the result finds it.
-struct diagonal {
-  unsigned row;    ///< of the result
-  unsigned first;  ///< of the source, for element 0
-  unsigned cut;    ///< step 3: elements from this one on come from one row less
-};
-
-/// The diagonal of a band whose first element comes from row `first` of the source.
-template <column_step Step>
-TILETRANSPOSE_FUNCTION diagonal find_diagonal(const rectangle& grid, unsigned first, unsigned col) {
-  if constexpr (Step == column_step::rotate) {
-    const unsigned shift = grid.step.quotient(col);
-    return {first >= shift ? first - shift : first + grid.rows - shift, first, 0};
-  } else {
-    // Undo step 2 for column `col` of row `first`: which element (i, j) is there?
-    const unsigned common = grid.common;
-    const unsigned turns = (col % common + common - first % common) % common;
-    unsigned i = first + turns;
-    if (i >= grid.rows) { i -= grid.rows; }
-    const unsigned i_col = i % grid.cols;
-    const unsigned distance = col >= i_col ? col - i_col : col + grid.cols - i_col;
-    const unsigned step = grid.step.divisor;
-    const auto turned = static_cast<unsigned>(static_cast<unsigned long long>(distance / common) *
-                                              grid.inverse % step);
-    const unsigned j = turns * step + turned;
-    const unsigned long long place = static_cast<unsigned long long>(j) * grid.rows + i;
-    const unsigned long long left = grid.period - place % grid.period;
-    return {static_cast<unsigned>(place / grid.cols), first,
-            static_cast<unsigned>(smaller<unsigned long long>(left, grid.cols))};
-  }
+/// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
+TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modulus) {
+  const unsigned sum = a + b;
+  return sum >= modulus ? sum - modulus : sum;
 }
 
-/// How many rows below its first element's a diagonal's element k comes from.
-template <column_step Step>
-TILETRANSPOSE_FUNCTION unsigned advance(const rectangle& grid, const diagonal& line, unsigned col,
-                                        unsigned k) {
-  if constexpr (Step == column_step::rotate) {
-    return grid.step.quotient(col + k) - grid.step.quotient(col);
-  } else {
-    return k - (k >= line.cut ? 1 : 0);
-  }
-}
+inline constexpr int column_threads = 256;
+inline constexpr int shuffle_threads = 512;
 
-/// A band of columns: its copy in scratch memory, and the tile that turns diagonals.
-struct band_arguments {
-  const unsigned char* scratch;  ///< rows x (columns of all bands of the launch), dense
+// ---- columns ----------------------------------------------------------------------------------------------
+
+/// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
+struct column_walk {
+  /// What `stride` rows are: whole squares, and rows of one.
+  struct step {
+    unsigned rows;  ///< stride % g
+    unsigned turn;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
+
+    step() = default;
+    step(const rectangle& grid, unsigned stride)
+        : rows(stride % grid.common),
+          turn(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
+                                     grid.wide_inverse % grid.tall)) {}
+  };
+
+  unsigned s;  ///< row in its square
+  unsigned x;  ///< (P - Q) / q % p
+
+  /// Precondition: row < m, col < n.
+  TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned col) {
+    const unsigned above = grid.by_common.quotient(row);
+    const unsigned left = grid.by_common.quotient(col);  // < p
+    s = grid.by_common.remainder(row, above);
+    const unsigned diagonal = above >= left ? above - left : above + grid.tall - left;
+    x = grid.modulo_tall.remainder(static_cast<unsigned long long>(diagonal) * grid.wide_inverse);
+  }
+  TILETRANSPOSE_FUNCTION unsigned row(const rectangle& grid) const { return s * grid.tall + x; }
+  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
+    s += by.rows;
+    x = add_modulo(x, by.turn, grid.tall);
+    if (s >= grid.common) {
+      s -= grid.common;
+      x = add_modulo(x, grid.wide_inverse, grid.tall);
+    }
+  }
+};
+
+/// A launch over bands of columns. A block takes tiles of them, one after the other.
+struct column_arguments {
+  const unsigned char* source;  ///< the data, or a copy of the launch's columns
   unsigned char* data;
+  /// For each band the tiles that have been read; null where the source is a copy that nobody writes. The memory
+  /// that a tile is written to has been read by others: they must all have done so.
+  unsigned* arrived;
+  size_type source_pitch;  ///< bytes
   rectangle grid;
   unsigned first_col;
-  unsigned cols;         ///< of all bands of the launch
-  unsigned band_cols;    ///< of a band; the last may have fewer
-  unsigned tile_rows;    ///< diagonals that a block takes
-  divider row_tiles;     ///< blocks of a band
-  divider band_divider;  ///< band_cols
+  unsigned cols;           ///< of all bands of the launch
+  unsigned band_cols;      ///< of a band; the last may have fewer
+  unsigned tile_rows;      ///< a multiple of g where squares are transposed
+  divider band_tiles;      ///< tiles of a band
+  unsigned tiles;          ///< of all bands
+  unsigned blocks;         ///< of the launch
+  unsigned tile_pitch;     ///< bytes between rows of the tile in shared memory
+  unsigned lines;          ///< rows of a tile that threads take at a time
+  column_walk::step step;  ///< of `lines` rows
+  bool squares;            ///< step 2, too; bands are multiples of g wide
 };
 
-inline constexpr int rectangle_threads = 256;
-inline constexpr int shuffle_threads = 512;
-inline constexpr unsigned most_diagonals = 256;
-/// Shared memory that a block takes for short rows.
-inline constexpr size_type shuffle_block_bytes = 32 * 1024;
-
-/// Shared memory of a block: the tile, and what is known of its diagonals.
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned band_tile_rows(unsigned tile_rows,
-                                                            unsigned band_cols) {
-  return tile_rows + band_cols + 1;
+/// Waits for the other blocks of a band. On the CPU nobody reads data that others write.
+template <class Group>
+TILETRANSPOSE_FUNCTION void meet(Group group, unsigned* arrived, unsigned expected) {
+  group.sync();
+#if TILETRANSPOSE_ON_DEVICE
+  if (arrived != nullptr) {
+    if (group.thread_rank() == 0) {
+      __threadfence();
+      atomicAdd(arrived, 1u);
+      while (*static_cast<volatile unsigned*>(arrived) < expected) { __nanosleep(64); }
+      __threadfence();
+    }
+    group.sync();
+  }
+#endif
+  (void)arrived;
+  (void)expected;
 }
 
-/// Moves a tile of a band out of scratch memory. Step 1 or 3, or undone: then diagonals of the *result* come
-/// from rows of the source.
-/// Shared memory: band_tile_rows() * band_cols elements and band_tile_rows() diagonals behind them, aligned
-/// to 16. Barriers: two, inside.
-template <column_step Step, bool Undo, int ElementBytes, int Unit, class Group>
-TILETRANSPOSE_FUNCTION void move_band(Group group, unsigned char* shared,
-                                      const band_arguments& arguments, unsigned block) {
+/// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row.
+template <bool Undo, int ElementBytes, int Unit>
+struct column_tile {
   using word = access_word_t<Unit>;
+  static constexpr unsigned parts = ElementBytes / Unit;
+
+  const column_arguments& arguments;
+  unsigned char* shared;        ///< where the thread's unit of row 0 lies
+  const unsigned char* source;  ///< the same in the grid's row 0
+  unsigned char* target;
+  size_type target_pitch;
+  unsigned first;  ///< row of the tile
+  unsigned rows;
+  unsigned band_col;
+  unsigned col;
+  unsigned line;  ///< where the thread starts
+
+  /// Visits rows of the tile where the units of a warp lie in one row.
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void for_each_row(Visit visit) const {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned t = line; t < rows; t += arguments.lines) { visit(t); }
+  }
+
+  /// Visits rows of the tile where the units of a warp move to one row, which is the second argument.
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void for_each_line(Visit visit) const {
+    // One square further to the right, that is one square further down: such lines start in the tile's first
+    // column, and go on in its first row where they leave it at its last.
+    const rectangle& grid = arguments.grid;
+    const unsigned squares = grid.by_common.quotient(col) - grid.by_common.quotient(band_col);
+    const unsigned down = static_cast<unsigned>(size_type{squares} * grid.common % rows);
+    unsigned t = line + down;
+    for (unsigned end = rows; end != 0; end = end == rows ? down : 0) {
+      if (t < end) {
+        column_walk walk(grid, first + t, col);
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (; t < end; t += arguments.lines) {
+          visit(t, walk.row(grid));
+          walk.advance(grid, arguments.step);
+        }
+      }
+      t -= rows;
+    }
+  }
+
+  /// Where in shared memory row t's unit is before step 2.
+  TILETRANSPOSE_FUNCTION unsigned char* before_squares(unsigned t) const {
+    const rectangle& grid = arguments.grid;
+    const unsigned row = grid.by_common.remainder(t, grid.by_common.quotient(t));
+    const unsigned col_of_square = grid.by_common.remainder(col, grid.by_common.quotient(col));
+    const int distance = static_cast<int>(col_of_square) - static_cast<int>(row);
+    return after_squares(t) + distance * (static_cast<int>(arguments.tile_pitch) - ElementBytes);
+  }
+  TILETRANSPOSE_FUNCTION unsigned char* after_squares(unsigned t) const {
+    return shared + t * arguments.tile_pitch;
+  }
+
+  TILETRANSPOSE_FUNCTION void read() const {
+    if constexpr (Undo) {
+      for_each_line([&](unsigned t, unsigned row) {
+        copy_async<Unit>(after_squares(t), source + row * arguments.source_pitch);
+      });
+    } else {
+      const unsigned char* const from = source + first * arguments.source_pitch;
+      const auto copy = [&](unsigned t, unsigned char* to) {
+        copy_async<Unit>(to, from + t * arguments.source_pitch);
+      };
+      if (arguments.squares) {
+        for_each_row([&](unsigned t) { copy(t, before_squares(t)); });
+      } else {
+        for_each_row([&](unsigned t) { copy(t, after_squares(t)); });
+      }
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION void write() const {
+    if constexpr (Undo) {
+      unsigned char* const to = target + first * target_pitch;
+      const auto copy = [&](unsigned t, const unsigned char* from) {
+        store_global(to + t * target_pitch, load_shared<word>(from));
+      };
+      if (arguments.squares) {
+        for_each_row([&](unsigned t) { copy(t, before_squares(t)); });
+      } else {
+        for_each_row([&](unsigned t) { copy(t, after_squares(t)); });
+      }
+    } else {
+      for_each_line([&](unsigned t, unsigned row) {
+        store_global(target + row * target_pitch, load_shared<word>(after_squares(t)));
+      });
+    }
+  }
+};
+
+/// Steps 2 and 3 for the tiles of a block, or undone.
+/// Shared memory: tile_rows * tile_pitch bytes, aligned to 16. Barriers: three a tile, inside.
+/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
+template <bool Undo, int ElementBytes, int Unit, class Group>
+TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
+                                         const column_arguments& arguments, unsigned block) {
   constexpr unsigned parts = ElementBytes / Unit;
   const rectangle& grid = arguments.grid;
-  const unsigned band = arguments.row_tiles.quotient(block);
-  const unsigned first = arguments.row_tiles.remainder(block, band) * arguments.tile_rows;
-  const unsigned in_launch = band * arguments.band_cols;
-  const unsigned col = arguments.first_col + in_launch;
-  const unsigned cols = smaller(arguments.cols - in_launch, arguments.band_cols);
-  const unsigned rows = smaller(grid.rows - first, arguments.tile_rows);
-  const unsigned reach = cols + 1;  // rows more that diagonals touch
-  const unsigned pitch = arguments.band_cols * ElementBytes;
-  const unsigned all_rows = band_tile_rows(arguments.tile_rows, arguments.band_cols);
-  auto* const lines =
-      reinterpret_cast<diagonal*>(shared + round_up(static_cast<int>(all_rows * pitch), 16));
-  const size_type scratch_pitch = size_type{arguments.cols} * ElementBytes;
-  const size_type data_pitch = size_type{grid.cols} * ElementBytes;
-  const unsigned char* const source = arguments.scratch + size_type{in_launch} * ElementBytes;
-  unsigned char* const target = arguments.data + size_type{col} * ElementBytes;
-  const unsigned rank = group.thread_rank();
-  const auto wrapped = [&](unsigned row) {  // row counts from `first` - reach
-    unsigned at = first + row + grid.rows - reach % grid.rows;
-    while (at >= grid.rows) { at -= grid.rows; }
-    return at;
-  };
-  const auto for_each_unit = [&](unsigned row_count, auto visit) {
-    // A warp takes whole rows, one after the other: rows are 128 bytes where they can be.
-    for (unsigned at = rank; at < row_count * arguments.band_cols * parts; at += group.size()) {
-      const unsigned element = at / parts;
-      const unsigned row = arguments.band_divider.quotient(element);
-      const unsigned k = element - row * arguments.band_cols;
-      if (k < cols) { visit(row, k, at % parts); }
-    }
-  };
-
-  if constexpr (!Undo) {
-    // result(line.row, k) = source(line.first + advance, k): stage rows from `first` - 1 on.
-    for (unsigned t = rank; t < rows; t += group.size()) {
-      const diagonal line = find_diagonal<Step>(grid, first + t, col);
-      store_shared(lines + t, line);
-    }
-    for_each_unit(rows + reach, [&](unsigned row, unsigned k, unsigned part) {
-      const unsigned from = wrapped(row + reach - 1);
-      store_shared(
-          shared + row * pitch + k * ElementBytes + part * Unit,
-          load_global<word>(source + from * scratch_pitch + k * ElementBytes + part * Unit));
-    });
-    group.sync();
-    for_each_unit(rows, [&](unsigned t, unsigned k, unsigned part) {
-      const auto line = load_shared<diagonal>(lines + t);
-      const unsigned row = t + 1 + advance<Step>(grid, line, col, k);
-      store_global(target + line.row * data_pitch + k * ElementBytes + part * Unit,
-                   load_shared<word>(shared + row * pitch + k * ElementBytes + part * Unit));
-    });
-  } else {
-    // result(line.first + advance, k) = source(line.row, k): the lines that touch the tile's rows.
-    for (unsigned t = rank; t < rows + reach; t += group.size()) {
-      store_shared(lines + t, find_diagonal<Step>(grid, wrapped(t), col));
-    }
-    group.sync();
-    for_each_unit(rows + reach, [&](unsigned t, unsigned k, unsigned part) {
-      const auto line = load_shared<diagonal>(lines + t);
-      const unsigned row = t + advance<Step>(grid, line, col, k) - reach;
-      if (row < rows) {
-        store_shared(
-            shared + row * pitch + k * ElementBytes + part * Unit,
-            load_global<word>(source + line.row * scratch_pitch + k * ElementBytes + part * Unit));
-      }
-    });
-    group.sync();
-    for_each_unit(rows, [&](unsigned row, unsigned k, unsigned part) {
-      store_global(target + (first + row) * data_pitch + k * ElementBytes + part * Unit,
-                   load_shared<word>(shared + row * pitch + k * ElementBytes + part * Unit));
-    });
+  const unsigned units = arguments.band_cols * parts;
+  const unsigned line = group.thread_rank() / units;
+  const unsigned unit = group.thread_rank() - line * units;
+  const unsigned k = unit / parts;
+  const size_type target_pitch = size_type{grid.cols} * ElementBytes;
+  for (unsigned at = block; at < arguments.tiles; at += arguments.blocks) {
+    const unsigned band = arguments.band_tiles.quotient(at);
+    const unsigned first = arguments.band_tiles.remainder(at, band) * arguments.tile_rows;
+    const unsigned in_launch = band * arguments.band_cols;
+    const unsigned band_col = arguments.first_col + in_launch;
+    const size_type offset = size_type{unit} * Unit;
+    const column_tile<Undo, ElementBytes, Unit> tile{
+        arguments,
+        shared + offset,
+        arguments.source + size_type{in_launch} * ElementBytes + offset,
+        arguments.data + size_type{band_col} * ElementBytes + offset,
+        target_pitch,
+        first,
+        smaller(grid.rows - first, arguments.tile_rows),
+        band_col,
+        band_col + k,
+        line};
+    const bool mine = line < arguments.lines && in_launch + k < arguments.cols;
+    if (at != block) { group.sync(); }  // the tile before has been written
+    if (mine) { tile.read(); }
+    commit_copies();
+    wait_for_copies(0);
+    meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+         arguments.band_tiles.divisor);
+    if (mine) { tile.write(); }
   }
 }
+
+// ---- squares ----------------------------------------------------------------------------------------------
+
+/// Step 2 by itself: squares of a grid, each of which takes as many blocks as there are pairs of its tiles.
+struct squares_arguments {
+  unsigned char* data;
+  size_type pitch;         ///< bytes between rows of the grid
+  size_type square_bytes;  ///< of a row of a square
+  size_type side;          ///< g
+  pair_order order;
+  divider pairs;  ///< blocks of a square
+  divider wide;   ///< q
+
+  TILETRANSPOSE_FUNCTION unsigned pair(unsigned block) const {
+    return pairs.remainder(block, pairs.quotient(block));
+  }
+  TILETRANSPOSE_FUNCTION swap_arguments square(unsigned block) const {
+    const unsigned number = pairs.quotient(block);
+    const unsigned above = wide.quotient(number);
+    const unsigned left = wide.remainder(number, above);
+    return {{data + above * side * pitch + left * square_bytes, pitch, side}, order};
+  }
+};
+
+// ---- rows -------------------------------------------------------------------------------------------------
+
+/// Step 1, or undone: where the elements of a row come from. A walk visits every `stride`-th of its places.
+///
+///     place Q * g + s has element s * q + t;        undone: place s * q + t has element Q * g + s
+template <bool Undo>
+struct row_walk {
+  struct step {
+    unsigned major;
+    unsigned minor;
+    unsigned turn;
+
+    step() = default;
+    step(const rectangle& grid, unsigned stride)
+        : major(stride / (Undo ? grid.wide : grid.common)),
+          minor(stride % (Undo ? grid.wide : grid.common)),
+          turn(static_cast<unsigned>(
+              (Undo ? static_cast<unsigned long long>(minor) * grid.tall
+                    : static_cast<unsigned long long>(major) * grid.tall_inverse) %
+              grid.wide)) {}
+  };
+
+  unsigned major;   ///< Q; undone: s
+  unsigned minor;   ///< s; undone: t
+  unsigned turned;  ///< t; undone: Q
+
+  TILETRANSPOSE_FUNCTION row_walk(const rectangle& grid, unsigned row_of_squares, unsigned place) {
+    const divider& by = Undo ? grid.by_wide : grid.by_common;
+    major = by.quotient(place);
+    minor = by.remainder(place, major);
+    if constexpr (Undo) {
+      turned = grid.modulo_wide.remainder(static_cast<unsigned long long>(minor) * grid.tall +
+                                          row_of_squares);
+    } else {
+      const unsigned start =
+          grid.by_wide.remainder(row_of_squares, grid.by_wide.quotient(row_of_squares));
+      turned = grid.modulo_wide.remainder(
+          static_cast<unsigned long long>(major + grid.wide - start) * grid.tall_inverse);
+    }
+  }
+  TILETRANSPOSE_FUNCTION unsigned element(const rectangle& grid) const {
+    return Undo ? turned * grid.common + major : minor * grid.wide + turned;
+  }
+  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
+    minor += by.minor;
+    turned = add_modulo(turned, by.turn, grid.wide);
+    if constexpr (Undo) {
+      major += by.major;
+      if (minor >= grid.wide) {
+        minor -= grid.wide;
+        major += 1;
+      }
+    } else {
+      if (minor >= grid.common) {
+        minor -= grid.common;
+        turned = add_modulo(turned, grid.tall_inverse, grid.wide);
+      }
+    }
+  }
+};
 
 /// Rows whose elements are permuted among themselves.
+template <bool Undo>
 struct shuffle_arguments {
   unsigned char* data;
-  unsigned char* scratch;  ///< rows that shared memory cannot hold are turned here; else null
   rectangle grid;
-  unsigned first_row;
-  unsigned rows;        ///< that the launch takes
   unsigned block_rows;  ///< that a block takes
+  unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
+  typename row_walk<Undo>::step step;  ///< of team / (units of an element) elements
 };
 
-/// Step 2 for the rows of a block, or undone.
-/// Shared memory: block_rows * n elements, aligned to 16. Barriers: one, inside.
+/// Step 1 for the rows of a block, or undone.
+/// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
 template <bool Undo, int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
-                                         const shuffle_arguments& arguments, unsigned block) {
+                                         const shuffle_arguments<Undo>& arguments, unsigned block) {
   using word = access_word_t<Unit>;
   constexpr unsigned parts = ElementBytes / Unit;
   const rectangle& grid = arguments.grid;
-  const unsigned begin = block * arguments.block_rows;
-  const unsigned rows = smaller(arguments.rows - begin, arguments.block_rows);
-  const unsigned first_row = arguments.first_row + begin;
-  unsigned char* const data = arguments.data + size_type{first_row} * grid.cols * ElementBytes;
-  const unsigned units = rows * grid.cols * parts;
-  // Where unit `at` of the block's rows lies between its element's place before step 2 and the one after.
-  const auto turned = [&](unsigned at) {
-    const unsigned element = at / parts;
-    const unsigned row = grid.by_cols.quotient(element);
-    const unsigned col = grid.target_col(first_row + row, element - row * grid.cols);
-    return ((row * grid.cols + col) * parts + at % parts) * Unit;
-  };
+  const unsigned first_row = block * arguments.block_rows;
+  const unsigned rows = smaller(grid.rows - first_row, arguments.block_rows);
+  const unsigned row_bytes = grid.cols * ElementBytes;
+  unsigned char* const data = arguments.data + size_type{first_row} * row_bytes;
+  const unsigned rank = group.thread_rank();
+
+  // The rows as they are, as far after a multiple of 16 in shared memory as in global memory.
+  unsigned char* const copy = shared + address_bits(data) % max_access_bytes;
+  const unsigned bytes = rows * row_bytes;
+  const unsigned head = smaller((0u - address_bits(data)) % max_access_bytes, bytes);
+  const unsigned body = (bytes - head) / max_access_bytes * max_access_bytes;
   TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned at = group.thread_rank(); at < units; at += group.size()) {
-    store_shared(shared + (Undo ? at * Unit : turned(at)),
-                 load_global<word>(data + size_type{at} * Unit));
+  for (unsigned at = head + rank * max_access_bytes; at < head + body;
+       at += group.size() * max_access_bytes) {
+    copy_async<max_access_bytes>(copy + at, data + at);
   }
+  for (unsigned at = rank * Unit; at < bytes - body; at += group.size() * Unit) {
+    const unsigned edge = at < head ? at : at + body;
+    copy_async<Unit>(copy + edge, data + edge);
+  }
+  commit_copies();
+  wait_for_copies(0);
   group.sync();
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned at = group.thread_rank(); at < units; at += group.size()) {
-    store_global(data + size_type{at} * Unit,
-                 load_shared<word>(shared + (Undo ? turned(at) : at * Unit)));
+
+  const unsigned stride = arguments.team / parts;
+  const unsigned in_team = rank % arguments.team;
+  const unsigned start = in_team / parts;
+  const unsigned part = in_team % parts * Unit;
+  if (start >= stride) { return; }
+  const unsigned teams = group.size() / arguments.team;
+  for (unsigned row = rank / arguments.team; row < rows; row += teams) {
+    const unsigned char* const from = copy + row * row_bytes + part;
+    unsigned char* const to = data + row * row_bytes + part;
+    row_walk<Undo> walk(grid, grid.by_common.quotient(first_row + row), start);
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned place = start; place < grid.cols; place += stride) {
+      store_global(to + place * ElementBytes,
+                   load_shared<word>(from + walk.element(grid) * ElementBytes));
+      walk.advance(grid, arguments.step);
+    }
   }
 }
+
+/// Rows that shared memory cannot hold.
+struct long_row_arguments {
+  unsigned char* data;
+  unsigned char* scratch;
+  rectangle grid;
+  unsigned first_row;
+  unsigned rows;  ///< that the launch takes
+};
 
 /// The same between memory and scratch memory, for rows of any length: one element of one row a thread.
 template <bool Undo, int ElementBytes, int Unit>
-TILETRANSPOSE_FUNCTION void shuffle_long_row(const shuffle_arguments& arguments, size_type thread) {
+TILETRANSPOSE_FUNCTION void shuffle_long_row(const long_row_arguments& arguments,
+                                             size_type thread) {
   using word = access_word_t<Unit>;
   constexpr unsigned parts = ElementBytes / Unit;
   const rectangle& grid = arguments.grid;
@@ -289,7 +481,8 @@ TILETRANSPOSE_FUNCTION void shuffle_long_row(const shuffle_arguments& arguments,
   if (thread >= arguments.rows * row_units) { return; }
   const auto row = static_cast<unsigned>(thread / row_units);
   const auto at = static_cast<unsigned>(thread % row_units);
-  const unsigned col = grid.target_col(arguments.first_row + row, at / parts);
+  const unsigned above = grid.by_common.quotient(arguments.first_row + row);
+  const unsigned col = grid.target_col(above, at / parts);
   const size_type plain = at * size_type{Unit};
   const size_type turned = (size_type{col} * parts + at % parts) * Unit;
   const size_type row_bytes = size_type{grid.cols} * ElementBytes;
