@@ -136,10 +136,10 @@ struct column_plan {
   size_type band_tiles(size_type rows) const { return divide_up(rows, tile_rows); }
 
   /// Bands of up to `cols` columns, tiles of up to `most_bytes` and of about `wanted_rows` rows.
-  column_plan(const rectangle& grid, size_type cols, size_type element, size_type unit,
-              size_type most_bytes, size_type wanted_rows) {
+  column_plan(const rectangle& grid, bool with_squares, size_type cols, size_type element,
+              size_type unit, size_type most_bytes, size_type wanted_rows) {
     const size_type common = grid.common;
-    squares = common > 1 && common <= cols;
+    squares = with_squares && common <= cols;
     band_cols = squares ? cols / common * common : smaller<size_type>(cols, grid.cols);
     // Squares in shared memory are read across.
     tile_pitch = band_cols * element + (squares ? unit : 0);
@@ -152,8 +152,9 @@ struct column_plan {
 
 /// Bands in the shared memory of all blocks: as wide as leaves room for two of them, or at least for one.
 template <class Kernel>
-cudaError_t plan_together(const rectangle& grid, size_type element, size_type unit, Kernel* kernel,
-                          const device_limits& limits, column_plan& plan) {
+cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
+                          size_type unit, Kernel* kernel, const device_limits& limits,
+                          column_plan& plan) {
   plan = column_plan();
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
@@ -168,11 +169,12 @@ cudaError_t plan_together(const rectangle& grid, size_type element, size_type un
   const size_type blocks =
       static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors);
   for (size_type bytes = band_bytes; bytes >= sector_bytes; bytes /= 2) {
-    const size_type cols = larger<size_type>(bytes / element, 1);
+    const size_type cols =
+        smaller<size_type>(larger<size_type>(bytes / element, 1), column_threads * unit / element);
     // No fewer tiles than blocks, if they have enough rows to be worth a block.
     const size_type bands = divide_up(grid.cols, cols);
     const size_type fair = divide_up(grid.rows * bands, blocks);
-    column_plan found(grid, cols, element, unit, most, larger<size_type>(fair, 64));
+    column_plan found(grid, with_squares, cols, element, unit, most, larger<size_type>(fair, 64));
     if (found.shared_bytes() <= most && found.band_tiles(grid.rows) <= blocks) {
       found.blocks = smaller(blocks, bands * found.band_tiles(grid.rows));
       plan = found;
@@ -204,8 +206,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.tile_pitch = static_cast<unsigned>(plan.tile_pitch);
   const size_type band_tiles = plan.band_tiles(problem.rows);
   arguments.band_tiles = divider(band_tiles);
-  arguments.lines = static_cast<unsigned>(column_threads / (plan.band_cols * element / unit));
-  arguments.step = column_walk::step(grid, arguments.lines);
+  arguments.lines = divider(column_threads / (plan.band_cols * element / unit));
+  arguments.step = column_walk::step(grid, arguments.lines.divisor);
   arguments.squares = plan.squares;
   if (plan.blocks != 0) {
     const size_type bands = divide_up(problem.cols, plan.band_cols);
@@ -246,18 +248,29 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   return cudaSuccess;
 }
 
-/// Step 1 on all rows: in shared memory where a row fits it, else through scratch memory.
+/// True where `rows` rows fit the shared memory of a block.
+inline bool fits_block(const device_limits& limits, const rectangle& grid, size_type rows,
+                       size_type element) {
+  return rows * grid.cols * element + max_access_bytes <=
+         static_cast<size_type>(limits.shared_of_block);
+}
+
+/// Step 1 on all rows: in shared memory where a row fits it, else through scratch memory. Step 2, too, where
+/// g rows fit.
 template <bool Undo, int ElementBytes, int Unit>
-cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid,
+cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid, bool squares,
                             const device_limits& limits, cudaStream_t stream) {
   constexpr size_type parts = ElementBytes / Unit;
   const size_type row_bytes = problem.cols * ElementBytes;
-  if (row_bytes + max_access_bytes <= static_cast<size_type>(limits.shared_of_block)) {
+  const size_type least_rows = squares ? grid.common : 1;
+  if (fits_block(limits, grid, least_rows, ElementBytes)) {
     shuffle_arguments<Undo> arguments{};
     arguments.data = problem.data;
     arguments.grid = grid;
+    arguments.squares = squares;
     arguments.block_rows = static_cast<unsigned>(
-        smaller(problem.rows, larger<size_type>(shuffle_block_bytes / row_bytes, 1)));
+        smaller(problem.rows,
+                larger<size_type>(shuffle_block_bytes / row_bytes / least_rows, 1) * least_rows));
     // Eight elements or more a thread: the first of a row takes some time to find.
     size_type team = shuffle_threads;
     while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
@@ -340,22 +353,26 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   const rectangle grid(problem.rows, problem.cols);
   const auto kernel = &column_kernel<Undo, ElementBytes, Unit>;
   device_limits limits;
-  column_plan plan;
   cudaError_t status = ask_device(limits);
-  if (status == cudaSuccess) {
-    status = plan_together(grid, ElementBytes, Unit, kernel, limits, plan);
-  }
+  if (status != cudaSuccess) { return status; }
+  // Squares are transposed together with rows, else with columns, else by themselves.
+  const bool has_squares = grid.common > 1;
+  const bool in_rows =
+      has_squares && grid.wide > 1 && fits_block(limits, grid, grid.common, ElementBytes);
+  const bool in_columns = has_squares && !in_rows;
+  column_plan plan;
+  status = plan_together(grid, in_columns, ElementBytes, Unit, kernel, limits, plan);
   if (plan.blocks == 0) {
-    plan = column_plan(grid, larger<size_type>(band_bytes / ElementBytes, 1), ElementBytes, Unit,
-                       scratch_tile_bytes, problem.rows);
+    plan = column_plan(grid, in_columns, larger<size_type>(band_bytes / ElementBytes, 1),
+                       ElementBytes, Unit, scratch_tile_bytes, problem.rows);
   }
   const auto rows = [&] {
     if (status == cudaSuccess && grid.wide > 1) {
-      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, limits, stream);
+      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, in_rows, limits, stream);
     }
   };
   const auto squares = [&] {
-    if (status == cudaSuccess && grid.common > 1 && !plan.squares) {
+    if (status == cudaSuccess && in_columns && !plan.squares) {
       status = launch_squares<ElementBytes, Unit>(problem, grid, stream);
     }
   };

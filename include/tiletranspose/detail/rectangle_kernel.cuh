@@ -100,6 +100,8 @@ TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modu
 
 inline constexpr int column_threads = 256;
 inline constexpr int shuffle_threads = 512;
+/// Accesses to memory that a thread has under way.
+inline constexpr unsigned column_batch = 8;
 
 // ---- columns ----------------------------------------------------------------------------------------------
 
@@ -156,7 +158,7 @@ struct column_arguments {
   unsigned tiles;          ///< of all bands
   unsigned blocks;         ///< of the launch
   unsigned tile_pitch;     ///< bytes between rows of the tile in shared memory
-  unsigned lines;          ///< rows of a tile that threads take at a time
+  divider lines;           ///< rows of a tile that threads take at a time
   column_walk::step step;  ///< of `lines` rows
   bool squares;            ///< step 2, too; bands are multiples of g wide
 };
@@ -197,33 +199,61 @@ struct column_tile {
   unsigned col;
   unsigned line;  ///< where the thread starts
 
-  /// Visits rows of the tile where the units of a warp lie in one row.
-  template <class Visit>
-  TILETRANSPOSE_FUNCTION void for_each_row(Visit visit) const {
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned t = line; t < rows; t += arguments.lines) { visit(t); }
+  /// Moves words of rows t, t + lines, ... before `end`: put(t, row, take(t, row)), several at a time, where row
+  /// is what the walk says of t.
+  template <class Walk, class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move_run(unsigned t, unsigned end, Walk walk, Take take,
+                                       Put put) const {
+    const unsigned lines = arguments.lines.divisor;
+    const auto move_batch = [&](auto whole, unsigned count) {
+      unsigned row[column_batch];
+      word words[column_batch];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < column_batch; ++i) {
+        row[i] = walk.row(arguments.grid);
+        walk.advance(arguments.grid, arguments.step);
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < column_batch; ++i) {
+        if (whole.value || i < count) { words[i] = take(t + i * lines, row[i]); }
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < column_batch; ++i) {
+        if (whole.value || i < count) { put(t + i * lines, row[i], words[i]); }
+      }
+      t += column_batch * lines;
+    };
+    unsigned left = arguments.lines.quotient(end - t + lines - 1);
+    for (; left >= column_batch; left -= column_batch) { move_batch(constant<true>{}, 0); }
+    if (left != 0) { move_batch(constant<false>{}, left); }
   }
 
-  /// Visits rows of the tile where the units of a warp move to one row, which is the second argument.
-  template <class Visit>
-  TILETRANSPOSE_FUNCTION void for_each_line(Visit visit) const {
+  /// Rows of the tile where the units of a warp lie in one row.
+  template <class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move_rows(Take take, Put put) const {
+    struct stay {
+      TILETRANSPOSE_FUNCTION unsigned row(const rectangle&) const { return 0; }
+      TILETRANSPOSE_FUNCTION void advance(const rectangle&, const column_walk::step&) const {}
+    };
+    if (line < rows) { move_run(line, rows, stay{}, take, put); }
+  }
+
+  /// Rows of the tile where the units of a warp move to one row.
+  template <class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move_lines(Take take, Put put) const {
     // One square further to the right, that is one square further down: such lines start in the tile's first
     // column, and go on in its first row where they leave it at its last.
     const rectangle& grid = arguments.grid;
     const unsigned squares = grid.by_common.quotient(col) - grid.by_common.quotient(band_col);
     const unsigned down = static_cast<unsigned>(size_type{squares} * grid.common % rows);
     unsigned t = line + down;
-    for (unsigned end = rows; end != 0; end = end == rows ? down : 0) {
-      if (t < end) {
-        column_walk walk(grid, first + t, col);
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (; t < end; t += arguments.lines) {
-          visit(t, walk.row(grid));
-          walk.advance(grid, arguments.step);
-        }
-      }
-      t -= rows;
+    if (t < rows) {
+      move_run(t, rows, column_walk(grid, first + t, col), take, put);
+      t += arguments.lines.quotient(rows - t + arguments.lines.divisor - 1) *
+           arguments.lines.divisor;
     }
+    t -= rows;
+    if (t < down) { move_run(t, down, column_walk(grid, first + t, col), take, put); }
   }
 
   /// Where in shared memory row t's unit is before step 2.
@@ -240,37 +270,42 @@ struct column_tile {
 
   TILETRANSPOSE_FUNCTION void read() const {
     if constexpr (Undo) {
-      for_each_line([&](unsigned t, unsigned row) {
-        copy_async<Unit>(after_squares(t), source + row * arguments.source_pitch);
-      });
+      move_lines(
+          [&](unsigned, unsigned row) {
+            return load_global<word>(source + row * arguments.source_pitch);
+          },
+          [&](unsigned t, unsigned, const word& value) { store_shared(after_squares(t), value); });
     } else {
-      const unsigned char* const from = source + first * arguments.source_pitch;
-      const auto copy = [&](unsigned t, unsigned char* to) {
-        copy_async<Unit>(to, from + t * arguments.source_pitch);
+      const auto take = [&](unsigned t, unsigned) {
+        return load_global<word>(source + (first + t) * arguments.source_pitch);
       };
       if (arguments.squares) {
-        for_each_row([&](unsigned t) { copy(t, before_squares(t)); });
+        move_rows(take, [&](unsigned t, unsigned, const word& value) {
+          store_shared(before_squares(t), value);
+        });
       } else {
-        for_each_row([&](unsigned t) { copy(t, after_squares(t)); });
+        move_rows(take, [&](unsigned t, unsigned, const word& value) {
+          store_shared(after_squares(t), value);
+        });
       }
     }
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
     if constexpr (Undo) {
-      unsigned char* const to = target + first * target_pitch;
-      const auto copy = [&](unsigned t, const unsigned char* from) {
-        store_global(to + t * target_pitch, load_shared<word>(from));
+      const auto put = [&](unsigned t, unsigned, const word& value) {
+        store_global(target + (first + t) * target_pitch, value);
       };
       if (arguments.squares) {
-        for_each_row([&](unsigned t) { copy(t, before_squares(t)); });
+        move_rows([&](unsigned t, unsigned) { return load_shared<word>(before_squares(t)); }, put);
       } else {
-        for_each_row([&](unsigned t) { copy(t, after_squares(t)); });
+        move_rows([&](unsigned t, unsigned) { return load_shared<word>(after_squares(t)); }, put);
       }
     } else {
-      for_each_line([&](unsigned t, unsigned row) {
-        store_global(target + row * target_pitch, load_shared<word>(after_squares(t)));
-      });
+      move_lines([&](unsigned t, unsigned) { return load_shared<word>(after_squares(t)); },
+                 [&](unsigned, unsigned row, const word& value) {
+                   store_global(target + row * target_pitch, value);
+                 });
     }
   }
 };
@@ -305,11 +340,9 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
         band_col,
         band_col + k,
         line};
-    const bool mine = line < arguments.lines && in_launch + k < arguments.cols;
+    const bool mine = line < arguments.lines.divisor && in_launch + k < arguments.cols;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
-    commit_copies();
-    wait_for_copies(0);
     meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
          arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
@@ -344,6 +377,9 @@ struct squares_arguments {
 /// Step 1, or undone: where the elements of a row come from. A walk visits every `stride`-th of its places.
 ///
 ///     place Q * g + s has element s * q + t;        undone: place s * q + t has element Q * g + s
+///
+/// With step 2, place Q * g + i of row s has element s * q + t of row i; undone, place s * q + t of row i has
+/// element Q * g + i of row s. So one of s and i is the row's own, the other comes with the place.
 template <bool Undo>
 struct row_walk {
   struct step {
@@ -379,8 +415,9 @@ struct row_walk {
           static_cast<unsigned long long>(major + grid.wide - start) * grid.tall_inverse);
     }
   }
-  TILETRANSPOSE_FUNCTION unsigned element(const rectangle& grid) const {
-    return Undo ? turned * grid.common + major : minor * grid.wide + turned;
+  /// `pitch` is what the place's s or i counts: elements of a row, or whole rows.
+  TILETRANSPOSE_FUNCTION unsigned element(const rectangle& grid, unsigned pitch) const {
+    return Undo ? turned * grid.common + major * pitch : minor * pitch + turned;
   }
   TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
     minor += by.minor;
@@ -405,7 +442,8 @@ template <bool Undo>
 struct shuffle_arguments {
   unsigned char* data;
   rectangle grid;
-  unsigned block_rows;  ///< that a block takes
+  unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
+  bool squares;         ///< step 2, too
   unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
   typename row_walk<Undo>::step step;  ///< of team / (units of an element) elements
 };
@@ -448,14 +486,21 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
   const unsigned part = in_team % parts * Unit;
   if (start >= stride) { return; }
   const unsigned teams = group.size() / arguments.team;
+  // What s or i is worth that comes with the place, and the one that is the row's own.
+  const unsigned row_pitch = Undo ? 1 : grid.wide;
+  const unsigned pitch = arguments.squares ? grid.cols : row_pitch;
   for (unsigned row = rank / arguments.team; row < rows; row += teams) {
-    const unsigned char* const from = copy + row * row_bytes + part;
+    const unsigned above = grid.by_common.quotient(first_row + row);
+    const unsigned in_square = grid.by_common.remainder(first_row + row, above);
+    const unsigned own =
+        arguments.squares ? (row - in_square) * grid.cols + in_square * row_pitch : row * grid.cols;
+    const unsigned char* const from = copy + own * ElementBytes + part;
     unsigned char* const to = data + row * row_bytes + part;
-    row_walk<Undo> walk(grid, grid.by_common.quotient(first_row + row), start);
+    row_walk<Undo> walk(grid, above, start);
     TILETRANSPOSE_UNROLL_BY(4)
     for (unsigned place = start; place < grid.cols; place += stride) {
       store_global(to + place * ElementBytes,
-                   load_shared<word>(from + walk.element(grid) * ElementBytes));
+                   load_shared<word>(from + walk.element(grid, pitch) * ElementBytes));
       walk.advance(grid, arguments.step);
     }
   }
