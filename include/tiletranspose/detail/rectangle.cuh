@@ -28,12 +28,12 @@ namespace detail {
 /// Blocks that share a multiprocessor's memory: some wait while others read or write.
 inline constexpr int column_blocks = 3;
 
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int Unit>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_columns<Undo, ElementBytes, Unit>(static_block<column_threads>{},
-                                         tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  move_columns<Undo, Unit>(static_block<column_threads>{}, tiletranspose_dynamic_shared, arguments,
+                           blockIdx.x);
 }
 
 template <bool Undo, int ElementBytes, int Unit>
@@ -126,57 +126,74 @@ cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
 
 /// Bands of columns and their tiles.
 struct column_plan {
-  size_type band_cols = 1;
+  size_type unit = 1;        ///< bytes
+  size_type band_bytes = 0;  ///< of a row of a band
   size_type tile_rows = 1;
   size_type tile_pitch = 0;  ///< bytes
   size_type blocks = 0;      ///< that run at once; 0: columns pass through scratch memory
   bool squares = false;      ///< are transposed on the way
 
   size_type shared_bytes() const { return tile_rows * tile_pitch; }
-  size_type band_tiles(size_type rows) const { return divide_up(rows, tile_rows); }
-
-  /// Bands of up to `cols` columns, tiles of up to `most_bytes` and of about `wanted_rows` rows.
-  column_plan(const rectangle& grid, bool with_squares, size_type cols, size_type element,
-              size_type unit, size_type most_bytes, size_type wanted_rows) {
-    const size_type common = grid.common;
-    squares = with_squares && common <= cols;
-    band_cols = squares ? cols / common * common : smaller<size_type>(cols, grid.cols);
-    // Squares in shared memory are read across.
-    tile_pitch = band_cols * element + (squares ? unit : 0);
-    const size_type step = squares ? common : 1;
-    const size_type most = larger<size_type>(most_bytes / tile_pitch / step, 1) * step;
-    tile_rows = smaller<size_type>(smaller(most, divide_up(wanted_rows, step) * step), grid.rows);
+  size_type band_tiles(const rectangle& grid) const { return divide_up(grid.rows, tile_rows); }
+  size_type bands(const rectangle& grid, size_type element) const {
+    return divide_up(grid.cols * element, band_bytes);
   }
+
   column_plan() = default;
+  /// Bands of up to `wanted` bytes or one unit, tiles of up to `most` bytes. `narrow` divides elements and
+  /// addresses, `wide` rows of squares and addresses.
+  column_plan(const rectangle& grid, bool with_squares, size_type element, size_type narrow,
+              size_type wide, size_type wanted, size_type most) {
+    const size_type square_bytes = grid.common * element;
+    squares = with_squares && square_bytes <= wanted;
+    unit = squares ? narrow : wide;
+    const size_type step = squares ? square_bytes : unit;
+    band_bytes = smaller(larger<size_type>(smaller(wanted, column_threads * unit) / step, 1) * step,
+                         grid.cols * element);
+    // Squares in shared memory are read across.
+    tile_pitch = band_bytes + (squares ? unit : 0);
+    limit_rows(grid, most / tile_pitch);
+  }
+
+  /// At most so many rows a tile; whole squares in any case.
+  void limit_rows(const rectangle& grid, size_type most) {
+    const size_type step = squares ? grid.common : 1;
+    tile_rows = smaller<size_type>(larger<size_type>(most / step, 1) * step, grid.rows);
+  }
 };
 
-/// Bands in the shared memory of all blocks: as wide as leaves room for two of them, or at least for one.
+/// Bands in the shared memory of all blocks, as wide as fits it. Either kernel may be the one that moves them.
 template <class Kernel>
 cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
-                          size_type unit, Kernel* kernel, const device_limits& limits,
-                          column_plan& plan) {
+                          size_type narrow, size_type wide, Kernel* const (&kernels)[2],
+                          const device_limits& limits, column_plan& plan) {
   plan = column_plan();
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
   const size_type most =
       static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved;
-  cudaError_t status = allow_shared_bytes(kernel, most);
-  int resident = 0;
-  if (status == cudaSuccess) {
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, column_threads, most);
+  size_type blocks = ~size_type{0};
+  for (Kernel* const kernel : kernels) {
+    cudaError_t status = allow_shared_bytes(kernel, most);
+    int resident = 0;
+    if (status == cudaSuccess) {
+      status =
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, column_threads, most);
+    }
+    if (status != cudaSuccess) { return status; }
+    blocks = smaller(
+        blocks, static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors));
   }
-  if (status != cudaSuccess) { return status; }
-  const size_type blocks =
-      static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors);
   for (size_type bytes = band_bytes; bytes >= sector_bytes; bytes /= 2) {
-    const size_type cols =
-        smaller<size_type>(larger<size_type>(bytes / element, 1), column_threads * unit / element);
-    // No fewer tiles than blocks, if they have enough rows to be worth a block.
-    const size_type bands = divide_up(grid.cols, cols);
-    const size_type fair = divide_up(grid.rows * bands, blocks);
-    column_plan found(grid, with_squares, cols, element, unit, most, larger<size_type>(fair, 64));
-    if (found.shared_bytes() <= most && found.band_tiles(grid.rows) <= blocks) {
-      found.blocks = smaller(blocks, bands * found.band_tiles(grid.rows));
+    column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
+    if (found.shared_bytes() <= most && found.band_tiles(grid) <= blocks) {
+      const size_type bands = found.bands(grid, element);
+      if (bands * found.band_tiles(grid) < blocks) {
+        // No fewer tiles than blocks, if they have enough rows to be worth a block.
+        found.limit_rows(grid, smaller(larger<size_type>(divide_up(grid.rows * bands, blocks), 64),
+                                       found.tile_rows));
+      }
+      found.blocks = smaller(blocks, bands * found.band_tiles(grid));
       plan = found;
       return cudaSuccess;
     }
@@ -193,55 +210,59 @@ cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_t
                                      stream);
 }
 
-/// Where bands of columns are taken from, and how.
+/// Step 3, and step 2 where the plan says so.
 template <class Kernel>
 cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
-                           size_type element, size_type unit, const column_plan& plan,
-                           Kernel* kernel, cudaStream_t stream) {
+                           size_type element, const column_plan& plan, Kernel* kernel,
+                           cudaStream_t stream) {
+  const auto count = [](size_type value) { return static_cast<unsigned>(value); };
+  const size_type row_bytes = problem.cols * element;
+  const size_type band_tiles = plan.band_tiles(grid);
   column_arguments arguments{};
   arguments.data = problem.data;
+  arguments.data_pitch = row_bytes;
   arguments.grid = grid;
-  arguments.band_cols = static_cast<unsigned>(plan.band_cols);
-  arguments.tile_rows = static_cast<unsigned>(plan.tile_rows);
-  arguments.tile_pitch = static_cast<unsigned>(plan.tile_pitch);
-  const size_type band_tiles = plan.band_tiles(problem.rows);
+  arguments.band_units = count(plan.band_bytes / plan.unit);
+  arguments.square_units = divider(grid.common * element / plan.unit);
+  arguments.parts = divider(larger<size_type>(element / plan.unit, 1));
+  arguments.tile_rows = count(plan.tile_rows);
+  arguments.tile_pitch = count(plan.tile_pitch);
   arguments.band_tiles = divider(band_tiles);
-  arguments.lines = divider(column_threads / (plan.band_cols * element / unit));
+  arguments.lines = divider(column_threads / arguments.band_units);
   arguments.step = column_walk::step(grid, arguments.lines.divisor);
   arguments.squares = plan.squares;
+  void* pointers[] = {&arguments};
   if (plan.blocks != 0) {
-    const size_type bands = divide_up(problem.cols, plan.band_cols);
+    const size_type bands = plan.bands(grid, element);
     const size_type misaligned = reinterpret_cast<size_type>(problem.scratch) % sizeof(unsigned);
     arguments.arrived = reinterpret_cast<unsigned*>(
         problem.scratch + (misaligned == 0 ? 0 : sizeof(unsigned) - misaligned));
     arguments.source = problem.data;
-    arguments.source_pitch = problem.cols * element;
-    arguments.cols = static_cast<unsigned>(problem.cols);
-    arguments.tiles = static_cast<unsigned>(bands * band_tiles);
-    arguments.blocks = static_cast<unsigned>(plan.blocks);
+    arguments.source_pitch = row_bytes;
+    arguments.units = count(row_bytes / plan.unit);
+    arguments.tiles = count(bands * band_tiles);
+    arguments.blocks = count(plan.blocks);
     const cudaError_t status =
         cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream);
-    if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
-    return start_together(kernel, plan.blocks, column_threads, plan.shared_bytes(), pointers,
-                          stream);
+    return status != cudaSuccess ? status
+                                 : start_together(kernel, plan.blocks, column_threads,
+                                                  plan.shared_bytes(), pointers, stream);
   }
-  const size_type held = problem.scratch_bytes / (problem.rows * element);  // columns, at least 1
-  const size_type cached = cached_scratch_bytes / (problem.rows * element);
-  const size_type cols =
-      smaller(held, larger(cached, plan.band_cols)) / plan.band_cols * plan.band_cols;
+  const size_type held = problem.scratch_bytes / problem.rows;  // bytes of a row, at least a band's
+  const size_type cached = cached_scratch_bytes / problem.rows;
+  const size_type step =
+      smaller(held, larger(cached, plan.band_bytes)) / plan.band_bytes * plan.band_bytes;
   arguments.source = problem.scratch;
-  for (size_type col = 0; col < problem.cols; col += cols) {
-    arguments.first_col = static_cast<unsigned>(col);
-    arguments.cols = static_cast<unsigned>(smaller(problem.cols - col, cols));
-    arguments.source_pitch = arguments.cols * element;
-    arguments.tiles = static_cast<unsigned>(divide_up(arguments.cols, plan.band_cols) * band_tiles);
+  for (size_type first = 0; first < row_bytes; first += step) {
+    const size_type bytes = smaller(row_bytes - first, step);
+    arguments.first_unit = count(first / plan.unit);
+    arguments.units = count(bytes / plan.unit);
+    arguments.source_pitch = bytes;
+    arguments.tiles = count(divide_up(bytes, plan.band_bytes) * band_tiles);
     arguments.blocks = arguments.tiles;
-    cudaError_t status =
-        copy_rows(problem.scratch, arguments.source_pitch, problem.data + col * element,
-                  problem.cols * element, arguments.source_pitch, problem.rows, stream);
+    cudaError_t status = copy_rows(problem.scratch, bytes, problem.data + first, row_bytes, bytes,
+                                   problem.rows, stream);
     if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
     status = start(kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
     if (status != cudaSuccess) { return status; }
   }
@@ -348,24 +369,32 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
       problem, grid, ElementBytes, tile::side, tile::threads, stream);
 }
 
+/// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
 template <bool Undo, int ElementBytes, int Unit>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
   const rectangle grid(problem.rows, problem.cols);
-  const auto kernel = &column_kernel<Undo, ElementBytes, Unit>;
   device_limits limits;
   cudaError_t status = ask_device(limits);
   if (status != cudaSuccess) { return status; }
-  // Squares are transposed together with rows, else with columns, else by themselves.
   const bool has_squares = grid.common > 1;
   const bool in_rows =
       has_squares && grid.wide > 1 && fits_block(limits, grid, grid.common, ElementBytes);
   const bool in_columns = has_squares && !in_rows;
+
+  constexpr int widest = max_access_bytes;
+  const size_type bits = reinterpret_cast<size_type>(problem.data) |
+                         reinterpret_cast<size_type>(problem.scratch) | grid.common * ElementBytes;
+  const size_type wide = bits % widest == 0 ? widest : Unit;
+  void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Unit>,
+                                               &column_kernel<Undo, widest>};
   column_plan plan;
-  status = plan_together(grid, in_columns, ElementBytes, Unit, kernel, limits, plan);
+  status = plan_together(grid, in_columns, ElementBytes, Unit, wide, kernels, limits, plan);
   if (plan.blocks == 0) {
-    plan = column_plan(grid, in_columns, larger<size_type>(band_bytes / ElementBytes, 1),
-                       ElementBytes, Unit, scratch_tile_bytes, problem.rows);
+    constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
+    plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes,
+                       scratch_tile_bytes);
   }
+
   const auto rows = [&] {
     if (status == cudaSuccess && grid.wide > 1) {
       status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, in_rows, limits, stream);
@@ -377,9 +406,9 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
     }
   };
   const auto columns = [&] {
-    if (status == cudaSuccess) {
-      status = launch_columns(problem, grid, ElementBytes, Unit, plan, kernel, stream);
-    }
+    if (status != cudaSuccess) { return; }
+    status = launch_columns(problem, grid, ElementBytes, plan, kernels[plan.unit == Unit ? 0 : 1],
+                            stream);
   };
   if constexpr (Undo) {
     columns();

@@ -122,10 +122,9 @@ struct column_walk {
   unsigned s;  ///< row in its square
   unsigned x;  ///< (P - Q) / q % p
 
-  /// Precondition: row < m, col < n.
-  TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned col) {
+  /// Precondition: row < m, and `left`, squares to the left of the column, < q.
+  TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned left) {
     const unsigned above = grid.by_common.quotient(row);
-    const unsigned left = grid.by_common.quotient(col);  // < p
     s = grid.by_common.remainder(row, above);
     const unsigned diagonal = above >= left ? above - left : above + grid.tall - left;
     x = grid.modulo_tall.remainder(static_cast<unsigned long long>(diagonal) * grid.wide_inverse);
@@ -141,7 +140,9 @@ struct column_walk {
   }
 };
 
-/// A launch over bands of columns. A block takes tiles of them, one after the other.
+/// A launch over bands of columns, which count units: the columns of a square move alike, whatever their
+/// elements, so that a unit may be several of them, or part of one. A block takes tiles of bands, one after the
+/// other.
 struct column_arguments {
   const unsigned char* source;  ///< the data, or a copy of the launch's columns
   unsigned char* data;
@@ -149,10 +150,13 @@ struct column_arguments {
   /// that a tile is written to has been read by others: they must all have done so.
   unsigned* arrived;
   size_type source_pitch;  ///< bytes
+  size_type data_pitch;    ///< bytes
   rectangle grid;
-  unsigned first_col;
-  unsigned cols;           ///< of all bands of the launch
-  unsigned band_cols;      ///< of a band; the last may have fewer
+  unsigned first_unit;     ///< of a row
+  unsigned units;          ///< of all bands of the launch
+  unsigned band_units;     ///< of a band; the last may have fewer
+  divider square_units;    ///< of a square
+  divider parts;           ///< units of an element; asked only where squares are transposed
   unsigned tile_rows;      ///< a multiple of g where squares are transposed
   divider band_tiles;      ///< tiles of a band
   unsigned tiles;          ///< of all bands
@@ -183,21 +187,20 @@ TILETRANSPOSE_FUNCTION void meet(Group group, unsigned* arrived, unsigned expect
 }
 
 /// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row.
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int Unit>
 struct column_tile {
   using word = access_word_t<Unit>;
-  static constexpr unsigned parts = ElementBytes / Unit;
 
   const column_arguments& arguments;
   unsigned char* shared;        ///< where the thread's unit of row 0 lies
   const unsigned char* source;  ///< the same in the grid's row 0
   unsigned char* target;
-  size_type target_pitch;
   unsigned first;  ///< row of the tile
   unsigned rows;
-  unsigned band_col;
-  unsigned col;
-  unsigned line;  ///< where the thread starts
+  unsigned left;       ///< squares to the left of the unit
+  unsigned band_left;  ///< and of the band
+  unsigned in_square;  ///< units to the left of it in its square
+  unsigned line;       ///< where the thread starts
 
   /// Moves words of rows t, t + lines, ... before `end`: put(t, row, take(t, row)), several at a time, where row
   /// is what the walk says of t.
@@ -244,25 +247,25 @@ struct column_tile {
     // One square further to the right, that is one square further down: such lines start in the tile's first
     // column, and go on in its first row where they leave it at its last.
     const rectangle& grid = arguments.grid;
-    const unsigned squares = grid.by_common.quotient(col) - grid.by_common.quotient(band_col);
-    const unsigned down = static_cast<unsigned>(size_type{squares} * grid.common % rows);
+    const unsigned down = static_cast<unsigned>(size_type{left - band_left} * grid.common % rows);
     unsigned t = line + down;
     if (t < rows) {
-      move_run(t, rows, column_walk(grid, first + t, col), take, put);
+      move_run(t, rows, column_walk(grid, first + t, left), take, put);
       t += arguments.lines.quotient(rows - t + arguments.lines.divisor - 1) *
            arguments.lines.divisor;
     }
     t -= rows;
-    if (t < down) { move_run(t, down, column_walk(grid, first + t, col), take, put); }
+    if (t < down) { move_run(t, down, column_walk(grid, first + t, left), take, put); }
   }
 
-  /// Where in shared memory row t's unit is before step 2.
+  /// Where in shared memory the unit lies that is row t's before step 2, and after it.
   TILETRANSPOSE_FUNCTION unsigned char* before_squares(unsigned t) const {
     const rectangle& grid = arguments.grid;
     const unsigned row = grid.by_common.remainder(t, grid.by_common.quotient(t));
-    const unsigned col_of_square = grid.by_common.remainder(col, grid.by_common.quotient(col));
-    const int distance = static_cast<int>(col_of_square) - static_cast<int>(row);
-    return after_squares(t) + distance * (static_cast<int>(arguments.tile_pitch) - ElementBytes);
+    const unsigned col = arguments.parts.quotient(in_square);
+    const int element_bytes = static_cast<int>(arguments.parts.divisor) * Unit;
+    return after_squares(t) + (static_cast<int>(col) - static_cast<int>(row)) *
+                                  (static_cast<int>(arguments.tile_pitch) - element_bytes);
   }
   TILETRANSPOSE_FUNCTION unsigned char* after_squares(unsigned t) const {
     return shared + t * arguments.tile_pitch;
@@ -294,7 +297,7 @@ struct column_tile {
   TILETRANSPOSE_FUNCTION void write() const {
     if constexpr (Undo) {
       const auto put = [&](unsigned t, unsigned, const word& value) {
-        store_global(target + (first + t) * target_pitch, value);
+        store_global(target + (first + t) * arguments.data_pitch, value);
       };
       if (arguments.squares) {
         move_rows([&](unsigned t, unsigned) { return load_shared<word>(before_squares(t)); }, put);
@@ -304,7 +307,7 @@ struct column_tile {
     } else {
       move_lines([&](unsigned t, unsigned) { return load_shared<word>(after_squares(t)); },
                  [&](unsigned, unsigned row, const word& value) {
-                   store_global(target + row * target_pitch, value);
+                   store_global(target + row * arguments.data_pitch, value);
                  });
     }
   }
@@ -313,34 +316,30 @@ struct column_tile {
 /// Steps 2 and 3 for the tiles of a block, or undone.
 /// Shared memory: tile_rows * tile_pitch bytes, aligned to 16. Barriers: three a tile, inside.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
-template <bool Undo, int ElementBytes, int Unit, class Group>
+template <bool Undo, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
                                          const column_arguments& arguments, unsigned block) {
-  constexpr unsigned parts = ElementBytes / Unit;
   const rectangle& grid = arguments.grid;
-  const unsigned units = arguments.band_cols * parts;
-  const unsigned line = group.thread_rank() / units;
-  const unsigned unit = group.thread_rank() - line * units;
-  const unsigned k = unit / parts;
-  const size_type target_pitch = size_type{grid.cols} * ElementBytes;
+  const divider& square_units = arguments.square_units;
+  const unsigned line = group.thread_rank() / arguments.band_units;
+  const unsigned in_band = group.thread_rank() - line * arguments.band_units;
   for (unsigned at = block; at < arguments.tiles; at += arguments.blocks) {
     const unsigned band = arguments.band_tiles.quotient(at);
     const unsigned first = arguments.band_tiles.remainder(at, band) * arguments.tile_rows;
-    const unsigned in_launch = band * arguments.band_cols;
-    const unsigned band_col = arguments.first_col + in_launch;
-    const size_type offset = size_type{unit} * Unit;
-    const column_tile<Undo, ElementBytes, Unit> tile{
-        arguments,
-        shared + offset,
-        arguments.source + size_type{in_launch} * ElementBytes + offset,
-        arguments.data + size_type{band_col} * ElementBytes + offset,
-        target_pitch,
-        first,
-        smaller(grid.rows - first, arguments.tile_rows),
-        band_col,
-        band_col + k,
-        line};
-    const bool mine = line < arguments.lines.divisor && in_launch + k < arguments.cols;
+    const unsigned in_launch = band * arguments.band_units + in_band;
+    const unsigned unit = arguments.first_unit + in_launch;
+    const unsigned left = square_units.quotient(unit);
+    const column_tile<Undo, Unit> tile{arguments,
+                                       shared + in_band * Unit,
+                                       arguments.source + size_type{in_launch} * Unit,
+                                       arguments.data + size_type{unit} * Unit,
+                                       first,
+                                       smaller(grid.rows - first, arguments.tile_rows),
+                                       left,
+                                       square_units.quotient(unit - in_band),
+                                       square_units.remainder(unit, left),
+                                       line};
+    const bool mine = line < arguments.lines.divisor && in_launch < arguments.units;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
     meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
