@@ -337,12 +337,21 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///
 /// Passes over the matrix, each of which reads and writes all of it:
 ///
-///     nx * ny elements of scratch            2: out of place and back
-///     less, nx and ny without a common divisor   2: rows, columns
-///     less, other shapes                     3: columns, rows, columns
+///     nx * ny elements of scratch                 2: out of place and back
+///     less, one side a multiple of the other      2: squares, columns
+///     less, the sides' greatest common divisor
+///       such that so many rows fit a block        2: rows, columns
+///     less, other shapes                          3: rows, squares, columns
 ///
-/// The least is 128 bytes (or one element, where that is more) for each row or column, whichever are more. From
-/// there to 24 MB every byte saves launches; more than that is of use only where it holds the matrix. Squares, rows and columns need no scratch, and a single pass or none.
+/// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. The least
+/// is 128 bytes (or one element, where that is more) for each row or column, whichever are more. Between that and
+/// the whole matrix more scratch is of use only where the shared memory of all multiprocessors does not hold 32
+/// bytes (or one element) of every row, or that of one block does not hold a row: they pass through scratch, of
+/// which every byte up to 24 MB saves launches. Squares, rows and columns need no scratch, and a single pass or
+/// none.
+///
+/// The blocks of the last pass wait for each other: on devices with cooperative launches it is one, for which all
+/// multiprocessors have to become free.
 ///
 /// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null
 /// \param temp_bytes  the bytes of `temp`; set to the least where `temp` is null
