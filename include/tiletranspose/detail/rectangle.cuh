@@ -228,8 +228,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.tile_rows = count(plan.tile_rows);
   arguments.tile_pitch = count(plan.tile_pitch);
   arguments.band_tiles = divider(band_tiles);
-  arguments.lines = divider(column_threads / arguments.band_units);
-  arguments.step = column_walk::step(grid, arguments.lines.divisor);
+  arguments.lines = column_threads / arguments.band_units;
+  arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
   arguments.squares = plan.squares;
   void* pointers[] = {&arguments};
   if (plan.blocks != 0) {

@@ -113,10 +113,13 @@ struct column_walk {
     unsigned turn;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
 
     step() = default;
-    step(const rectangle& grid, unsigned stride)
-        : rows(stride % grid.common),
-          turn(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
-                                     grid.wide_inverse % grid.tall)) {}
+    /// Precondition: stride <= m.
+    TILETRANSPOSE_FUNCTION step(const rectangle& grid, unsigned stride) {
+      const unsigned squares = grid.by_common.quotient(stride);
+      rows = grid.by_common.remainder(stride, squares);
+      turn =
+          grid.modulo_tall.remainder(static_cast<unsigned long long>(squares) * grid.wide_inverse);
+    }
   };
 
   unsigned s;  ///< row in its square
@@ -162,7 +165,7 @@ struct column_arguments {
   unsigned tiles;          ///< of all bands
   unsigned blocks;         ///< of the launch
   unsigned tile_pitch;     ///< bytes between rows of the tile in shared memory
-  divider lines;           ///< rows of a tile that threads take at a time
+  unsigned lines;          ///< rows of a tile that threads take at a time
   column_walk::step step;  ///< of `lines` rows
   bool squares;            ///< step 2, too; bands are multiples of g wide
 };
@@ -202,60 +205,96 @@ struct column_tile {
   unsigned in_square;  ///< units to the left of it in its square
   unsigned line;       ///< where the thread starts
 
-  /// Moves words of rows t, t + lines, ... before `end`: put(t, row, take(t, row)), several at a time, where row
-  /// is what the walk says of t.
-  template <class Walk, class Take, class Put>
-  TILETRANSPOSE_FUNCTION void move_run(unsigned t, unsigned end, Walk walk, Take take,
-                                       Put put) const {
-    const unsigned lines = arguments.lines.divisor;
-    const auto move_batch = [&](auto whole, unsigned count) {
-      unsigned row[column_batch];
+  /// A row of the tile, and the one that its unit moves to.
+  struct place {
+    unsigned t;
+    unsigned row;
+  };
+
+  /// Visits the thread's rows where the units of a warp lie in one row.
+  class along_rows {
+   public:
+    TILETRANSPOSE_FUNCTION explicit along_rows(const column_tile& tile)
+        : t_(tile.line), lines_(tile.arguments.lines) {}
+    TILETRANSPOSE_FUNCTION place next() {
+      const place here{t_, 0};
+      t_ += lines_;
+      return here;
+    }
+
+   private:
+    unsigned t_;
+    unsigned lines_;
+  };
+
+  /// Visits them where the units of a warp move to one row. One square further to the right, that is one square
+  /// further down: such lines start in the tile's first column, and go on in its first row after its last.
+  class along_lines {
+   public:
+    TILETRANSPOSE_FUNCTION explicit along_lines(const column_tile& tile)
+        : tile_(tile),
+          back_(tile.arguments.grid, tile.arguments.grid.rows - tile.rows),
+          t_(tile.turned(tile.line)),
+          walk_(tile.arguments.grid, tile.first + t_, tile.left) {}
+    TILETRANSPOSE_FUNCTION place next() {
+      const rectangle& grid = tile_.arguments.grid;
+      const place here{t_, walk_.row(grid)};
+      t_ += tile_.arguments.lines;
+      walk_.advance(grid, tile_.arguments.step);
+      if (t_ >= tile_.rows) {
+        t_ -= tile_.rows;
+        walk_.advance(grid, back_);
+      }
+      return here;
+    }
+
+   private:
+    const column_tile& tile_;
+    column_walk::step back_;  ///< the tile's rows
+    unsigned t_;
+    column_walk walk_;
+  };
+
+  /// The row in which the line that starts in row t meets the thread's column.
+  TILETRANSPOSE_FUNCTION unsigned turned(unsigned t) const {
+    const size_type down = size_type{left - band_left} * arguments.grid.common % rows;
+    const unsigned at = t + static_cast<unsigned>(down);
+    return at < rows ? at : at - rows;
+  }
+
+  /// Moves the thread's words: put(place, take(place)), several at a time.
+  template <class Along, class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
+    const unsigned lines = arguments.lines;
+    const auto move_batch = [&](auto whole, unsigned start) {
+      place places[column_batch];
       word words[column_batch];
       TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < column_batch; ++i) { places[i] = along.next(); }
+      TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < column_batch; ++i) {
-        row[i] = walk.row(arguments.grid);
-        walk.advance(arguments.grid, arguments.step);
+        if (whole.value || start + i * lines < rows) { words[i] = take(places[i]); }
       }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < column_batch; ++i) {
-        if (whole.value || i < count) { words[i] = take(t + i * lines, row[i]); }
+        if (whole.value || start + i * lines < rows) { put(places[i], words[i]); }
       }
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < column_batch; ++i) {
-        if (whole.value || i < count) { put(t + i * lines, row[i], words[i]); }
-      }
-      t += column_batch * lines;
     };
-    unsigned left = arguments.lines.quotient(end - t + lines - 1);
-    for (; left >= column_batch; left -= column_batch) { move_batch(constant<true>{}, 0); }
-    if (left != 0) { move_batch(constant<false>{}, left); }
-  }
-
-  /// Rows of the tile where the units of a warp lie in one row.
-  template <class Take, class Put>
-  TILETRANSPOSE_FUNCTION void move_rows(Take take, Put put) const {
-    struct stay {
-      TILETRANSPOSE_FUNCTION unsigned row(const rectangle&) const { return 0; }
-      TILETRANSPOSE_FUNCTION void advance(const rectangle&, const column_walk::step&) const {}
-    };
-    if (line < rows) { move_run(line, rows, stay{}, take, put); }
-  }
-
-  /// Rows of the tile where the units of a warp move to one row.
-  template <class Take, class Put>
-  TILETRANSPOSE_FUNCTION void move_lines(Take take, Put put) const {
-    // One square further to the right, that is one square further down: such lines start in the tile's first
-    // column, and go on in its first row where they leave it at its last.
-    const rectangle& grid = arguments.grid;
-    const unsigned down = static_cast<unsigned>(size_type{left - band_left} * grid.common % rows);
-    unsigned t = line + down;
-    if (t < rows) {
-      move_run(t, rows, column_walk(grid, first + t, left), take, put);
-      t += arguments.lines.quotient(rows - t + arguments.lines.divisor - 1) *
-           arguments.lines.divisor;
+    unsigned start = line;
+    for (; start + (column_batch - 1) * lines < rows; start += column_batch * lines) {
+      move_batch(constant<true>{}, start);
     }
-    t -= rows;
-    if (t < down) { move_run(t, down, column_walk(grid, first + t, left), take, put); }
+    if (start < rows) { move_batch(constant<false>{}, start); }
+  }
+
+  /// The same from global to shared memory, all under way at once.
+  template <class Along, class From, class To>
+  TILETRANSPOSE_FUNCTION void fetch(Along along, From from, To to) const {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned start = line; start < rows; start += arguments.lines) {
+      const place here = along.next();
+      copy_async<Unit>(to(here), from(here));
+    }
   }
 
   /// Where in shared memory the unit lies that is row t's before step 2, and after it.
@@ -272,43 +311,38 @@ struct column_tile {
   }
 
   TILETRANSPOSE_FUNCTION void read() const {
+    const auto after = [&](place at) { return after_squares(at.t); };
     if constexpr (Undo) {
-      move_lines(
-          [&](unsigned, unsigned row) {
-            return load_global<word>(source + row * arguments.source_pitch);
-          },
-          [&](unsigned t, unsigned, const word& value) { store_shared(after_squares(t), value); });
+      fetch(
+          along_lines(*this), [&](place at) { return source + at.row * arguments.source_pitch; },
+          after);
     } else {
-      const auto take = [&](unsigned t, unsigned) {
-        return load_global<word>(source + (first + t) * arguments.source_pitch);
-      };
+      const auto from = [&](place at) { return source + (first + at.t) * arguments.source_pitch; };
       if (arguments.squares) {
-        move_rows(take, [&](unsigned t, unsigned, const word& value) {
-          store_shared(before_squares(t), value);
-        });
+        fetch(along_rows(*this), from, [&](place at) { return before_squares(at.t); });
       } else {
-        move_rows(take, [&](unsigned t, unsigned, const word& value) {
-          store_shared(after_squares(t), value);
-        });
+        fetch(along_rows(*this), from, after);
       }
     }
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
+    const auto after = [&](place at) { return load_shared<word>(after_squares(at.t)); };
     if constexpr (Undo) {
-      const auto put = [&](unsigned t, unsigned, const word& value) {
-        store_global(target + (first + t) * arguments.data_pitch, value);
+      const auto put = [&](place at, const word& value) {
+        store_global(target + (first + at.t) * arguments.data_pitch, value);
       };
       if (arguments.squares) {
-        move_rows([&](unsigned t, unsigned) { return load_shared<word>(before_squares(t)); }, put);
+        move(
+            along_rows(*this), [&](place at) { return load_shared<word>(before_squares(at.t)); },
+            put);
       } else {
-        move_rows([&](unsigned t, unsigned) { return load_shared<word>(after_squares(t)); }, put);
+        move(along_rows(*this), after, put);
       }
     } else {
-      move_lines([&](unsigned t, unsigned) { return load_shared<word>(after_squares(t)); },
-                 [&](unsigned, unsigned row, const word& value) {
-                   store_global(target + row * arguments.data_pitch, value);
-                 });
+      move(along_lines(*this), after, [&](place at, const word& value) {
+        store_global(target + at.row * arguments.data_pitch, value);
+      });
     }
   }
 };
@@ -339,9 +373,11 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
                                        square_units.quotient(unit - in_band),
                                        square_units.remainder(unit, left),
                                        line};
-    const bool mine = line < arguments.lines.divisor && in_launch < arguments.units;
+    const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.units;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
+    commit_copies();
+    wait_for_copies(0);
     meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
          arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
