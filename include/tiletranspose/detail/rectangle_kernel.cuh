@@ -98,9 +98,9 @@ TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modu
   return sum >= modulus ? sum - modulus : sum;
 }
 
-inline constexpr int column_threads = 256;
+inline constexpr int column_threads = 512;
 inline constexpr int shuffle_threads = 512;
-/// Accesses to memory that a thread has under way.
+/// Accesses that a thread of a column has under way.
 inline constexpr unsigned column_batch = 8;
 
 // ---- columns ----------------------------------------------------------------------------------------------
@@ -287,13 +287,21 @@ struct column_tile {
     if (start < rows) { move_batch(constant<false>{}, start); }
   }
 
-  /// The same from global to shared memory, all under way at once.
+  /// The same from global to shared memory, all under way at once where copies can run in the background.
   template <class Along, class From, class To>
   TILETRANSPOSE_FUNCTION void fetch(Along along, From from, To to) const {
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned start = line; start < rows; start += arguments.lines) {
-      const place here = along.next();
-      copy_async<Unit>(to(here), from(here));
+    if constexpr (copies_async && Unit >= 4) {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned start = line; start < rows; start += arguments.lines) {
+        const place here = along.next();
+        copy_async<Unit>(to(here), from(here));
+      }
+      commit_copies();
+      wait_for_copies(0);
+    } else {
+      move(
+          along, [&](place at) { return load_global<word>(from(at)); },
+          [&](place at, const word& value) { store_shared(to(at), value); });
     }
   }
 
@@ -376,8 +384,6 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.units;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
-    commit_copies();
-    wait_for_copies(0);
     meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
          arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
