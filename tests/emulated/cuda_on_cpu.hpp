@@ -19,6 +19,7 @@
 #include <stdexcept>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #define __global__
 #define __device__
@@ -59,6 +60,7 @@ namespace cpu {
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
+  bool starts_together = false;  ///< offers cooperative launches
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
@@ -128,22 +130,43 @@ inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
 }
-/// A device whose blocks run one after the other: they cannot wait for each other.
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
   *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin       ? 227 * 1024
            : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? 228 * 1024
-           : attribute == cudaDevAttrMultiProcessorCount              ? 1
-                                                                      : 0;
+           : attribute == cudaDevAttrMultiProcessorCount              ? 4
+           : attribute == cudaDevAttrCooperativeLaunch
+               ? (cpu::this_device().starts_together ? 1 : 0)
+               : 0;
   return cudaSuccess;
 }
 template <class Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
-  *blocks = 1;
+  *blocks = 2;
   return cudaSuccess;
 }
-template <class Kernel>
-cudaError_t cudaLaunchCooperativeKernel(Kernel*, dim3, dim3, void**, std::size_t, cudaStream_t) {
-  return cudaErrorUnknown;
+/// Blocks run one after the other here and cannot wait for each other: what they read before they meet is a copy.
+template <class Arguments>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Arguments), dim3 grid, dim3 block,
+                                        void** arguments, std::size_t shared_bytes,
+                                        cudaStream_t stream) {
+  Arguments all = *static_cast<Arguments*>(arguments[0]);
+  if (all.arrived == nullptr || all.source != all.data || grid.x < all.band_tiles.divisor) {
+    return cudaErrorInvalidValue;
+  }
+  const std::size_t bytes = all.grid.rows * all.source_pitch;
+  std::vector<unsigned char> memory(bytes + 15);
+  const auto at = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
+  unsigned char* const copy = memory.data() + (at(all.data) - at(memory.data())) % 16;
+  std::memcpy(copy, all.data, bytes);
+  tt::emulator_options& options = cpu::this_device().options;
+  const tt::emulator_options before = options;
+  options.knows(static_cast<const unsigned char*>(copy), bytes);
+  all.source = copy;
+  all.arrived = nullptr;
+  void* pointers[] = {&all};
+  const cudaError_t status = cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
+  options = before;
+  return status;
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {

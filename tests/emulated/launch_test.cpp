@@ -205,13 +205,15 @@ void check_inplace(shape s) {
   square.expect(turned, is_transpose(matrix.data(), s.nx, old.data(), s.nx, {s.nx, s.nx}));
 }
 
-// Any shape in place, with as little scratch memory as there may be.
+// Any shape in place, with as little scratch memory as there may be, on devices with and without cooperative
+// launches.
 template <class T>
-void check_rectangle(shape s) {
+void check_rectangle(shape s, bool starts_together) {
   tt::emulated_buffer<T> matrix(s.nx * s.ny);
   fill(matrix);
   const std::vector<T> old(matrix.begin(), matrix.end());
   launch_case c(describe<T>("transpose_inplace with scratch", s));
+  cpu::this_device().starts_together = starts_together;
   std::size_t bytes = 0;
   cudaError_t status = tt::transpose_inplace(nullptr, bytes, matrix.data(), s.nx, s.ny);
   tt::emulated_buffer<unsigned char> scratch(bytes);
@@ -303,8 +305,12 @@ void check_others() {
   });
   check_symmetries<T>({37, 21});
   check_inplace<T>({45, 13});
-  check_rectangle<T>({45, 130});
-  check_rectangle<T>({66, 20});
+  for (const bool starts_together : {false, true}) {
+    check_rectangle<T>({45, 130}, starts_together);
+    check_rectangle<T>({66, 20}, starts_together);
+    check_rectangle<T>({140, 260}, starts_together);
+    check_rectangle<T>({131, 140}, starts_together);
+  }
   check_transform<T>({33, 70});
 }
 
