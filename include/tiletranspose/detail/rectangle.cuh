@@ -11,9 +11,10 @@
 /// | s | 2: transposed into the scratch, copied back |
 /// | less | up to 3: rows, squares, columns |
 ///
-/// Rows stay as they are where the longer side is a multiple of the shorter one; squares are transposed together
-/// with columns where they are no wider than a band. Bands of columns lie in the shared memory of all blocks at
-/// once; columns longer than that pass through scratch memory, band by band.
+/// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
+/// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
+/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once;
+/// columns longer than that pass through scratch memory, band by band.
 
 #pragma once
 
