@@ -53,10 +53,10 @@ __global__ void __launch_bounds__(column_threads)
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(2 * Shape::threads)
     squares_kernel(const __grid_constant__ squares_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
-  swap_tiles<Shape>(static_block<Shape::threads>{}, shared, arguments.square(blockIdx.x),
+  swap_tiles<Shape>(static_block<2 * Shape::threads>{}, shared, arguments.square(blockIdx.x),
                     arguments.pair(blockIdx.x));
 }
 
@@ -365,7 +365,7 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
     if (bits % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
       return start_squares(&squares_kernel<shape>, problem, grid, ElementBytes, shape::tile_rows,
-                           shape::threads, stream);
+                           2 * shape::threads, stream);
     }
   }
   using tile = swap_tile<ElementBytes, Unit>;
