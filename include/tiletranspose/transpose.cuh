@@ -326,7 +326,7 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 }
 
 /// Transposes a matrix of any shape in its own memory, in the manner of CUB: asked without scratch memory, it
-/// says how much it needs at least; what is more makes it faster.
+/// says how much it needs at least; as much as the matrix makes it faster.
 ///
 ///     data[x * ny + y] becomes data[y * nx + x]
 ///
@@ -339,19 +339,18 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///
 ///     nx * ny elements of scratch                 2: out of place and back
 ///     less, one side a multiple of the other      2: squares, columns
-///     less, the sides' greatest common divisor
-///       such that so many rows fit a block        2: rows, columns
-///     less, other shapes                          3: rows, squares, columns
+///     less, other shapes                          2: rows, columns; or 3, with squares between them
 ///
+/// Squares are as large as the greatest common divisor of the sides. They take a pass of their own where so many
+/// rows are more than the shared memory of a block, and so many elements more than 256 bytes.
 /// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. The least
 /// is 128 bytes (or one element, where that is more) for each row or column, whichever are more. Between that and
 /// the whole matrix more scratch is of use only where the shared memory of all multiprocessors does not hold 32
-/// bytes (or one element) of every row, or that of one block does not hold a row: they pass through scratch, of
-/// which every byte up to 24 MB saves launches. Squares, rows and columns need no scratch, and a single pass or
-/// none.
+/// bytes of every row, or that of one block does not hold a row: they pass through scratch, of which every byte up
+/// to 24 MB saves launches. Squares, rows and columns need no scratch, and a single pass or none.
 ///
-/// The blocks of the last pass wait for each other: on devices with cooperative launches it is one, for which all
-/// multiprocessors have to become free.
+/// The last pass over such columns is a cooperative launch, whose blocks wait for each other: it starts when all
+/// multiprocessors have room for it.
 ///
 /// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null
 /// \param temp_bytes  the bytes of `temp`; set to the least where `temp` is null
