@@ -100,8 +100,10 @@ TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modu
 
 inline constexpr int column_threads = 512;
 inline constexpr int shuffle_threads = 512;
-/// Accesses that a thread of a column has under way.
-inline constexpr unsigned column_batch = 8;
+/// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
+/// in the background.
+template <int Unit>
+inline constexpr unsigned column_batch = Unit < 16 && copies_async ? 8 : 4;
 
 // ---- columns ----------------------------------------------------------------------------------------------
 
@@ -265,23 +267,24 @@ struct column_tile {
   /// Moves the thread's words: put(place, take(place)), several at a time.
   template <class Along, class Take, class Put>
   TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
+    constexpr unsigned batch = column_batch<Unit>;
     const unsigned lines = arguments.lines;
     const auto move_batch = [&](auto whole, unsigned start) {
-      place places[column_batch];
-      word words[column_batch];
+      place places[batch];
+      word words[batch];
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < column_batch; ++i) { places[i] = along.next(); }
+      for (unsigned i = 0; i < batch; ++i) { places[i] = along.next(); }
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < column_batch; ++i) {
+      for (unsigned i = 0; i < batch; ++i) {
         if (whole.value || start + i * lines < rows) { words[i] = take(places[i]); }
       }
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < column_batch; ++i) {
+      for (unsigned i = 0; i < batch; ++i) {
         if (whole.value || start + i * lines < rows) { put(places[i], words[i]); }
       }
     };
     unsigned start = line;
-    for (; start + (column_batch - 1) * lines < rows; start += column_batch * lines) {
+    for (; start + (batch - 1) * lines < rows; start += batch * lines) {
       move_batch(constant<true>{}, start);
     }
     if (start < rows) { move_batch(constant<false>{}, start); }
