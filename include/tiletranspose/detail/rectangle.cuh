@@ -107,6 +107,9 @@ inline cudaError_t ask_device(device_limits& limits) {
   ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
   ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
+  // Where cudaFuncSetAttribute succeeds, it clears an error that somebody else left behind (CUDA 13.0). While there
+  // is one, kernels make do with what they have without asking.
+  if (cudaPeekAtLastError() != cudaSuccess) { limits.shared_of_block = default_shared_bytes; }
   return status;
 }
 
@@ -175,7 +178,8 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
   const size_type most =
-      static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved;
+      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved,
+              static_cast<size_type>(limits.shared_of_block));
   size_type blocks = ~size_type{0};
   for (Kernel* const kernel : kernels) {
     cudaError_t status = allow_shared_bytes(kernel, most);
