@@ -238,8 +238,7 @@ cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, O
 ///     out[x * ny + y] == op(in[y * nx + x], old_out[x * ny + y])
 ///
 /// \param op   as above, with two arguments: an element of the input and the element of the output that
-///             it is to replace. Near the borders of tiles it is also called with a second argument of no
-///             meaning, and what it returns is then dropped.
+///             it is to replace. Called once per element, near tile borders too.
 ///
 /// BLAS' update C = alpha A^T + beta C:
 ///

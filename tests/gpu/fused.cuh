@@ -156,8 +156,8 @@ template <class Call, class U, class T, class Op, class Reference>
 void check_small(const std::vector<T>& values, const std::vector<U>& olds, Op op,
                  Reference reference) {
   random_source random;
-  const shape shapes[] = {{1, 1},   {33, 31}, {64, 64}, {128, 64}, {65, 129},
-                          {3, 257}, {257, 3}, {1, 90},  {90, 1},   {131, 259}};
+  const shape shapes[] = {{1, 1},   {33, 31}, {64, 64}, {128, 64},  {65, 129}, {3, 257},
+                          {257, 3}, {1, 90},  {90, 1},  {131, 259}, {601, 393}};
   for (const shape s : shapes) check_fused<Call>(s, {}, random, values, olds, op, reference);
   fused_placement p;
   p.in_misalignment = sizeof(T);
@@ -170,6 +170,9 @@ void check_small(const std::vector<T>& values, const std::vector<U>& olds, Op op
   check_fused<Call>({70, 197}, p, random, values, olds, op, reference);
   p = {128, 256, 160, 0, 0, 0};
   check_fused<Call>({128, 192}, p, random, values, olds, op, reference);
+  // Whole tiles of rows that are aligned on both sides, and of an output that is not.
+  check_fused<Call>({512, 768}, {}, random, values, olds, op, reference);
+  check_fused<Call>({512, 777}, {}, random, values, olds, op, reference);
 }
 
 template <class Call, class U, class T, class Op, class Reference>

@@ -80,6 +80,15 @@ struct repeat {
   }
 };
 
+// Counts its calls.
+struct counted_sum {
+  unsigned long long* calls;
+  __device__ float operator()(float element, float old) const {
+    atomicAdd(calls, 1ull);
+    return element + old;
+  }
+};
+
 template <class T>
 std::vector<T> random_elements() {
   random_source random{11};
@@ -150,6 +159,26 @@ TEST_CASE("accumulate: every path at a small size", "[accumulate][quick]") {
   SECTION("12 bytes") { with_bytes_of<float_triple>(small); }
   SECTION("32 bytes, aligned to 16") { with_bytes_of<aligned_32>(small); }
   SECTION("64 bytes") { with_bytes_of<repeat_16>(small); }
+}
+
+TEST_CASE("accumulate: the function is called once per element", "[accumulate][quick]") {
+  require_device();
+  for (const shape s : {shape{512, 768}, shape{131, 259}}) {
+    device_allocation in{s.nx * s.ny * sizeof(float)}, out{s.nx * s.ny * sizeof(float)};
+    device_allocation calls{sizeof(unsigned long long)};
+    upload(in.data(), byte_vector(s.nx * s.ny * sizeof(float)));
+    upload(out.data(), byte_vector(s.nx * s.ny * sizeof(float)));
+    upload(calls.data(), byte_vector(sizeof(unsigned long long)));
+    const counted_sum op{reinterpret_cast<unsigned long long*>(calls.data())};
+    REQUIRE(tt::accumulate_transpose(reinterpret_cast<float*>(out.data()),
+                                     reinterpret_cast<const float*>(in.data()), s.nx, s.ny,
+                                     op) == cudaSuccess);
+    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    const byte_vector counted = download(calls.data(), sizeof(unsigned long long));
+    unsigned long long times = 0;
+    std::memcpy(&times, counted.data(), sizeof times);
+    CHECK(times == s.nx * s.ny);
+  }
 }
 
 TEST_CASE("accumulate: float", "[accumulate]") {

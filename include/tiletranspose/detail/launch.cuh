@@ -84,28 +84,28 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
 }
 
 /// Small elements leave room for more blocks; what a function of the caller's needs, nobody knows. H200,
-/// 2026-11-21: with 3 instead of 4, bytes to bytes 92 % of cudaMemcpyAsync instead of 89, but bytes to floats
-/// 75 instead of 91, and floats added to floats of odd rows 83 instead of 96.
+/// 2026-11-21: bytes to bytes 93 % of cudaMemcpyAsync where rows are aligned, which take 3, and 91 with 4.
 template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
-  return sizeof(In) + sizeof(Out) > 16           ? 1
-         : Fused::split || Fused::run::parts > 1 ? 2
-         : sizeof(In) + sizeof(Out) > 8          ? 3
-         : Fused::turns_bytes                    ? 3
-                                                 : 4;
+  constexpr int bytes = static_cast<int>(sizeof(In) + sizeof(Out));
+  return bytes > 16                                                                     ? 1
+         : Fused::splits_out || !Fused::whole_in                                        ? 2
+         : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
+         : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
+                                                                                        : 4;
 }
 
-template <fusion Kind, class In, class Out, class Op>
+template <fusion Kind, bool Aligned, class In, class Out, class Op>
 __global__ void __launch_bounds__(
-    fused_shape<In, Out, Kind>::type::threads,
-    resident_blocks(fused_shape<In, Out, Kind>::type::threads,
-                    fused_blocks<fused_shape<In, Out, Kind>, In, Out>()))
+    fused_shape<In, Out, Kind, Aligned>::threads,
+    resident_blocks(fused_shape<In, Out, Kind, Aligned>::threads,
+                    fused_blocks<fused_shape<In, Out, Kind, Aligned>, In, Out>()))
     fused_kernel(const __grid_constant__ tile_arguments arguments, const row_major_copy copy,
                  const __grid_constant__ Op op) {
-  using fused = fused_shape<In, Out, Kind>;
+  using fused = fused_shape<In, Out, Kind, Aligned>;
   __shared__ __align__(16) unsigned char shared[fused::shared_bytes];
-  convert_tile<fused, Kind, In, Out>(static_block<fused::type::threads>{}, shared, arguments, copy,
-                                     op, blockIdx.x);
+  convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, copy, op,
+                                     blockIdx.x);
 }
 
 /// Blocks of one launch; more work is split.
@@ -460,31 +460,50 @@ inline row_major_copy copy_beside(const row_major_copy& copy, const tile_problem
   return result;
 }
 
-template <fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
+template <fusion Kind, bool Aligned, class In, class Out, class Op>
+cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const Op& op,
                          cudaStream_t stream) {
-  using fused = fused_shape<In, Out, Kind>;
-  using shape = typename fused::type;
+  using fused = fused_shape<In, Out, Kind, Aligned>;
   const unsigned mask = fused::keeps_elements ? 0 : sector_mask(problem, 1);
-  tile_arguments arguments{problem, {}, mask, shape::tile_cols};
+  tile_arguments arguments{problem, {}, mask, fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
+  if (fused::stages_copy) {
+    copy.sector_mask =
+        Aligned && fused::cols * fused::out_bytes % sector_bytes == 0 ? 0 : sector_bytes - 1;
+  }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
   // Two outputs, one along each side of the input: neighbours write neighbouring memory in both.
   const int strip_width = Kind == fusion::dual ? 8 : 1;
-  if (!order_tiles(arguments, 1, sizeof(Out), shape::piece_bytes, strip_width, blocks)) {
+  if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
       const bool copies = Kind == fusion::dual;
-      return launch_fused<Kind, In, Out>(
+      return launch_fused<Kind, Aligned, In, Out>(
           part, copies ? copy_beside(copy, problem, part, sizeof(In), sizeof(Out)) : copy, op,
           stream);
     });
   }
   arguments.problem.nx = problem.nx;
-  row_major_copy own_copy = copy;
   Op own_op = op;
-  void* pointers[] = {&arguments, &own_copy, &own_op};
-  return start(&fused_kernel<Kind, In, Out, Op>, blocks, shape::threads, 0, pointers, stream);
+  void* pointers[] = {&arguments, &copy, &own_op};
+  return start(&fused_kernel<Kind, Aligned, In, Out, Op>, blocks, fused::threads, 0, pointers,
+               stream);
+}
+
+/// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or
+/// for any.
+template <fusion Kind, class In, class Out, class Op>
+cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
+                         cudaStream_t stream) {
+  using aligned = fused_shape<In, Out, Kind, true>;
+  if constexpr (aligned::count > 1 || aligned::stages_copy) {
+    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
+    const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
+    if (in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0) {
+      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+    }
+  }
+  return launch_fused<Kind, false, In, Out>(problem, copy, op, stream);
 }
 
 /// out(x, y) = op(in(y, x)), or with the old out(x, y) as a second argument.
@@ -505,11 +524,8 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
   if (answer != verdict::go) { return status_of(answer); }
   const size_type stride_bytes = copy_stride * sizeof(Out);
-  // Unstaged copies have no pieces to skew.
-  const bool skews = fused_shape<In, Out, fusion::dual>::stages_copy &&
-                     (reinterpret_cast<size_type>(copy) | stride_bytes) % sector_bytes != 0;
-  return launch_fused<fusion::dual, In, Out>(
-      make_problem(request), {copy, stride_bytes, skews ? sector_bytes - 1u : 0u}, op, stream);
+  return launch_fused<fusion::dual, In, Out>(make_problem(request), {copy, stride_bytes, 0}, op,
+                                             stream);
 }
 
 }  // namespace detail

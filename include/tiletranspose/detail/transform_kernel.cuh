@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned
-/// into the output's, and packed into the same shared rows that the plain kernel drains.
+/// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned into
+/// the output's, and stored into shared rows whose pieces are drained as the plain kernel's are.
+///
+/// Two ways of loading, chosen at launch. Rows of the input that are aligned to 16 bytes are read by words,
+/// and as many rows at a time as fill a word of the shared row. Narrow elements of rows that start anywhere
+/// are read by wide loads from the boundary before the row on, and dealt out element by element.
 ///
 /// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the shared rows first take the pieces of the output as they were, read the way they will
-///   be written, so that the function finds the old element where it puts the new one;
+/// - *accumulate*: the pieces of the output as they were are read into registers, by the accesses that will
+///   write them and before anything else. The shared rows take the elements of the input as they are, and
+///   the function meets both when it is their turn to be drained;
 /// - *dual*: a second set of shared rows takes the elements as the input has them, and is drained to the
 ///   copy in the same way, by pieces of whole sectors.
 
@@ -33,68 +38,38 @@ struct row_major_copy {
   unsigned sector_mask;  ///< as the one of tile_arguments
 };
 
-/// Objects side by side, of a type that need not be default-constructible: one, read by units, or as many
-/// narrow ones as fill a word.
-template <class In, bool Alone = false>
-struct loaded_run {
-  static constexpr int unit = access_width(sizeof(In), alignof(In));
-  static constexpr int parts = static_cast<int>(sizeof(In)) / unit;
-  static constexpr int count = parts == 1 && unit < 4 && !Alone ? 4 / unit : 1;
-  static constexpr int word_bytes = count > 1 ? 4 : unit;
-  alignas(alignof(In) > 4 ? alignof(In) : 4) access_word_t<word_bytes> words[parts];
-
-  /// Registers that a load under way takes.
-  TILETRANSPOSE_HOST_DEVICE static constexpr int registers(bool shifted) {
-    return shifted ? 2 : parts * larger(word_bytes / 4, 1);
-  }
-
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    TILETRANSPOSE_UNROLL
-    for (int part = 0; part < parts; ++part) {
-      words[part] = load_constant<access_word_t<word_bytes>>(address + part * word_bytes);
-    }
-  }
-  /// From an address that is no multiple of the word: shifted together from the two words it lies in.
-  TILETRANSPOSE_FUNCTION void load_shifted(const unsigned char* address) {
-    static_assert(count > 1, "");
-    const unsigned low = load_constant<unsigned>(word_below(address));
-    const unsigned high = load_constant<unsigned>(word_below(address) + 4);
-    words[0] = funnel_shift(low, high, 8 * address_bits(address));
-  }
-  /// Loads the element `at`, alone.
-  TILETRANSPOSE_FUNCTION void load_one(const unsigned char* address, int at) {
-    TILETRANSPOSE_UNROLL
-    for (int part = 0; part < parts; ++part) {
-      const auto word = load_constant<access_word_t<unit>>(address + part * unit);
-      __builtin_memcpy(reinterpret_cast<unsigned char*>(words) + at * sizeof(In) + part * unit,
-                       &word, unit);
-    }
-  }
-  TILETRANSPOSE_FUNCTION const In& get(int at) const {
-    return reinterpret_cast<const In*>(words)[at];
-  }
-};
-
 /// `Count` elements that are moved together, `Unit` bytes at a time.
-template <class Out, int Count, int Unit>
+template <class T, int Count, int Unit>
 struct packed_elements {
-  static constexpr int bytes = Count * static_cast<int>(sizeof(Out));
-  alignas(alignof(Out) > 16 ? alignof(Out) : 16) unsigned char memory[bytes];
+  static constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char memory[bytes];
 
-  TILETRANSPOSE_FUNCTION const Out& get(int at) const {
-    return reinterpret_cast<const Out&>(memory[at * sizeof(Out)]);
+  TILETRANSPOSE_FUNCTION const T& get(int at) const {
+    return reinterpret_cast<const T&>(memory[at * sizeof(T)]);
   }
-  TILETRANSPOSE_FUNCTION void put(int at, const Out& value) {
-    __builtin_memcpy(memory + at * sizeof(Out), &value, sizeof(Out));
+  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
+    __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
   }
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* shared) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
+  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
+    each([&](unsigned char* part, int i) {
+      const auto word = load_constant<access_word_t<Unit>>(address + i);
+      __builtin_memcpy(part, &word, Unit);
+    });
+  }
+  /// From memory that the kernel writes.
+  TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
+    each([&](unsigned char* part, int i) {
+      const auto word = load_global<access_word_t<Unit>>(address + i);
+      __builtin_memcpy(part, &word, Unit);
+    });
+  }
+  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
+    each([&](unsigned char* part, int i) {
       const auto word = load_shared<access_word_t<Unit>>(shared + i);
-      __builtin_memcpy(memory + i, &word, Unit);
-    }
+      __builtin_memcpy(part, &word, Unit);
+    });
   }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* shared) const {
+  TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < bytes; i += Unit) {
       access_word_t<Unit> word;
@@ -102,7 +77,7 @@ struct packed_elements {
       store_shared(shared + i, word);
     }
   }
-  TILETRANSPOSE_FUNCTION void store_apart(unsigned char* address) const {
+  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < bytes; i += Unit) {
       access_word_t<Unit> word;
@@ -110,363 +85,652 @@ struct packed_elements {
       store_global(address + i, word);
     }
   }
+
+ private:
+  template <class Load>
+  TILETRANSPOSE_FUNCTION void each(Load load) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < bytes; i += Unit) { load(memory + i, i); }
+  }
 };
 
-/// A shape whose threads fill `Count` shared rows side by side: each such group is followed by a chunk of
-/// padding, which keeps the lanes of a warp in different banks where they are `Count` rows apart.
-template <class Shape, int Count>
-struct grouped_rows : Shape {
-  static constexpr int pitch = round_up(Shape::used_bytes, 2 * Shape::chunk_bytes);
-  static constexpr int shared_bytes =
-      round_up(Shape::tile_cols * pitch + Shape::tile_cols / Count * Shape::chunk_bytes, 16);
-  static_assert(shared_bytes <= default_shared_bytes, "");
+/// A where `First`, else B.
+template <bool First, class A, class B>
+struct either {
+  using type = A;
+};
+template <class A, class B>
+struct either<false, A, B> {
+  using type = B;
+};
+
+/// The largest power of two that is not above `value`.
+TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
+  int power = 1;
+  while (2 * power <= value) { power *= 2; }
+  return power;
+}
+
+/// The tile of a fused kernel.
+struct fused_policy {
+  int rows;   ///< of the input
+  int lanes;  ///< threads that share one of them
+};
+
+/// `count`: elements of a load; `deals`: loads start before their row.
+TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
+                                                                    int out_bytes, int count,
+                                                                    bool deals) {
+  const bool combines = kind == fusion::accumulate;
+  const int widest = larger(in_bytes, combines ? in_bytes : out_bytes);
+  if (!deals) {
+    const int rows = kind == fusion::transform && widest == 1 ? 256
+                     : out_bytes <= 2                         ? 128
+                     : out_bytes <= 8                         ? 64
+                                                              : 32;
+    const int cols = kind == fusion::dual && out_bytes <= 16                   ? 64
+                     : larger(in_bytes, out_bytes) > 16                        ? 16
+                     : larger(in_bytes, out_bytes) > 8                         ? 32
+                     : (kind == fusion::transform && count > 1) || widest == 1 ? 128
+                                                                               : 64;
+    return {rows, cols / count};
+  }
+  const int rows = out_bytes == 1   ? 128
+                   : out_bytes == 2 ? (kind == fusion::transform && in_bytes <= 2 ? 128 : 64)
+                   : out_bytes > 4 || (combines && in_bytes == 1) ? 32
+                                                                  : 64;
+  if (kind == fusion::dual) {
+    return {rows, widest == 1 ? 8 : in_bytes == 4 && out_bytes <= 2 ? 32 : 16};
+  }
+  if (combines) { return {rows, widest == 4 || (in_bytes == 2 && out_bytes == 2) ? 16 : 8}; }
+  return {rows, widest == 1 || widest == 2 || out_bytes == 1 || widest == 8 ? 16 : 32};
+}
+
+/// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a
+/// copy at sectors.
+///
+/// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
+/// before it on. Loads of aligned rows are words, as many below each other as their elements fill words of
+/// the shared rows. Where rows start anywhere, loads are wider, start at the boundary before and are dealt
+/// out element by element; shared rows before the first and behind the last take what lies beside the tile.
+template <class In, class Out, fusion Kind, bool Aligned>
+struct fused_shape {
+  static constexpr bool combines = Kind == fusion::accumulate;
+  static constexpr bool copies = Kind == fusion::dual;
+  static constexpr int threads = 256;
+  static constexpr int in_bytes = static_cast<int>(sizeof(In));
+  static constexpr int in_unit = access_width(in_bytes, alignof(In));
+  static constexpr int out_bytes = static_cast<int>(sizeof(Out));
+  static constexpr int out_unit = access_width(out_bytes, alignof(Out));
+  static constexpr bool splits_out = out_unit < out_bytes;
+  /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
+  /// a sector, and whoever is later would find the new element instead of the old one.
+  static constexpr bool keeps_elements = combines && splits_out;
+  /// Large elements cover sectors of their own and are copied by the threads that have them.
+  static constexpr bool stages_copy = copies && out_bytes <= 16;
+  /// What shared memory holds: old elements are combined with those of the input.
+  using stored = typename either<combines, In, Out>::type;
+  static constexpr int bytes = static_cast<int>(sizeof(stored));
+  static constexpr int unit = access_width(bytes, alignof(stored));
+
+  /// Elements of a load, beside and below each other.
+  static constexpr bool whole_in = in_unit == in_bytes;
+  static constexpr bool deals =
+      !Aligned && whole_in && in_bytes <= (copies ? 4 : 2) && out_bytes <= 4;
+  static constexpr int count = deals ? power_below(16 / larger(in_bytes, bytes))
+                               : Aligned && whole_in && in_bytes < 4 ? 4 / in_bytes
+                                                                     : 1;
+  static constexpr int micro_rows = !deals && unit == bytes ? larger(4 / bytes, 1) : 1;
+  static constexpr int load_bytes = count * in_bytes;
+  static constexpr int chunk_unit = micro_rows > 1 ? 4 : unit;
+  static constexpr int skew_rows =
+      keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
+  static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
+  /// Loads before the tile's first column, for the pieces of the copy that begin there.
+  static constexpr int lead_lanes =
+      stages_copy && !Aligned ? ((sector_bytes + out_bytes - 1) / out_bytes + count - 1) / count
+                              : 0;
+  static constexpr int lead_cols = lead_lanes * count;
+
+  /// Registers that an old element takes; parts of a word take one each until they are put together.
+  static constexpr int old_registers = larger(splits_out ? out_bytes / out_unit : 0, out_bytes / 4);
+
+  /// What follows from a policy.
+  struct plan {
+    fused_policy policy;
+
+    TILETRANSPOSE_HOST_DEVICE constexpr int cols() const {
+      return (policy.lanes - lead_lanes - (deals ? 1 : 0)) * count;
+    }
+    TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const {
+      const int used = lead_bytes + policy.rows * bytes;
+      const int banks = unit < 4 ? (bytes + 6) / 4 * 4 : bytes;
+      return deals          ? ((used + unit - 1) / unit | 1) * unit  // odd
+             : unit < bytes ? round_up(used - banks, 128) + banks
+             : count > 1    ? round_up(used, 2 * spread())
+                            : round_up(used - spread(), 2 * spread()) + spread();
+    }
+    /// The words that a request writes into one shared row.
+    TILETRANSPOSE_HOST_DEVICE constexpr int spread() const {
+      const int word = larger(unit, 4);
+      return word * larger(128 / word / policy.lanes, 1);
+    }
+    /// Lanes that fill several rows side by side leave a chunk between their groups.
+    TILETRANSPOSE_HOST_DEVICE constexpr int padding() const {
+      return !deals && count > 1 ? spread() : 0;
+    }
+    TILETRANSPOSE_HOST_DEVICE constexpr int tile_bytes() const {
+      const int shared_rows = cols() + (deals ? 2 * count : 0);
+      return round_up(shared_rows * pitch() + shared_rows / count * padding(), 16);
+    }
+    /// The copy's rows: as the lanes have them.
+    TILETRANSPOSE_HOST_DEVICE constexpr int copy_pitch() const {
+      return round_up(policy.lanes * count * out_bytes, 128) +
+             (deals ? 8 * count * out_bytes % 128 : 0);
+    }
+    TILETRANSPOSE_HOST_DEVICE constexpr int copy_bytes() const {
+      return stages_copy ? policy.rows * copy_pitch() + 16 : 0;
+    }
+  };
+  /// Narrower where shared memory or, for old elements, registers are short.
+  static constexpr plan tile = [] {
+    plan result{tuned_fused_policy(Kind, in_bytes, out_bytes, count, deals)};
+    while (result.tile_bytes() + result.copy_bytes() > default_shared_bytes ||
+           (combines && result.policy.rows * result.cols() / threads * old_registers > 32)) {
+      result.policy.lanes /= 2;
+    }
+    return result;
+  }();
+  static constexpr int rows = tile.policy.rows;
+  static constexpr int lanes = tile.policy.lanes;
+  static constexpr int cols = tile.cols();
+  static constexpr int pitch = tile.pitch();
+  static constexpr int padding = tile.padding();
+  static constexpr int copy_pitch = tile.copy_pitch();
+  static constexpr int tile_bytes = tile.tile_bytes();
+  static constexpr int shared_bytes = tile_bytes + tile.copy_bytes();
+  static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
+  static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
-    return col * pitch + col / Count * Shape::chunk_bytes;
+    return deals ? (col + count) * pitch : col * pitch + col / count * padding;
   }
   struct fill_lanes {
-    constexpr long long operator()(int lane) const { return row_offset(lane * Count); }
+    constexpr long long operator()(int lane) const {
+      return deals ? row_offset(lane % 8 * count) + lane / 8 * bytes
+                   : row_offset(lane % lanes * count) + lane / lanes * bytes * micro_rows;
+    }
   };
-  static_assert(request_ways(fill_lanes{}, Shape::chunk_bytes) == 1,
+  static_assert(unit < bytes || unit > 4 || request_ways(fill_lanes{}, chunk_unit) == 1,
                 "a shipped tile must not conflict");
-  // Quarters of a warp drain from one row each and turn their words, wherever the rows lie.
-  static_assert(Shape::piece_bytes % 128 == 0, "a shipped tile must not conflict");
-};
-template <class Shape>
-struct grouped_rows<Shape, 1> : Shape {};
 
-/// The tiles of a fused kernel: words of the output are filled from as many rows as they hold elements.
-template <class In, class Out, fusion Kind>
-struct fused_shape {
-  static constexpr int bytes = static_cast<int>(sizeof(Out));
-  static constexpr int unit = access_width(bytes, alignof(Out));
-  static constexpr bool split = unit < bytes;
-  /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
-  /// a sector, and whoever is later would find the new element instead of the old one. Such elements are
-  /// stored in parts, so that tiles may start anywhere.
-  static constexpr bool keeps_elements = Kind == fusion::accumulate && split;
-  /// Large elements cover sectors of their own and are copied by the threads that have them.
-  static constexpr bool stages_copy = Kind == fusion::dual && bytes <= 16;
+  using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
+  static constexpr int copy_unit = access_width(count * out_bytes, splits_out ? out_unit : 16);
 
-  using run = loaded_run<In, split>;
-  /// Narrow elements are loaded by words, and more of them make a tile. H200, 2026-11-21, 16384 x 16384, % of
-  /// cudaMemcpyAsync: half to fp8 97, half to float 94, byte to float 91; one element a load: 79, 83 and 73.
-  static constexpr bool narrow = run::count > 1;
-  /// Four rows of four columns each are in registers at a time.
-  static constexpr bool turns_bytes = narrow && bytes == 1 && Kind == fusion::transform;
-  static constexpr int fewest_rows = keeps_elements ? 32 : bytes <= 2 ? 128 : bytes <= 8 ? 64 : 32;
-  static constexpr int rows =
-      Kind == fusion::transform && bytes == 1 && sizeof(In) == 1                 ? 256
-      : Kind == fusion::transform && bytes < 8 && fewest_rows * bytes % 128 != 0 ? 128
-                                                                                 : fewest_rows;
-  static constexpr int most_cols = Kind == fusion::dual && (split || bytes == 8)             ? 32
-                                   : bytes == 1 || (Kind == fusion::transform && bytes <= 4) ? 128
-                                                                                             : 64;
-  static constexpr int cols = bytes > 32 && keeps_elements            ? 8
-                              : bytes > 16                            ? 16
-                              : bytes > 8 || (bytes > 4 && bytes < 8) ? 32
-                              : narrow || most_cols < 64              ? most_cols
-                                                                      : 64;
-  static constexpr int word = split || unit >= 4 ? unit : 4;
-  using type = grouped_rows<
-      tile_shape<bytes, unit, rows, cols, 256, unit, word, keeps_elements ? unit : 16, false>,
-      run::count>;
-  /// The copy's pieces: of the input's rows.
-  template <bool Stages, class = void>
-  struct copied {
-    using type = void;
-    static constexpr int shared_bytes = 0;
-  };
-  template <class Dummy>
-  struct copied<true, Dummy> {
-    using type = tile_shape<bytes, unit, cols, rows, 256, unit, word, 16, false>;
-    static constexpr int shared_bytes = type::shared_bytes;
-  };
-  using copy_type = typename copied<stages_copy>::type;
-  /// Bytes of an access to `Count` elements of the copy.
-  template <int Count>
-  TILETRANSPOSE_HOST_DEVICE static constexpr int copied_unit() {
-    if constexpr (stages_copy && Count > 1) {
-      return access_width(Count * bytes,
-                          copy_type::pitch | copy_type::lead_bytes | copy_type::group_padding);
-    } else {
-      return unit;
-    }
-  }
-  static constexpr int shared_bytes = type::shared_bytes + copied<stages_copy>::shared_bytes;
-  static_assert(shared_bytes <= default_shared_bytes, "");
+  /// What the tile's place needs to know.
+  static constexpr int tile_rows = rows;
+  static constexpr int element_bytes = out_bytes;
+  static constexpr int piece_bytes = rows * out_bytes;
+  /// Elements that are combined at a time: up to 16 bytes of both.
+  static constexpr int combined =
+      splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
+  /// Bytes of a store.
+  static constexpr int store_bytes = 16;
 };
 
-/// Reads the bytes that `drain_pieces` will overwrite into the places that it will read them from. No byte
-/// of another tile's pieces is touched, because that tile may have written it already.
-template <class Shape, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void recall_pieces(Group group, unsigned char* shared,
-                                          const tile_target& target) {
-  constexpr int bytes = Shape::word_bytes;
-  constexpr int unit = Shape::unit;
-  using word = access_word_t<bytes>;
-  constexpr unsigned row_words = Shape::piece_bytes / bytes;
-  constexpr unsigned steps = Shape::tile_cols * row_words;
-  constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
-  constexpr unsigned batch =  // up to 16 registers' worth, or 4 beside as many questions
-      smaller<unsigned>(rounds, larger((Interior ? 16 : 4) / larger(bytes / 4, 1), 1));
-  constexpr bool straight = Shape::threads % row_words == 0;
+/// Calls visit(round, row, out, byte) for each vector of the pieces of a tile that is the thread's: `byte` is
+/// counted from the unskewed piece's start. Some of its bytes exist.
+template <int Rows, int RowVectors, int VectorBytes, int Threads, bool Interior, class Group,
+          class Visit>
+TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
+  constexpr unsigned steps = Rows * RowVectors;
+  constexpr unsigned rounds = (steps + Threads - 1) / Threads;
+  constexpr bool straight = Threads % RowVectors == 0;
   const unsigned rank = group.thread_rank();
-
-  struct place {
-    unsigned char* out;
-    unsigned row;
-    int byte;
-  };
-  const auto find = [&](unsigned round) -> place {
-    const unsigned step = rank + round * Shape::threads;
+  unsigned char* out = target.first + rank / RowVectors * target.stride_bytes;
+  TILETRANSPOSE_UNROLL
+  for (unsigned round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const unsigned step = rank + round * Threads;
     const unsigned row =
-        straight ? rank / row_words + round * (Shape::threads / row_words) : step / row_words;
-    unsigned char* const out = target.first + row * target.stride_bytes;
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    return {out, row, static_cast<int>((straight ? rank : step) % row_words * bytes) - skew};
-  };
-  const auto exists = [&](unsigned round, const place& at) {
-    return (rounds % batch == 0 || round < rounds) &&
-           (steps % Shape::threads == 0 || rank + round * Shape::threads < steps) &&
-           (Interior || at.row < static_cast<unsigned>(target.rows));
-  };
-  const auto is_whole = [&](const place& at) {
-    return Interior || (at.byte >= target.first_byte && at.byte + bytes <= target.end_byte);
-  };
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned first = 0; first < rounds; first += batch) {
-    word loaded[batch];
-    TILETRANSPOSE_UNROLL
-    for (unsigned b = 0; b < batch; ++b) {
-      const place at = find(first + b);
-      if (exists(first + b, at) && is_whole(at)) {
-        loaded[b] = load_global<word>(at.out + at.byte);
-      }
+        straight ? rank / RowVectors + round * (Threads / RowVectors) : step / RowVectors;
+    if ((Interior && steps % Threads != 0 && (round + 1) * Threads > steps && row >= Rows) ||
+        (!Interior && row >= static_cast<unsigned>(target.rows))) {
+      break;
     }
-    TILETRANSPOSE_UNROLL
-    for (unsigned b = 0; b < batch; ++b) {
-      const place at = find(first + b);
-      if (!exists(first + b, at)) { continue; }
-      unsigned char* const to = shared + Shape::row_offset(at.row) + Shape::lead_bytes + at.byte;
-      if (is_whole(at) && (unit >= bytes || at.byte % bytes == 0)) {
-        store_shared(to, loaded[b]);
-      } else {
-        // A word across an end of the row, or one that is no word of shared memory.
-        TILETRANSPOSE_UNROLL
-        for (int i = 0; i < bytes; i += unit) {
-          access_word_t<unit> part;
-          if (is_whole(at)) {
-            __builtin_memcpy(&part, reinterpret_cast<const unsigned char*>(&loaded[b]) + i, unit);
-          } else if (at.byte + i >= target.first_byte && at.byte + i < target.end_byte) {
-            part = load_global<access_word_t<unit>>(at.out + at.byte + i);
-          } else {
-            continue;
-          }
-          store_shared(to + i, part);
-        }
-      }
+    if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
+    if (straight && round > 0) { out += Threads / RowVectors * target.stride_bytes; }
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int byte = static_cast<int>((straight ? rank : step) % RowVectors) * VectorBytes - skew;
+    if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
+      visit(round, row, out, byte);
     }
   }
 }
 
-/// Where a block puts what it has computed: the pieces of the output, the pieces of the copy or, where they
-/// are not staged, element (0, 0) of the tile in the copy itself.
+/// `Count` elements that are moved by the widest access that their size allows or, where an element is
+/// several accesses, one of those at a time.
+template <class T, int Count, int Unit>
+using vector_of =
+    packed_elements<T, Count,
+                    (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
+
+/// `Count` elements, `from` bytes into shared memory, a multiple of `Unit` and maybe of no more.
+template <class T, int Count, int Unit>
+TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
+                                                               unsigned from, unsigned thread) {
+  constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  vector_of<T, Count, Unit> result;
+  if constexpr (Unit >= bytes || bytes < 4 || bytes % 4 != 0 || Count == 1) {
+    packed_elements<T, Count, Unit> parts;
+    parts.load_from_shared(shared + from);
+    __builtin_memcpy(result.memory, parts.memory, bytes);
+  } else {
+    constexpr int word_bytes = larger(Unit, 4);
+    constexpr unsigned count = bytes / word_bytes;
+    using word = access_word_t<word_bytes>;
+    const unsigned char* const first = shared + from / word_bytes * word_bytes;
+    word words[count + 1];
+    if constexpr (count == 1) {
+      words[0] = load_shared<word>(first);
+    } else {
+      // Lanes that would meet in the same banks begin with different words.
+      const unsigned turned = (thread / (32 / count) - from / word_bytes) % count;
+      word read[count], back[count];
+      TILETRANSPOSE_UNROLL
+      for (unsigned turn = 0; turn < count; ++turn) {
+        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes);
+      }
+      turn_back(read, turned, back);
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
+    }
+    if constexpr (Unit < 4) {
+      if (from % 4 != 0) {
+        words[count] = load_shared<word>(first + bytes);
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < count; ++i) {
+          words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
+        }
+      }
+    }
+    __builtin_memcpy(result.memory, words, bytes);
+  }
+  return result;
+}
+
+/// Where a block puts what it has computed.
 struct fused_memory {
   unsigned char* shared;
+  /// The copy's rows in shared memory or, where they are not staged, the tile's place in the copy itself.
   unsigned char* copied;
   size_type copy_stride_bytes;
 };
 
-/// Which of the pieces a part of the input goes to: rows and columns that only a skewed neighbour's piece
-/// leaves to this tile go to one of them.
-enum class fill_to { out, copy, both };
+/// Elements of a row before the tile's first column that its first load takes.
+template <class Fused>
+TILETRANSPOSE_FUNCTION int load_shift(const unsigned char* row) {
+  return Fused::deals ? static_cast<int>(address_bits(row) % Fused::load_bytes) / Fused::in_bytes
+                      : 0;
+}
 
-/// What is known of the loads of a tile.
-enum class fill_from {
-  words,    ///< all of its elements exist, in words that can be loaded as they are
-  between,  ///< all exist, and the words on both sides of each run of them
-  edges     ///< some do
-};
+/// Which rows of a tile a thread loads, round by round, and which of their elements. The rows before the
+/// tile, of which skewed pieces begin, are loaded with the others.
+template <class Fused, bool Interior>
+struct tile_loads {
+  static constexpr int count = Fused::count;
+  static constexpr int in_bytes = Fused::in_bytes;
+  static constexpr int skew_rows = Fused::skew_rows;
+  static constexpr int micro_rows = Fused::micro_rows;
+  static constexpr int together = Fused::threads / Fused::lanes * micro_rows;
+  static constexpr int rounds = (skew_rows + Fused::rows + together - 1) / together;
+  /// Registers that old elements or a second output take.
+  static constexpr int taken =
+      Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4
+      : Fused::copies ? 16
+                      : 0;
+  static constexpr int wanted = Fused::deals                                  ? 40
+                                : micro_rows * in_bytes > 8 && !Fused::copies ? 16
+                                                                              : 32;
+  /// Rounds whose loads are under way at a time.
+  static constexpr int most =
+      larger(larger(wanted - taken, 8) / (micro_rows * larger(count * in_bytes / 4, 1)), 1);
+  static constexpr int batches = (rounds + most - 1) / most;
+  static constexpr int batch = (rounds + batches - 1) / batches;
 
-template <fill_from From>
-struct fill_from_constant {
-  static constexpr fill_from value = From;
-};
+  const tile_source& source;
+  int lane;
+  int first_row;
+  int first_col;  ///< of the load of a row that starts at a boundary
+  int from_row;
+  int end_row;
 
-/// Fills rows [from_row, from_row + Rows) and columns [from_col, from_col + Cols) of a tile with
-/// op(element), or op(element, old element).
-/// Barriers: group.sync() between recall_pieces and this call.
-template <class Fused, fill_from From, int Rows, int Cols, fill_to To, fusion Kind, class In,
-          class Out, class Op, class Group>
-TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
-                                           const tile_source& source, int from_row, int from_col,
-                                           const Op& op) {
-  using shape = typename Fused::type;
-  using run = typename Fused::run;
-  constexpr bool Interior = From != fill_from::edges;
-  constexpr int micro_rows = shape::micro_rows;
-  constexpr int count = run::count;
-  constexpr int threads = shape::threads;
-  constexpr int runs = Cols / count;  // of a row
-  constexpr int row_threads = [] {
-    int power = 1;
-    while (power < runs) { power *= 2; }
-    return power;
-  }();
-  constexpr int round_rows = threads / row_threads * micro_rows;
-  constexpr unsigned rounds = (Rows + round_rows - 1) / round_rows;
-  constexpr bool all_busy = Rows % round_rows == 0 && runs == row_threads;
-  // Rounds whose loads are under way together: 16 registers' worth, more where those are not full, fewer
-  // where old elements, two outputs or many questions need registers too.
-  constexpr bool crowded = Kind == fusion::accumulate ? count > 1
-                           : Kind == fusion::dual     ? micro_rows > 1
-                                                      : false;
-  constexpr int most_registers =
-      !Interior || crowded                                                    ? 8
-      : From == fill_from::between && (micro_rows <= 2 || Fused::turns_bytes) ? 32
-      : run::unit < 4 && count == 1                                           ? 24
-                                                                              : 16;
-  constexpr unsigned batch =
-      larger(most_registers / (micro_rows * run::registers(From == fill_from::between)), 1);
-  static_assert(Cols % count == 0 && Rows % micro_rows == 0 && threads % row_threads == 0, "");
-
-  const unsigned rank = group.thread_rank();
-  const int col = from_col + static_cast<int>(rank % row_threads) * count;
-  const int byte = col * static_cast<int>(sizeof(In));
-  const int first_row = from_row + static_cast<int>(rank / row_threads) * micro_rows;
-  const unsigned char* address = source.row(first_row) + byte;
-  unsigned char* const to = memory.shared + shape::row_offset(col) + shape::lead_bytes;
-  const auto is_mine = [&](unsigned round) {
-    return all_busy || (col < from_col + Cols &&
-                        first_row + static_cast<int>(round) * round_rows < from_row + Rows);
-  };
-  const auto row_exists = [&](int row) {
-    return Interior || (row >= source.first_row && row < source.end_row);
-  };
-  const auto col_exists = [&](int at) {
-    const int first = byte + at * static_cast<int>(sizeof(In));
-    return Interior || (first >= source.first_byte && first < source.end_byte);
-  };
-  constexpr bool unrolls =
-      From == fill_from::words && sizeof(In) <= 16 && !(Kind == fusion::accumulate && crowded);
-  [[maybe_unused]] constexpr int unrolled = unrolls ? static_cast<int>(rounds) : 1;
-  TILETRANSPOSE_UNROLL_BY(unrolled)
-  for (unsigned first = 0; first < rounds; first += batch) {
-    run loaded[batch][micro_rows];
-    TILETRANSPOSE_UNROLL
-    for (unsigned b = 0; b < batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
-        const int row = first_row + static_cast<int>(first + b) * round_rows + r;
-        if (first + b >= rounds || !is_mine(first + b) || !row_exists(row)) { continue; }
-        if constexpr (From == fill_from::words) {
-          loaded[b][r].load(address);
-        } else if constexpr (From == fill_from::between) {
-          loaded[b][r].load_shifted(address);
-        } else {
-          TILETRANSPOSE_UNROLL
-          for (int at = 0; at < count; ++at) {
-            if (col_exists(at)) { loaded[b][r].load_one(address + at * sizeof(In), at); }
-          }
-        }
-      }
-      address += (round_rows - micro_rows) * source.stride_bytes;
+  template <class Group>
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const tile_source& from, bool skewed)
+      : source(from) {
+    // Where lanes start anywhere, a warp takes eight of each of four rows: those lie in different banks.
+    const unsigned rank = group.thread_rank();
+    constexpr unsigned lanes = Fused::lanes;
+    constexpr bool fours = Fused::deals && lanes > 8;
+    lane = static_cast<int>(fours ? rank % 8 + rank / 32 * 8 % lanes : rank % lanes);
+    first_row = static_cast<int>(fours ? rank % 32 / 8 + rank / (4 * lanes) * 4 : rank / lanes) *
+                    micro_rows -
+                skew_rows;
+    first_col = lane * count - Fused::lead_cols;
+    from_row = skewed ? -skew_rows : 0;
+    end_row = Fused::rows;
+    if (!Interior) {
+      from_row = larger(from_row, source.first_row);
+      end_row = smaller(end_row, source.end_row);
     }
+  }
+
+  TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * together; }
+  TILETRANSPOSE_FUNCTION bool row_exists(int round, int micro_row) const {
+    return round < rounds &&
+           ((Interior && round * together >= skew_rows) || row(round) + micro_row >= from_row) &&
+           ((Interior && (round + 1) * together <= skew_rows + Fused::rows) ||
+            row(round) + micro_row < end_row);
+  }
+  TILETRANSPOSE_FUNCTION bool any_exists(int round) const {
+    return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
+                                    row(round) + micro_rows > from_row && round < rounds);
+  }
+  TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
+    return Interior || (byte >= source.first_byte && byte < source.end_byte);
+  }
+};
+
+/// What a thread has loaded of as many rounds as are under way at a time.
+template <class Fused>
+struct loaded_batch {
+  typename Fused::vector rows[tile_loads<Fused, true>::batch][Fused::micro_rows];
+};
+
+/// Starts the loads of a batch.
+template <class Fused, bool Interior, class In, class Group>
+TILETRANSPOSE_FUNCTION void load_rows(Group group, const tile_source& source, bool skewed,
+                                      int first, loaded_batch<Fused>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  constexpr int in_bytes = Fused::in_bytes;
+  const places at(group, source, skewed);
+  const unsigned char* row = source.row(at.row(first));
+  TILETRANSPOSE_UNROLL
+  for (int b = 0; b < places::batch; ++b) {
     TILETRANSPOSE_UNROLL
-    for (unsigned b = 0; b < batch; ++b) {
-      if (first + b >= rounds || !is_mine(first + b)) { continue; }
-      const int row = first_row + static_cast<int>(first + b) * round_rows;
-      unsigned char* const chunk_at = to + row * shape::element_bytes;
-      packed_elements<Out, micro_rows, shape::chunk_bytes> chunks[count] = {};
-      constexpr int copied_unit = Fused::template copied_unit<count>();
-      packed_elements<Out, count, copied_unit> copied[micro_rows] = {};
-      TILETRANSPOSE_UNROLL
-      for (int at = 0; at < count; ++at) {
-        if constexpr (Kind == fusion::accumulate) { chunks[at].load(chunk_at + at * shape::pitch); }
+    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
+      const loop_step here((first + b) * places::micro_rows + r);
+      if (!at.row_exists(first + b, r)) { continue; }
+      const int byte = (at.first_col - load_shift<Fused>(row)) * in_bytes;
+      if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
+        loaded.rows[b][r].load(row + byte);
+      } else if constexpr (Fused::count > 1) {
         TILETRANSPOSE_UNROLL
-        for (int r = 0; r < micro_rows; ++r) {
-          if (!row_exists(row + r) || !col_exists(at)) { continue; }
-          if constexpr (Kind == fusion::accumulate) {
-            const Out value = op(loaded[b][r].get(at), chunks[at].get(r));
-            chunks[at].put(r, value);
-          } else {
-            const Out value = op(loaded[b][r].get(at));
-            if constexpr (To != fill_to::copy) { chunks[at].put(r, value); }
-            if constexpr (To != fill_to::out) { copied[r].put(at, value); }
+        for (int i = 0; i < Fused::count; ++i) {
+          const loop_step part(i);
+          if (at.byte_exists(byte + i * in_bytes)) {
+            const auto word =
+                load_constant<access_word_t<Fused::in_unit>>(row + byte + i * in_bytes);
+            __builtin_memcpy(loaded.rows[b][r].memory + i * in_bytes, &word, Fused::in_unit);
           }
         }
-        if constexpr (To != fill_to::copy) { chunks[at].store(chunk_at + at * shape::pitch); }
       }
-      if constexpr (To != fill_to::out) {
-        TILETRANSPOSE_UNROLL
-        for (int r = 0; r < micro_rows; ++r) {
-          if constexpr (Fused::stages_copy) {
-            using copy_shape = typename Fused::copy_type;
-            copied[r].store(memory.copied + copy_shape::row_offset(row + r) +
-                            copy_shape::lead_bytes + col * shape::element_bytes);
-          } else if (row_exists(row + r) && col_exists(0)) {
-            copied[r].store_apart(memory.copied + (row + r) * memory.copy_stride_bytes +
-                                  col * shape::element_bytes);
-          }
+    }
+    row += (places::together - places::micro_rows) * source.stride_bytes;
+  }
+}
+
+/// Stores a batch of loads into the shared rows, and into those of the copy.
+template <class Fused, bool Interior, class In, class Out, class Convert, class Group>
+TILETRANSPOSE_FUNCTION void store_rows(Group group, const fused_memory& memory,
+                                       const tile_source& source, bool skewed, int first,
+                                       const loaded_batch<Fused>& loaded, const Convert& convert) {
+  using places = tile_loads<Fused, Interior>;
+  using stored = typename Fused::stored;
+  constexpr int count = Fused::count;
+  constexpr int in_bytes = Fused::in_bytes;
+  const places at(group, source, skewed);
+  const unsigned char* row = source.row(at.row(first));
+  TILETRANSPOSE_UNROLL
+  for (int b = 0; b < places::batch; ++b, row += places::together * source.stride_bytes) {
+    const loop_step here(first + b);
+    if (!at.any_exists(first + b)) { continue; }
+    const int col = at.first_col - load_shift<Fused>(row);
+    unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
+                              at.row(first + b) * Fused::bytes + col * Fused::pitch +
+                              (Fused::padding > 0 ? at.lane * Fused::padding : 0);
+    packed_elements<Out, count, Fused::copy_unit> copied[places::micro_rows] = {};
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const loop_step part(i);
+      if (!at.byte_exists((col + i) * in_bytes)) { continue; }
+      packed_elements<stored, places::micro_rows, Fused::chunk_unit> chunk;
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        if (!Interior && places::micro_rows > 1 && !at.row_exists(first + b, r)) { continue; }
+        chunk.put(r, convert(loaded.rows[b][r].get(i)));
+        if constexpr (Fused::copies) { copied[r].put(i, chunk.get(r)); }
+      }
+      if (!Fused::stages_copy || at.lane >= Fused::lead_lanes) {
+        chunk.store_to_shared(to + i * Fused::pitch);
+      }
+    }
+    if constexpr (Fused::copies) {
+      if ((first + b + 1) * places::together <= Fused::skew_rows || at.row(first + b) < 0) {
+        continue;
+      }
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const int copy_row = at.row(first + b) + r;
+        if constexpr (Fused::stages_copy) {
+          copied[r].store_to_shared(memory.copied + copy_row * Fused::copy_pitch +
+                                    at.lane * count * Fused::out_bytes);
+        } else if (at.row_exists(first + b, r) && at.byte_exists(col * in_bytes)) {
+          copied[r].store(memory.copied + copy_row * memory.copy_stride_bytes +
+                          col * Fused::out_bytes);
         }
       }
     }
   }
 }
 
-template <class Fused, fill_from From, fusion Kind, class In, class Out, class Op, class Group>
-TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
-                                                 const tile_source& source,
-                                                 const tile_target& target,
-                                                 const tile_target& copy_target, const Op& op) {
-  using shape = typename Fused::type;
-  constexpr int rows = shape::tile_rows;
-  constexpr int cols = shape::tile_cols;
-  constexpr int skew = shape::skew_rows;
-  constexpr bool interior = From != fill_from::edges;
-  constexpr fill_to everywhere = Kind == fusion::dual ? fill_to::both : fill_to::out;
-  if constexpr (Kind == fusion::accumulate) {
-    recall_pieces<shape, interior>(group, memory.shared, target);
-    group.sync();
+/// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
+template <class Fused, bool Interior, class In, class Out, class Convert, class Group>
+TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
+                                           const tile_source& source, bool skewed,
+                                           const Convert& convert) {
+  using places = tile_loads<Fused, Interior>;
+  TILETRANSPOSE_UNROLL
+  for (int first = 0; first < places::rounds; first += places::batch) {
+    loaded_batch<Fused> loaded;
+    load_rows<Fused, Interior, In>(group, source, skewed, first, loaded);
+    store_rows<Fused, Interior, In, Out>(group, memory, source, skewed, first, loaded, convert);
   }
-  fill_converted<Fused, From, rows, cols, everywhere, Kind, In, Out>(group, memory, source, 0, 0,
-                                                                     op);
-  if (target.sector_mask != 0) {
-    fill_converted<Fused, From, skew, cols, fill_to::out, Kind, In, Out>(group, memory, source,
-                                                                         -skew, 0, op);
-  }
-  if constexpr (Fused::stages_copy) {
-    using copy_shape = typename Fused::copy_type;
-    constexpr int copy_skew = round_up(copy_shape::skew_rows, Fused::run::count);
-    static_assert(copy_skew * shape::element_bytes <= copy_shape::lead_bytes, "");
-    if (copy_target.sector_mask != 0) {
-      fill_converted<Fused, From, rows, copy_skew, fill_to::copy, Kind, In, Out>(
-          group, memory, source, 0, -copy_skew, op);
-    }
-    group.sync();
-    drain_pieces<shape, interior>(group, memory.shared, target);
-    drain_pieces<copy_shape, interior>(group, memory.copied, copy_target);
-  } else {
-    group.sync();
-    drain_pieces<shape, interior>(group, memory.shared, target);
-  }
+}
+
+/// The old elements of the pieces that a thread will write.
+template <class Fused, class Out>
+struct recalled {
+  static constexpr int count = Fused::combined;
+  static constexpr int vector_bytes = count * Fused::out_bytes;
+  static constexpr int row_vectors = Fused::rows / count;
+  static constexpr int rounds = (Fused::cols * row_vectors + Fused::threads - 1) / Fused::threads;
+  using vector = packed_elements<Out, count, (Fused::splits_out ? Fused::out_unit : vector_bytes)>;
+  vector vectors[rounds];
+};
+
+/// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
+template <class Fused, bool Interior, class Out, class Group>
+TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old,
+                                          const tile_target& target) {
+  using recall = recalled<Fused, Out>;
+  constexpr int bytes = recall::vector_bytes;
+  visit_vectors<Fused::cols, recall::row_vectors, bytes, Fused::threads, Interior>(
+      group, target, [&](unsigned round, unsigned, unsigned char* out, int byte) {
+        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+          old.vectors[round].load_changing(out + byte);
+        }
+      });
+}
+
+/// Writes op(element, old element). Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class In, class Out, class Op, class Group>
+TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* shared,
+                                           recalled<Fused, Out>& old, const tile_target& target,
+                                           const Op& op) {
+  using recall = recalled<Fused, Out>;
+  constexpr int count = recall::count;
+  constexpr int bytes = recall::vector_bytes;
+  const unsigned rank = group.thread_rank();
+  visit_vectors<Fused::cols, recall::row_vectors, bytes, Fused::threads, Interior>(
+      group, target, [&](unsigned round, unsigned row, unsigned char* out, int byte) {
+        // Of the row's elements, those of the rows before the tile among them.
+        const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
+        const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
+        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+          const auto elements = read_elements<In, count, Fused::in_unit>(shared, from, rank);
+          typename recall::vector result;
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            result.put(i, op(elements.get(i), old.vectors[round].get(i)));
+          }
+          result.store(out + byte);
+        } else if constexpr (count > 1) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            const loop_step part(i);
+            const int at = byte + i * Fused::out_bytes;
+            if (at < target.first_byte || at >= target.end_byte) { continue; }
+            const auto element =
+                read_elements<In, 1, Fused::in_unit>(shared, from + i * Fused::in_bytes, rank);
+            packed_elements<Out, 1, Fused::out_unit> one;
+            one.load_changing(out + at);
+            one.put(0, op(element.get(0), one.get(0)));
+            one.store(out + at);
+          }
+        }
+      });
+}
+
+/// Writes the bytes of pieces: find(row) says where in shared memory the row's byte 0 is, reaches(out, byte)
+/// whether a vector is the tile's. Barriers: group.sync() between filling the tile and this call.
+template <class Fused, int Rows, int RowVectors, bool Interior, class Group, class Find,
+          class Reaches>
+TILETRANSPOSE_FUNCTION void drain_spans(Group group, const unsigned char* shared,
+                                        const tile_target& target, Find find, Reaches reaches) {
+  constexpr int unit = Fused::out_unit;
+  constexpr int bytes = Fused::store_bytes;
+  const unsigned rank = group.thread_rank();
+  visit_vectors<Rows, RowVectors, bytes, Fused::threads, Interior>(
+      group, target, [&](unsigned, unsigned row, unsigned char* out, int byte) {
+        if (!reaches(out, byte)) { return; }
+        const unsigned from = find(row) + byte;
+        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+          read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, rank)
+              .store(out + byte);
+        } else {
+          TILETRANSPOSE_UNROLL_BY(1)
+          for (int i = 0; i < bytes; i += unit) {
+            const loop_step part(i);
+            if (byte + i >= target.first_byte && byte + i < target.end_byte) {
+              store_global(out + byte + i, load_shared<access_word_t<unit>>(shared + from + i));
+            }
+          }
+        }
+      });
 }
 
 /// The copy's side of a tile.
-template <class Shape>
+template <class Fused>
 TILETRANSPOSE_FUNCTION tile_target make_copy_target(const tile_arguments& arguments,
                                                     const tile_order::place& at,
                                                     const row_major_copy& copy) {
-  const size_type first_row = at.row_tile * Shape::tile_rows;
-  const size_type first_byte = at.col_tile * Shape::tile_cols * Shape::element_bytes;
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_byte = at.col_tile * Fused::cols * Fused::out_bytes;
   const int rows = clipped_distance(first_row, arguments.problem.ny);
   return {static_cast<unsigned char*>(copy.data) + first_row * copy.stride_bytes + first_byte,
           copy.stride_bytes,
-          larger(smaller(rows, Shape::tile_rows), 0),
+          larger(smaller(rows, Fused::rows), 0),
           clipped_distance(first_byte, 0),
-          clipped_distance(first_byte, arguments.problem.nx * Shape::element_bytes),
+          clipped_distance(first_byte, arguments.problem.nx * Fused::out_bytes),
           copy.sector_mask};
+}
+
+/// A block's tile; `interior` where each of its loads and stores is inside of the matrices.
+struct fused_tile {
+  tile_source source;
+  tile_target target;
+  tile_target copy_target;
+  bool interior;
+};
+
+template <class Fused, fusion Kind>
+TILETRANSPOSE_FUNCTION fused_tile place_tile(const tile_arguments& arguments,
+                                             const row_major_copy& copy, unsigned tile) {
+  const tile_order::place at = arguments.order(tile);
+  fused_tile result{make_source<Fused::in_bytes, Fused>(arguments, at),
+                    make_target<Fused>(arguments, at),
+                    {},
+                    false};
+  // Columns of tiles may be there for the end of the copy alone.
+  result.target.rows = larger(result.target.rows, 0);
+  if constexpr (Kind == fusion::dual) {
+    result.copy_target = make_copy_target<Fused>(arguments, at, copy);
+  }
+  // How far loads reach over the tile.
+  constexpr int row_bytes = Fused::cols * Fused::in_bytes;
+  constexpr int reach = Fused::deals ? Fused::load_bytes : 0;
+  constexpr int lead = Fused::lead_cols * Fused::in_bytes;
+  const tile_source& source = result.source;
+  result.interior = source.first_row <= (arguments.sector_mask != 0 ? -Fused::skew_rows : 0) &&
+                    source.end_row >= Fused::rows && source.first_byte <= -reach - lead &&
+                    source.end_byte >= row_bytes + reach;
+  return result;
+}
+
+/// Writes the pieces of the output and of the copy. Barriers: as `drain_spans`.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_tile_and_copy(Group group, const fused_memory& memory,
+                                                const fused_tile& tile) {
+  drain_spans<Fused, Fused::cols, Fused::piece_bytes / Fused::store_bytes, Interior>(
+      group, memory.shared, tile.target,
+      [](unsigned row) { return Fused::row_offset(row) + Fused::lead_bytes; },
+      [](const unsigned char*, int) { return true; });
+  if constexpr (Fused::stages_copy) {
+    // Each up to where its right neighbour's begins.
+    constexpr int row_bytes = Fused::cols * Fused::out_bytes;
+    constexpr int most =
+        (row_bytes + sector_bytes - Fused::out_unit + Fused::store_bytes - 1) / Fused::store_bytes;
+    drain_spans<Fused, Fused::rows, most, Interior>(
+        group, memory.copied, tile.copy_target,
+        [&](unsigned row) {
+          const int shift = load_shift<Fused>(tile.source.row(static_cast<int>(row)));
+          return row * Fused::copy_pitch + (Fused::lead_cols + shift) * Fused::out_bytes;
+        },
+        [&](const unsigned char* out, int byte) {
+          return byte < row_bytes - static_cast<int>(address_bits(out + row_bytes) &
+                                                     tile.copy_target.sector_mask);
+        });
+  }
+}
+
+template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
+TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
+                                                 const fused_tile& tile, const Op& op) {
+  const bool skewed = tile.target.sector_mask != 0;
+  if constexpr (Kind == fusion::accumulate) {
+    recalled<Fused, Out> old;
+    recall_pieces<Fused, Interior>(group, old, tile.target);
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, skewed, [](const In& element) -> const In& { return element; });
+    group.sync();
+    combine_pieces<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
+  } else {
+    fill_converted<Fused, Interior, In, Out>(group, memory, tile.source, skewed,
+                                             [&](const In& element) -> Out { return op(element); });
+    group.sync();
+    drain_tile_and_copy<Fused, Interior>(group, memory, tile);
+  }
 }
 
 /// The kernel's body: one block converts and moves the tile that `block` names.
@@ -475,46 +739,14 @@ template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const tile_arguments& arguments,
                                          const row_major_copy& copy, const Op& op, unsigned block) {
-  using shape = typename Fused::type;
-  constexpr int row_bytes = shape::tile_cols * static_cast<int>(sizeof(In));
-  const tile_order::place at = arguments.order(block);
-  const tile_source source = make_source<sizeof(In), shape>(arguments, at);
-  tile_target target = make_target<shape>(arguments, at);
-  target.rows =
-      larger(target.rows, 0);  // columns of tiles may be there for the end of the copy alone
-  fused_memory memory{shared, nullptr, copy.stride_bytes};
-  tile_target copy_target{};
-  // How far loads reach over the tile's columns: the words on both sides where rows start anywhere, and the
-  // columns that the copy's skewed pieces begin with.
-  const bool between =
-      Fused::run::count > 1 &&
-      (address_bits(source.first) | static_cast<unsigned>(source.stride_bytes)) % 4 != 0;
-  const int reach_right = between ? 8 : 0;
-  int reach_left = between ? 4 : 0;
-  if constexpr (Kind == fusion::dual) {
-    copy_target = make_copy_target<shape>(arguments, at, copy);
-    memory.copied = Fused::stages_copy ? shared + shape::shared_bytes : copy_target.first;
-    if (Fused::stages_copy && copy.sector_mask != 0) {
-      reach_left += (sector_bytes + Fused::run::count) * static_cast<int>(sizeof(In));
-    }
-  }
-  const bool interior = is_interior<shape>(source, row_bytes, arguments.sector_mask != 0) &&
-                        source.first_byte <= -reach_left &&
-                        source.end_byte >= row_bytes + reach_right;
-  const auto convert = [&](auto from) {
-    convert_tile_between<Fused, decltype(from)::value, Kind, In, Out>(group, memory, source, target,
-                                                                      copy_target, op);
-  };
-  if (!interior) {
-    convert(fill_from_constant<fill_from::edges>{});
-  } else if constexpr (Fused::run::count > 1) {
-    if (between) {
-      convert(fill_from_constant<fill_from::between>{});
-    } else {
-      convert(fill_from_constant<fill_from::words>{});
-    }
+  const fused_tile tile = place_tile<Fused, Kind>(arguments, copy, block);
+  const fused_memory memory{
+      shared, Fused::stages_copy ? shared + Fused::tile_bytes : tile.copy_target.first,
+      copy.stride_bytes};
+  if (tile.interior) {
+    convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {
-    convert(fill_from_constant<fill_from::words>{});
+    convert_tile_between<Fused, false, Kind, In, Out>(group, memory, tile, op);
   }
 }
 
