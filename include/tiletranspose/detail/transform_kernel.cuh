@@ -389,9 +389,9 @@ struct tile_loads {
       Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4
       : Fused::copies ? 16
                       : 0;
-  static constexpr int wanted = Fused::deals                                  ? 40
-                                : micro_rows * in_bytes > 8 && !Fused::copies ? 16
-                                                                              : 32;
+  static constexpr int wanted = Fused::deals                                       ? 40
+                                : micro_rows * in_bytes > (Fused::copies ? 16 : 8) ? 16
+                                                                                   : 32;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
       larger(larger(wanted - taken, 8) / (micro_rows * larger(count * in_bytes / 4, 1)), 1);
