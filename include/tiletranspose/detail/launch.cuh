@@ -120,6 +120,28 @@ cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type share
                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
 
+/// The shared memory that a block may ask for on the current device. While an error is pending that somebody else
+/// left behind, that is what needs no asking: cudaFuncSetAttribute, where it succeeds, clears it (CUDA 13.0).
+inline size_type most_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  if (cudaPeekAtLastError() != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
+      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
+          cudaSuccess) {
+    return default_shared_bytes;
+  }
+  return static_cast<size_type>(bytes);
+}
+
+/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`.
+template <class Kernel>
+cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
+  return bytes <= default_shared_bytes
+             ? cudaSuccess
+             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                    static_cast<int>(bytes));
+}
+
 /// Calls launch(problem, batch) for work that `tiles` blocks do, halved until each half fits a grid.
 /// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
 template <class Launch>
@@ -222,11 +244,8 @@ cudaError_t launch_boxes(const tile_problem& problem, size_type batch, box_kind 
                  });
   }
   const auto kernel = &staged_kernel<ElementBytes, unit>;
-  if (plan.shared_bytes > default_shared_bytes) {
-    const cudaError_t status = cudaFuncSetAttribute(
-        kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(plan.shared_bytes));
-    if (status != cudaSuccess) { return status; }
-  }
+  const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
+  if (status != cudaSuccess) { return status; }
   void* pointers[] = {&plan.arguments};
   return start(kernel, plan.blocks, staged_threads, plan.shared_bytes, pointers, stream);
 }
@@ -265,18 +284,6 @@ bool turn(const tile_problem& problem, size_type batch, cudaStream_t stream, cud
                                       2 * problem.in_batch_bytes > large_box::box_bytes);
   return medium ? launch_turned<medium_box>(problem, batch, kind, stream, status)
                 : launch_turned<large_box>(problem, batch, kind, stream, status);
-}
-
-/// The shared memory that a block may ask for on the current device.
-inline size_type most_shared_bytes() {
-  int device = 0;
-  int bytes = default_shared_bytes;
-  if (cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-          cudaSuccess) {
-    return default_shared_bytes;
-  }
-  return static_cast<size_type>(bytes);
 }
 
 /// True where `small_kernel` takes a problem whose addresses are multiples of 16 bytes.

@@ -103,13 +103,10 @@ inline cudaError_t ask_device(device_limits& limits) {
   const auto ask = [&](int& value, cudaDeviceAttr attribute) {
     if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&value, attribute, device); }
   };
-  ask(limits.shared_of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin);
   ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
   ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
-  // Where cudaFuncSetAttribute succeeds, it clears an error that somebody else left behind (CUDA 13.0). While there
-  // is one, kernels make do with what they have without asking.
-  if (cudaPeekAtLastError() != cudaSuccess) { limits.shared_of_block = default_shared_bytes; }
+  limits.shared_of_block = static_cast<int>(most_shared_bytes());
   return status;
 }
 
@@ -121,14 +118,6 @@ inline size_type least_scratch(size_type nx, size_type ny, size_type element) {
   const size_type band_cols = larger<size_type>(band_bytes / element, 1);
   const bool whole = shorter <= band_cols || longer >= size_type{1} << 31;
   return (whole ? shorter : band_cols) * longer * element;
-}
-
-template <class Kernel>
-cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
-  return bytes <= default_shared_bytes
-             ? cudaSuccess
-             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bytes));
 }
 
 /// Bands of columns and their tiles.
