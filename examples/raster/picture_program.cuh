@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What the programs that take pictures share: device memory, errors and the exit statuses they end in.
+// What the programs that take pictures share: pixels, errors and the exit statuses they end in.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <stdexcept>
 #include <string>
+
+#include "../example.cuh"
 
 namespace picture_program {
 
@@ -33,19 +33,8 @@ struct pixel {
   std::uint8_t r, g, b;
 };
 
-struct device_deleter {
-  void operator()(void* memory) const { cudaFree(memory); }
-};
-
-template <class T>
-using device_array = std::unique_ptr<T[], device_deleter>;
-
-template <class T>
-device_array<T> make_device_array(std::size_t count) {
-  T* memory = nullptr;
-  check(cudaMalloc(&memory, count * sizeof(T)), "cudaMalloc");
-  return device_array<T>(memory);
-}
+using example::device_array;
+using example::make_device_array;
 
 // main: parses the arguments and runs, or shows how the program is used. What is wrong becomes one line and
 // an exit status.
