@@ -26,6 +26,11 @@ constexpr int resident_blocks(int threads, int wanted) {
 #else
   constexpr int most_threads = 2048;
 #endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200
+  // With the registers of three blocks of 512 threads, 2-byte tiles would spill there.
+  constexpr int most_blocks = most_threads / 1024;
+  if (threads == 512) { return wanted < most_blocks ? wanted : most_blocks; }
+#endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   return wanted < held ? wanted : held > 0 ? held : 1;
 }
