@@ -93,11 +93,17 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
 template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
   constexpr int bytes = static_cast<int>(sizeof(In) + sizeof(Out));
-  return bytes > 16                                                                     ? 1
-         : Fused::splits_out || !Fused::whole_in                                        ? 2
-         : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
-         : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
-                                                                                        : 4;
+  constexpr int blocks =
+      bytes > 16                                                                     ? 1
+      : Fused::splits_out || !Fused::whole_in                                        ? 2
+      : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
+      : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
+                                                                                     : 4;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+  return blocks > 2 ? blocks - 1 : blocks;  // 2-byte elements would spill there
+#else
+  return blocks;
+#endif
 }
 
 template <fusion Kind, bool Aligned, class In, class Out, class Op>
