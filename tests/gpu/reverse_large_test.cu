@@ -95,13 +95,18 @@ struct verdict {
   unsigned long long first;
 };
 
+// Each thread counts by itself: billions of differences would wait for one another at the verdict.
 template <class T>
 __global__ void compare(const T* data, std::size_t count, expectation expected, verdict* result) {
-  for_each_element(count, [=](std::size_t i) {
+  verdict own{0, ~0ull};
+  for_each_element(count, [&](std::size_t i) {
     if (same(data[i], element_at<T>(expected.source(i)))) return;
-    atomicAdd(&result->differences, 1ull);
-    atomicMin(&result->first, static_cast<unsigned long long>(i));
+    if (own.differences++ == 0) own.first = i;
   });
+  if (own.differences != 0) {
+    atomicAdd(&result->differences, own.differences);
+    atomicMin(&result->first, own.first);
+  }
 }
 
 constexpr int grid = 4096;
