@@ -146,9 +146,10 @@ struct item_registers {
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
   /// Items in a register. They need not fill it: as many as divide N evenly keep neighbours together.
-  static constexpr int per_word = !packs    ? 1
-                                  : squares ? 4 / bytes
-                                            : common_divisor(common_divisor(N, 4 / bytes), Lanes);
+  static constexpr int per_word =
+      !packs    ? 1
+      : squares ? 4 / bytes
+                : static_cast<int>(common_divisor(common_divisor(N, 4 / bytes), Lanes));
   static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
   static constexpr int words = (N + per_word - 1) / per_word;
   static constexpr int count = N;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Division by a number that the host knows and the compiler does not: a multiplication and a shift
-/// instead of the twenty instructions of a 32-bit division.
+/// Whole numbers: rounding up, common divisors, inverses, and division by a number that the host knows and the
+/// compiler does not: a multiplication and a shift instead of the twenty instructions of a 32-bit division.
 /// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
 
 #pragma once
@@ -18,6 +18,32 @@ TILETRANSPOSE_HOST_DEVICE constexpr size_type divide_up(size_type a, size_type b
   return (a + b - 1) / b;
 }
 
+/// The greatest number that divides both.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned common_divisor(unsigned a, unsigned b) {
+  while (b != 0) {
+    const unsigned rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/// The x in 0 .. modulus - 1 with value * x == 1 modulo `modulus`, after Euclid.
+/// Precondition: the two have no divisor in common, and are less than 2^31.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned inverse_modulo(unsigned value, unsigned modulus) {
+  long long x = 1, next_x = 0;
+  long long rest = value % modulus, next_rest = modulus;
+  while (next_rest != 0) {
+    const long long quotient = rest / next_rest;
+    long long swapped = rest - quotient * next_rest;
+    rest = next_rest, next_rest = swapped;
+    swapped = x - quotient * next_x;
+    x = next_x, next_x = swapped;
+  }
+  const auto range = static_cast<long long>(modulus);
+  return static_cast<unsigned>((x % range + range) % range);
+}
+
 struct divider {
   unsigned divisor = 1;
   unsigned multiplier = 1;
@@ -26,7 +52,8 @@ struct divider {
   divider() = default;
 
   /// Precondition: 1 <= value < 2^31.
-  explicit divider(size_type value) : divisor(static_cast<unsigned>(value)) {
+  TILETRANSPOSE_HOST_DEVICE explicit divider(size_type value)
+      : divisor(static_cast<unsigned>(value)) {
     while ((size_type{1} << shift) < value) { ++shift; }
     const size_type excess = (size_type{1} << shift) - value;
     multiplier = static_cast<unsigned>((excess << 32) / value + 1);
@@ -55,7 +82,7 @@ struct long_divider {
   unsigned long long reciprocal = 0;
 
   long_divider() = default;
-  explicit long_divider(size_type value)
+  TILETRANSPOSE_HOST_DEVICE explicit long_divider(size_type value)
       : divisor(static_cast<unsigned>(value)), reciprocal(~0ull / value) {}
 
   TILETRANSPOSE_FUNCTION unsigned remainder(unsigned long long n) const {

@@ -18,28 +18,12 @@
 
 #pragma once
 
+#include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
 #include <tiletranspose/detail/shuffle.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-TILETRANSPOSE_HOST_DEVICE constexpr int common_divisor(int a, int b) {
-  while (b != 0) {
-    const int rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-/// The x in 0 .. modulus - 1 with value * x == 1 modulo `modulus`.
-/// Precondition: the two have no divisor in common.
-TILETRANSPOSE_HOST_DEVICE constexpr int inverse_modulo(int value, int modulus) {
-  int x = 0;
-  while (value * x % modulus != 1 % modulus) { ++x; }
-  return x;
-}
 
 // ---------------------------------------------------- inside one lane
 

@@ -26,10 +26,10 @@ constexpr int resident_blocks(int threads, int wanted) {
 #else
   constexpr int most_threads = 2048;
 #endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000 && __CUDA_ARCH__ < 1200
-  // With the registers of three blocks of 512 threads, 2-byte tiles would spill there.
-  constexpr int most_blocks = most_threads / 1024;
-  if (threads == 512) { return wanted < most_blocks ? wanted : most_blocks; }
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
+  // The same code takes a few registers more there: with those of as many blocks, 1- and 2-byte tiles, boxes and
+  // fused calls spilled (nvcc 13.0).
+  wanted = (wanted + 1) / 2;
 #endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   return wanted < held ? wanted : held > 0 ? held : 1;
@@ -54,14 +54,8 @@ __global__ void __launch_bounds__(Shape::threads)
 /// Blocks of boxes that share a multiprocessor as far as registers go. Latency is what small elements wait
 /// for: 1 byte, 4 rows 75 % of cudaMemcpyAsync with 48 registers, 92 with 40. Words gain nothing from it: 3
 /// columns of floats 95 % with 48 and with 32 registers (H200, 2026-11-21).
-/// With the fewest registers, compute capability 10 and 12 would spill for 2-byte elements.
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-inline constexpr int most_staged_bytes = 1;
-#else
-inline constexpr int most_staged_bytes = 2;
-#endif
 template <int ElementBytes>
-inline constexpr int staged_blocks = ElementBytes <= most_staged_bytes ? 8 : 5;
+inline constexpr int staged_blocks = ElementBytes <= 2 ? 8 : 5;
 
 template <int ElementBytes, int Unit>
 __global__ void __launch_bounds__(staged_threads,
@@ -93,17 +87,11 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
 template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
   constexpr int bytes = static_cast<int>(sizeof(In) + sizeof(Out));
-  constexpr int blocks =
-      bytes > 16                                                                     ? 1
-      : Fused::splits_out || !Fused::whole_in                                        ? 2
-      : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
-      : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
-                                                                                     : 4;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-  return blocks > 2 ? blocks - 1 : blocks;  // 2-byte elements would spill there
-#else
-  return blocks;
-#endif
+  return bytes > 16                                                                     ? 1
+         : Fused::splits_out || !Fused::whole_in                                        ? 2
+         : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
+         : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
+                                                                                        : 4;
 }
 
 template <fusion Kind, bool Aligned, class In, class Out, class Op>

@@ -50,37 +50,15 @@ struct rectangle {
   rectangle(size_type m, size_type n)
       : rows(static_cast<unsigned>(m)),
         cols(static_cast<unsigned>(n)),
-        common(greatest_common_divisor(rows, cols)),
+        common(common_divisor(rows, cols)),
         tall(rows / common),
         wide(cols / common),
         by_common(common),
         by_wide(wide),
         modulo_tall(tall),
         modulo_wide(wide),
-        tall_inverse(modular_inverse(tall, wide)),
-        wide_inverse(modular_inverse(wide, tall)) {}
-
-  static unsigned greatest_common_divisor(unsigned a, unsigned b) {
-    while (b != 0) {
-      const unsigned rest = a % b;
-      a = b;
-      b = rest;
-    }
-    return a;
-  }
-  /// x with value * x % modulus == 1 % modulus. Precondition: value and modulus have no common divisor.
-  static unsigned modular_inverse(unsigned value, unsigned modulus) {
-    long long x = 1, next_x = 0;
-    long long rest = value % modulus, next_rest = modulus;
-    while (next_rest != 0) {
-      const long long quotient = rest / next_rest;
-      long long swapped = rest - quotient * next_rest;
-      rest = next_rest, next_rest = swapped;
-      swapped = x - quotient * next_x;
-      x = next_x, next_x = swapped;
-    }
-    return static_cast<unsigned>((x % static_cast<long long>(modulus) + modulus) % modulus);
-  }
+        tall_inverse(inverse_modulo(tall, wide)),
+        wide_inverse(inverse_modulo(wide, tall)) {}
 
   /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
   TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
