@@ -3,13 +3,14 @@
 
 // What the emulator counts: which accesses are one request of a warp, and what a request costs.
 
+#include "agreement/patterns.hpp"
+
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <catch2/catch_test_macros.hpp>
 #include <chrono>
 #include <functional>
-#include <map>
 #include <string>
 
 namespace {
@@ -57,7 +58,7 @@ TEST_CASE("ways of a request are the bank model's") {
     CHECK(words.requests == 1);
     CHECK(words.worst_ways == wanted);
     CHECK(words.cycles == static_cast<std::uint64_t>(wanted));
-    CHECK(words.least_cycles == 1);
+    CHECK(words.conflicts == static_cast<std::uint64_t>(wanted - 1));
     CHECK(words.total_bytes == 128);
   }
   CHECK(store_once<unsigned char>([](int lane) { return lane; }).worst_ways == 1);
@@ -70,7 +71,7 @@ TEST_CASE("wide requests go in phases of half-warps and quarter-warps") {
   CHECK(wide.requests == 1);
   CHECK(wide.worst_ways == 1);
   CHECK(wide.cycles == 4);
-  CHECK(wide.least_cycles == 4);
+  CHECK(wide.conflicts == 0);
   // Lanes 0 and 8 lie in different phases and do not conflict; lanes 0 and 1 do.
   const access_report apart =
       store_once<word16>([](int lane) { return lane % 8 * 16 + lane / 8 * 1024; });
@@ -87,37 +88,45 @@ TEST_CASE("wide requests go in phases of half-warps and quarter-warps") {
   CHECK(few.total_bytes == 128);
 }
 
-TEST_CASE("wide loads share cycles as an H200's do") {
-  const auto cycles = [](const std::function<int(int)>& offset) {
-    tt::emulator_options options;
-    options.checks = false;
-    return tt::emulate(options, 1, 32, 16 * 1024,
-                       [&](tt::emulated_block block) {
-                         const int at = offset(static_cast<int>(block.thread_rank()));
-                         if (at >= 0) { (void)load_shared<word16>(block.shared() + at); }
-                       })
-        .shared_loads()
-        .cycles;
-  };
-  CHECK(cycles([](int lane) { return lane * 16; }) == 4);
-  CHECK(cycles([](int) { return 0; }) == 2);                   // one address: two half-warps
-  CHECK(cycles([](int lane) { return lane / 4 * 16; }) == 2);  // pairs agree
-  CHECK(cycles([](int lane) { return lane % 2 * 16; }) == 2);
-  CHECK(cycles([](int lane) { return lane % 8 * 16; }) == 4);  // they do not
-  CHECK(cycles([](int lane) { return lane / 2 * 16; }) == 2);
-  CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 16 : -1; }) == 4);  // they conflict
-  CHECK(cycles([](int lane) { return lane % 8 == 0 ? lane * 2 : -1; }) == 2);
-  CHECK(cycles([](int lane) { return lane % 16 == 0 ? lane * 2 : -1; }) == 2);
-  // Some lanes, at these 16 bytes each, as the GPU's counter had them.
-  const auto some = [&](const std::map<int, int>& places) {
-    return cycles([&](int lane) {
-      const auto found = places.find(lane);
-      return found == places.end() ? -1 : found->second * 16;
-    });
-  };
-  CHECK(some({{4, 15}, {9, 3}, {10, 12}, {13, 13}, {14, 6}, {15, 3}, {18, 5}, {20, 3}}) == 2);
-  CHECK(some({{6, 9}, {13, 135}, {31, 124}}) == 3);
-  CHECK(some({{4, 0}, {5, 14}, {13, 7}, {17, 17}, {31, 30}}) == 3);
+// Two hexadecimal digits for each of `patterns`: cycles and conflicts of one load of 16 bytes a lane.
+std::string wide_load_counts(unsigned first, unsigned patterns,
+                             const std::function<int(unsigned, unsigned)>& offset) {
+  tt::emulator_options options;
+  options.checks = false;
+  std::string counts;
+  for (unsigned pattern = first; pattern < first + patterns; ++pattern) {
+    const access_report loads =
+        tt::emulate(options, 1, 32, 16 * 1024, [&](tt::emulated_block block) {
+          const int at = offset(pattern, block.thread_rank());
+          if (at >= 0) { (void)load_shared<word16>(block.shared() + at); }
+        }).shared_loads();
+    REQUIRE(loads.cycles < 16);
+    counts += "0123456789abcdef"[loads.cycles];
+    counts += "0123456789abcdef"[loads.conflicts];
+  }
+  return counts;
+}
+
+TEST_CASE("wide loads cost what an H200 counted, one by one") {
+  CHECK(wide_load_counts(0, 256,
+                         [](unsigned pattern, unsigned lane) {
+                           return agreement::pattern_offset(pattern, lane, 16);
+                         }) ==
+        "4042424220624120204242422073202020424040404020302020404040404130"
+        "2042404040513030404240424030205120424042206241302020404020301030"
+        "2042424040512020204242404062105140424042404041512020404240622020"
+        "2042404020624230204240402062203020424040406220624020404240401051"
+        "2042424240202052204242404041103020424040205120202020404020402062"
+        "4042404240731041204240424040303120424040405120312020404040622041"
+        "2042424020512052404242422051102020424042404131512020404040413120"
+        "2042404040622051204240404051203040424042204010302020404220402062");
+  // All lanes: pairs (l, l ^ 1) agree, and pairs (l, l ^ 2).
+  CHECK(wide_load_counts(4112, 16, [](unsigned pattern, unsigned lane) {
+          return static_cast<int>(agreement::scattered(pattern * 32 + lane / 2) % 64 * 16);
+        }) == "63647452838362736274725263a46283");
+  CHECK(wide_load_counts(4128, 16, [](unsigned pattern, unsigned lane) {
+          return static_cast<int>(agreement::scattered(pattern * 32 + (lane & ~2u)) % 64 * 16);
+        }) == "52738362747474636272528452319452");
 }
 
 TEST_CASE(

@@ -55,24 +55,30 @@ inline bool pairs_agree(const warp_request& request, int first, int count, int b
   return true;
 }
 
-/// True where two phases of a load that follow each other go together if they do not conflict: the halves of
-/// a warp for 8 bytes, of a half-warp for 16. All pairs of lanes (l, l ^ 1) or all (l, l ^ 2) agree, which whole
-/// warps that walk over a tile never do; but for the first half-warp of a warp that does not take part as a
-/// whole, it matters alone that lane 31 takes none. Measured, not documented (NVIDIA H200, 2026-11-21): with
-/// it, phases give the wavefronts of 84 of 84 stores of 8 and 16 bytes, 168 of 168 loads of 8 and 610 of 610
-/// loads of 16, each by some lanes to any addresses.
+/// True where two phases of a load that follow each other are served in one cycle if they do not conflict: the
+/// halves of a warp for 8 bytes, of a half-warp for 16. All pairs of lanes (l, l ^ 1) or all (l, l ^ 2) agree,
+/// which whole warps that walk over a tile never do; but for the first half-warp of a warp that does not take
+/// part as a whole, it matters alone that lane 31 takes none.
 inline bool go_together(const warp_request& request, int first, int count) {
   const bool first_half = first == 0 && count == 16;
   if (first_half && request.lanes != 0xffffffff) { return !request.takes_part(31); }
   return pairs_agree(request, first, count, 1) || pairs_agree(request, first, count, 2);
 }
 
-/// Lanes are served together until they fill all banks, and wider accesses go in phases (banks.cuh).
+/// Lanes are served together until they fill all banks, and wider accesses go in phases (banks.cuh). Phases of
+/// loads come in twos: `go_together` says which of them share a cycle, and where the pairs of the whole warp
+/// agree, it is the two as one whose ways count as conflicts. Measured, not documented (NVIDIA H200,
+/// 2026-11-21): cycles and conflicts of 764 loads of 16 bytes, each by some or all lanes to any addresses, are
+/// exactly these, as are the cycles of 168 loads of 8 bytes and, all phases apart, of 84 stores of 8 and 16.
 inline void price_shared(const warp_request& request, bank_model model, access_report& report) {
   const int fit = model.banks * model.bank_width / request.bytes;
   const int together = fit < model.request_lanes ? fit : model.request_lanes;
-  const bool wide_load = !report.is_store() && request.bytes > 4 && model.bank_width == 4;
+  const bool in_twos = !report.is_store() && request.bytes > 4 && model.bank_width == 4;
+  const bool all_agree =
+      in_twos && (pairs_agree(request, 0, 32, 1) || pairs_agree(request, 0, 32, 2));
   int worst = 0;
+  int cycles = 0;
+  int conflicts = 0;
   int previous = 0;
   for (int first = 0; first < 32; first += together) {
     const int ways = request_ways(
@@ -83,17 +89,18 @@ inline void price_shared(const warp_request& request, bank_model model, access_r
         },
         request.bytes, model, together);
     worst = ways > worst ? ways : worst;
-    report.cycles += static_cast<std::uint64_t>(ways);
-    report.least_cycles += ways > 0;
-    if (wide_load && first / together % 2 == 1 && previous == 1 && ways == 1) {
+    cycles += ways;
+    conflicts += ways > 0 ? ways - 1 : 0;
+    if (in_twos && first / together % 2 == 1 && previous > 0 && ways > 0) {
       const int both = first - together;
-      if (go_together(request, both, 2 * together)) {
-        --report.least_cycles;
-        if (ways_together(request, both, 2 * together) == 1) { --report.cycles; }
-      }
+      const int joint = ways_together(request, both, 2 * together);
+      if (joint == 1 && go_together(request, both, 2 * together)) { --cycles; }
+      if (all_agree) { conflicts += joint - 1 - (previous - 1) - (ways - 1); }
     }
     previous = ways;
   }
+  report.cycles += static_cast<std::uint64_t>(cycles);
+  report.conflicts += static_cast<std::uint64_t>(conflicts);
   report.sum_ways += static_cast<std::uint64_t>(worst);
   report.worst_ways = worst > report.worst_ways ? worst : report.worst_ways;
 }

@@ -27,9 +27,9 @@ struct access_report {
 
   // Shared memory: cycles of the worst bank, as `conflict_ways` counts them.
   int worst_ways = 0;
-  std::uint64_t sum_ways = 0;      ///< over requests
-  std::uint64_t cycles = 0;        ///< over requests and the phases that wide ones are split into
-  std::uint64_t least_cycles = 0;  ///< the same without a conflict
+  std::uint64_t sum_ways = 0;   ///< over requests
+  std::uint64_t cycles = 0;     ///< over requests and the phases that wide ones are split into
+  std::uint64_t conflicts = 0;  ///< of these, what a GPU's counter puts down to bank conflicts
 
   // Global memory: sectors of 32 bytes.
   std::uint64_t sectors = 0;        ///< touched, each counted once per request
@@ -52,7 +52,7 @@ struct access_report {
     worst_ways = worst_ways < other.worst_ways ? other.worst_ways : worst_ways;
     sum_ways += other.sum_ways;
     cycles += other.cycles;
-    least_cycles += other.least_cycles;
+    conflicts += other.conflicts;
     sectors += other.sectors;
     least_sectors += other.least_sectors;
     return *this;
@@ -242,9 +242,9 @@ struct emulation_report {
                         number(access.total_bytes));
       text += access.is_shared() ? formatted(
                                        "\"worst_ways\": %d, \"mean_ways\": %.4f, \"cycles\": %llu, "
-                                       "\"least_cycles\": %llu}",
+                                       "\"conflicts\": %llu}",
                                        access.worst_ways, access.mean_ways(), number(access.cycles),
-                                       number(access.least_cycles))
+                                       number(access.conflicts))
                                  : formatted("\"sectors\": %llu, \"least_sectors\": %llu}",
                                              number(access.sectors), number(access.least_sectors));
       between = ",\n";

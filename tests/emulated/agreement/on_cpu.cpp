@@ -15,11 +15,11 @@ namespace {
 
 void print(const char* name, const tt::access_report& access, const char* end) {
   std::printf(
-      "\"%s\": {\"requests\": %llu, \"ways\": %d, \"cycles\": %llu, \"least_cycles\": %llu, "
+      "\"%s\": {\"requests\": %llu, \"ways\": %d, \"cycles\": %llu, \"conflicts\": %llu, "
       "\"sectors\": %llu, \"least_sectors\": %llu, \"bytes\": %llu}%s",
       name, static_cast<unsigned long long>(access.requests), access.worst_ways,
       static_cast<unsigned long long>(access.cycles),
-      static_cast<unsigned long long>(access.least_cycles),
+      static_cast<unsigned long long>(access.conflicts),
       static_cast<unsigned long long>(access.sectors),
       static_cast<unsigned long long>(access.least_sectors),
       static_cast<unsigned long long>(access.total_bytes), end);
