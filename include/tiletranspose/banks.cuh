@@ -213,6 +213,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk w
                            Layout::cols, walk, model, detail::no_limit);
 }
 
+/// The same for 32 banks of `bank_width` bytes, 4 or 8.
+/// \code static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 8) == 16); \endcode
+TILETRANSPOSE_ANY_CALLEE
+template <class Layout>
+TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk walk,
+                                                      int bank_width) {
+  return conflict_ways(layout, walk, banks_of_width(bank_width));
+}
+
 /// The same for a `tile_map`, whose numbers only the run knows.
 /// \code tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2 \endcode
 TILETRANSPOSE_ANY_CALLEE
