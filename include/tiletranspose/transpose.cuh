@@ -343,10 +343,12 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 /// Squares are as large as the greatest common divisor of the sides. They take a pass of their own where so many
 /// rows are more than the shared memory of a block, and so many elements more than 256 bytes.
 /// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. The least
-/// is 128 bytes (or one element, where that is more) for each row or column, whichever are more. Between that and
-/// the whole matrix more scratch is of use only where the shared memory of all multiprocessors does not hold 32
-/// bytes of every row, or that of one block does not hold a row: they pass through scratch, of which every byte up
-/// to 24 MB saves launches. Squares, rows and columns need no scratch, and a single pass or none.
+/// is 128 bytes (or one element, where that is more) for each row or for each column, whichever are more in number,
+/// and never more than the matrix itself; all of it where a side has 2^31 elements or more. Between that and the whole
+/// matrix more scratch is of use only where the shared memory of all multiprocessors does not hold 32 bytes of every
+/// row, or that of one block does not hold a row: they pass through scratch, of which every byte up to 24 MB saves
+/// launches. Squares, single rows and single columns need none, for which the query answers 1 byte, and a single pass
+/// or none.
 ///
 /// The last pass over such columns is a cooperative launch, whose blocks wait for each other: it starts when all
 /// multiprocessors have room for it.

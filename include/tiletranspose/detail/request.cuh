@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What a caller of a launch wrapper asks for, and whether it can be done: every check that design.md's
-/// "Errors" promises, before anything of CUDA is touched. Plain C++17.
+/// What a caller of a launch wrapper asks for, and whether it can be done: every check that transpose.cuh promises
+/// at its top, before anything of CUDA is touched. Plain C++17.
 
 #pragma once
 
