@@ -182,12 +182,11 @@ TEST_CASE("mdspan: layouts by their types", "[mdspan][quick]") {
         });
   }
   SECTION("an input that is not const") {
-    device_allocation memory{2 * 6 * sizeof(int)};
-    upload(memory.data(), random.fill(2 * 6 * sizeof(int)));
-    auto* const data = reinterpret_cast<int*>(memory.data());
-    REQUIRE(tt::transpose(matrix<int, layout_right>{data, 3, 2},
-                          matrix<int, layout_right>{data + 6, 2, 3}) == cudaSuccess);
-    REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
+    check_layouts<int>(
+        2, 3, tt::symmetry::transpose, {3, 1}, {2, 1}, random, [](int* out, const int* in) {
+          return tt::transpose(matrix<int, layout_right>{out, 3, 2},
+                               matrix<int, layout_right>{const_cast<int*>(in), 2, 3});
+        });
   }
 }
 
