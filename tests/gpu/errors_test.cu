@@ -24,6 +24,11 @@ struct widen {
   __device__ double operator()(float value) const { return value; }
 };
 
+// Leaves nothing of what the output held.
+struct replace {
+  __device__ float operator()(float value, float) const { return value; }
+};
+
 // One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
 struct form {
   const char* name;
@@ -65,6 +70,10 @@ const form forms[] = {
     {"transform", 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transform_transpose(out, in, nx, ny, identity{}, s);
+     }},
+    {"accumulate", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::accumulate_transpose(out, in, nx, ny, replace{}, s);
      }},
 };
 

@@ -336,6 +336,36 @@ TEST_CASE("fused: pointers and shapes are checked", "[fused][quick]") {
   }
 }
 
+TEST_CASE("dual: a refused call writes nothing", "[dual][quick]") {
+  require_device();
+  random_source random;
+  constexpr std::size_t size = nx * ny * sizeof(int);
+  const input_buffer in{random.fill(size)};
+  const output_buffer out{size, 0, random}, copy{size, 0, random};
+  out.poison();
+  copy.poison();
+  const auto call = [&](int* to_copy, int* to, const int* from, std::size_t cols) {
+    return tt::transform_transpose_dual(to_copy, to, from, cols, ny, plus_one{});
+  };
+  constexpr cudaError_t refused = cudaErrorInvalidValue;
+  int* const none = nullptr;
+  CHECK(call(none, out.as<int>(), in.as<int>(), nx) == refused);
+  CHECK(call(copy.as<int>(), none, in.as<int>(), nx) == refused);
+  CHECK(call(copy.as<int>(), out.as<int>(), none, nx) == refused);
+  CHECK(call(copy.as<int>(), copy.as<int>(), in.as<int>(), nx) == refused);
+  CHECK(call(copy.as<int>(), out.as<int>(), copy.as<int>(), nx) == refused);
+  CHECK(call(copy.as<int>(), out.as<int>(), out.as<int>(), nx) == refused);
+  CHECK(call(copy.as<int>(), out.as<int>(), in.as<int>(), ~std::size_t{0} / 2) == refused);
+  CHECK(tt::transform_transpose_dual(tt::matrix_view<int>{copy.as<int>(), ny, nx, nx - 1},
+                                     tt::matrix_view<int>{out.as<int>(), nx, ny, ny},
+                                     tt::matrix_view<const int>{in.as<int>(), ny, nx, nx},
+                                     plus_one{}) == refused);
+  CHECK(call(copy.as<int>(), out.as<int>(), in.as<int>(), 0) == cudaSuccess);
+  CHECK(out.trace_of_a_write() == "");
+  CHECK(copy.trace_of_a_write() == "");
+  CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
 // Rows of the copy between rows of the input share no byte with them.
 TEST_CASE("dual: interleaved matrices are taken", "[dual][quick]") {
   require_device();
