@@ -364,6 +364,9 @@ TEST_CASE("what a body throws ends the launch") {
   CHECK_THROWS_AS(tt::emulate(1, 1, sizeof(storage) - 1,
                               [](tt::emulated_block block) { block.shared_as<storage>(); }),
                   std::invalid_argument);
+  tt::emulator_options options;
+  options.bank_width = 16;
+  CHECK_THROWS_AS(tt::emulate(options, 1, 1, 0, [](tt::emulated_block) {}), std::invalid_argument);
 }
 
 TEST_CASE("positions are CUDA's") {
