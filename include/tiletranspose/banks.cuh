@@ -62,7 +62,7 @@ inline constexpr tile_walk along_columns{true, 0};
 /// `s` is taken by lane `s % request_lanes` of request `s / request_lanes`.
 ///
 ///     const tt::walk_steps steps(tt::along_columns, 4, 32, 32);
-///     static_assert(steps.count == 32 * 32 && steps(33).row == 1 && steps(33).col == 1);
+///     steps.count == 32 * 32 && steps(33).row == 1 && steps(33).col == 1
 struct walk_steps {
   /// An element, and the byte inside it where the access starts.
   struct place {
@@ -223,7 +223,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk w
 }
 
 /// The same for a `tile_map`, whose numbers only the run knows.
-/// \code tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2 \endcode
+/// \code static_assert(tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2); \endcode
 TILETRANSPOSE_ANY_CALLEE
 template <class Map>
 TILETRANSPOSE_HOST_DEVICE constexpr int map_ways(Map map, tile_walk walk,

@@ -51,10 +51,11 @@ TILETRANSPOSE_FUNCTION void unstage_reversed(Group group, T* out, const unsigned
 ///       using block_reverse = tt::block_reverse<float, 1024>;
 ///       __shared__ typename block_reverse::storage storage;
 ///       const tt::static_block<256> block;
+///       float* const mine = data + blockIdx.x * std::size_t{1024};
 ///       block_reverse reverser(storage);
-///       reverser.load(block, data + blockIdx.x * 1024, 1024);
+///       reverser.load(block, mine, 1024);
 ///       block.sync();
-///       reverser.store(block, data + blockIdx.x * 1024, 1024);
+///       reverser.store(block, mine, 1024);
 ///     }
 ///
 /// `out` may be `in`: everything is read before the barrier and written after it.
@@ -96,10 +97,11 @@ class block_reverse {
 ///     __global__ void reverse_block(float* data, unsigned count) {
 ///       extern __shared__ float shared[];            // launched with count * sizeof(float) bytes
 ///       const tt::static_block<256> block;
+///       float* const mine = data + blockIdx.x * std::size_t{count};
 ///       tt::block_reverse<float, tt::dynamic_size> reverser(shared);
-///       reverser.load(block, data + blockIdx.x * count, count);
+///       reverser.load(block, mine, count);
 ///       block.sync();
-///       reverser.store(block, data + blockIdx.x * count, count);
+///       reverser.store(block, mine, count);
 ///     }
 template <class T>
 class block_reverse<T, dynamic_size> {

@@ -72,7 +72,7 @@ inline constexpr int max_access_bytes = 16;
 
 /// Bytes of the widest access (16 down to 1) that divides both numbers: the *unit* in which an element
 /// of `element_bytes` can be moved when its address is a multiple of `alignment`.
-/// \code access_width(12, 4) == 4;  access_width(12, 1) == 1;  access_width(32, 32) == 16; \endcode
+/// \code static_assert(tt::access_width(12, 4) == 4 && tt::access_width(12, 1) == 1 && tt::access_width(32, 32) == 16); \endcode
 TILETRANSPOSE_HOST_DEVICE constexpr int access_width(size_type element_bytes,
                                                      size_type alignment = max_access_bytes) {
   int width = max_access_bytes;

@@ -96,8 +96,8 @@ struct swizzled_layout {
 
 /// A padded or swizzled layout whose numbers only the run knows, for programs that draw or search tiles:
 ///
-///     tt::padded_map(4, 32, 32, 1)(2, 5) == tt::padded_layout<float, 32, 32, 1>{}(2, 5)
-///     tt::swizzled_map(4, 32, 32, 4)(2, 5) == tt::swizzled_layout<float, 32, 32>{}(2, 5)
+///     static_assert(tt::padded_map(4, 32, 32, 1)(2, 5) == tt::padded_layout<float, 32, 32, 1>{}(2, 5));
+///     static_assert(tt::swizzled_map(4, 32, 32, 4)(2, 5) == tt::swizzled_layout<float, 32, 32>{}(2, 5));
 struct tile_map {
   int element_bytes;
   int rows;

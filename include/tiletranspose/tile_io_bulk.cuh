@@ -8,7 +8,7 @@
 ///
 /// Stores are here; loads need barriers to count them, which `tile_pipeline.cuh` keeps.
 ///
-///     tile.set(...);
+///     tile.set(i, j, value);
 ///     tt::bulk_fence();                                    // what this thread wrote, for the engine
 ///     block.sync();                                        // owed: what the others wrote
 ///     tt::store_tile_bulk(block, out, row, col, tile);     // out: a tt::bulk_view

@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The code that the public headers show in their comments, in the order of the headers' names; headers.snippets
+// asks that every line of it stands here. The lines are the headers' own, so that no tool may break them.
+// clang-format off
+
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+#include <tiletranspose/emulator.cuh>
+#include <tiletranspose/mdspan.cuh>
+#include <tiletranspose/tile_pipeline.cuh>
+#include <tiletranspose/tiletranspose.cuh>
+
+#include <cstddef>
+#include <cstdio>
+
+namespace in_banks {
+using layout = tt::padded_layout<float, 32, 32, 0>;
+static_assert(tt::conflict_ways(layout{}, tt::along_rows) == 1);
+static_assert(tt::conflict_ways(layout{}, tt::along_columns) == 32);
+static_assert(tt::default_padding<float, 32>() == 1);
+
+constexpr bool check_steps() {
+  const tt::walk_steps steps(tt::along_columns, 4, 32, 32);
+  return steps.count == 32 * 32 && steps(33).row == 1 && steps(33).col == 1;
+}
+static_assert(check_steps());
+
+static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 1>{}, tt::along_columns) == 1);
+static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 8) == 16);
+static_assert(tt::map_ways(tt::padded_map(1, 32, 32, 1), tt::along_columns) == 2);
+static_assert(tt::default_padding<unsigned char, 128>() == 4);
+}  // namespace in_banks
+
+namespace in_block_reverse {
+namespace fixed {
+__global__ void reverse_block(float* data) {
+  using block_reverse = tt::block_reverse<float, 1024>;
+  __shared__ typename block_reverse::storage storage;
+  const tt::static_block<256> block;
+  float* const mine = data + blockIdx.x * std::size_t{1024};
+  block_reverse reverser(storage);
+  reverser.load(block, mine, 1024);
+  block.sync();
+  reverser.store(block, mine, 1024);
+}
+}  // namespace fixed
+
+__global__ void reverse_block(float* data, unsigned count) {
+  extern __shared__ float shared[];            // launched with count * sizeof(float) bytes
+  const tt::static_block<256> block;
+  float* const mine = data + blockIdx.x * std::size_t{count};
+  tt::block_reverse<float, tt::dynamic_size> reverser(shared);
+  reverser.load(block, mine, count);
+  block.sync();
+  reverser.store(block, mine, count);
+}
+}  // namespace in_block_reverse
+
+namespace in_block_transpose {
+namespace by_memory {
+__global__ void kernel(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+  using block_transpose = tt::block_transpose<float, 64, 8>;
+  __shared__ typename block_transpose::storage storage;
+  const tt::static_block<block_transpose::threads> block;
+  const block_transpose transposer(storage);
+  const std::size_t row = blockIdx.x * std::size_t{64};
+  const std::size_t col = blockIdx.y * std::size_t{64};
+  transposer.load(block, in, row, col);
+  block.sync();
+  transposer.store(block, out, col, row);
+}
+}  // namespace by_memory
+
+__global__ void kernel(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+  using block_transpose = tt::block_transpose<float, 64, 8>;
+  __shared__ typename block_transpose::storage storage;
+  const tt::static_block<block_transpose::threads> block;
+  const block_transpose transposer(storage);
+  const std::size_t row = blockIdx.x * std::size_t{64};
+  const std::size_t col = blockIdx.y * std::size_t{64};
+  float items[block_transpose::items_per_thread];
+  transposer.load(block, items, in, row, col);
+  transposer.write(block, items);
+  block.sync();
+  transposer.read(block, items);
+  transposer.store(block, out, col, row, items);
+}
+}  // namespace in_block_transpose
+
+namespace in_bulk_view {
+using tile_type = tt::shared_tile<float, tt::padded_layout<float, 64, 64, 0>>;
+__global__ void kernel(const __grid_constant__ tt::bulk_view<tile_type> in);
+__global__ void kernel(const __grid_constant__ tt::bulk_view<tile_type>) {}
+
+cudaError_t launch(const float* data, std::size_t rows, std::size_t cols, std::size_t stride, dim3 grid, dim3 block) {
+  tt::bulk_view<tile_type> in;
+  cudaError_t status = tt::make_bulk_view(&in, tt::matrix_view<const float>{data, rows, cols, stride});
+  kernel<<<grid, block>>>(in);
+  return status;
+}
+}  // namespace in_bulk_view
+
+static_assert(tt::access_width(12, 4) == 4 && tt::access_width(12, 1) == 1 && tt::access_width(32, 32) == 16);
+
+namespace in_emulator {
+using storage = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>::storage;
+void my_body(tt::emulated_block, storage&, tt::matrix_view<float>, tt::matrix_view<const float>, unsigned, unsigned) {}
+
+int test(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+  const tt::emulation_report report = tt::emulate(
+      tt::emulated_dim(2, 3), 256, sizeof(storage),
+      [](tt::emulated_block block, tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+        my_body(block, block.shared_as<storage>(), out, in, block.index().x, block.index().y);
+      },
+      out, in);
+  std::printf("%s", report.table().c_str());
+  return report.clean() && report.worst_ways() == 1 ? 0 : 1;
+}
+}  // namespace in_emulator
+
+namespace in_layout {
+constexpr bool check() {
+  tt::padded_layout<float, 32, 32, 1> layout;
+  static_assert(layout(2, 5) == 2 * 33 + 5);
+  return layout(2, 5) == 71;
+}
+static_assert(check());
+static_assert(tt::padded_map(4, 32, 32, 1)(2, 5) == tt::padded_layout<float, 32, 32, 1>{}(2, 5));
+static_assert(tt::swizzled_map(4, 32, 32, 4)(2, 5) == tt::swizzled_layout<float, 32, 32>{}(2, 5));
+}  // namespace in_layout
+
+namespace in_mdspan {
+using matrix = cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 2>>;
+void calls(matrix out, matrix in, cudaStream_t stream) {
+  tt::transpose(out, in, stream);
+  tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+}
+}  // namespace in_mdspan
+
+namespace in_reverse {
+void calls(float* out, const float* in, float* image, std::size_t n, std::size_t nx, std::size_t ny,
+           tt::matrix_view<float> out_view, tt::matrix_view<const float> in_view, cudaStream_t stream) {
+  tt::reverse(out, in, n, stream);
+  tt::rotate(out, in, nx, ny, -1, stream);
+  tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
+  tt::flip_ud_inplace(image, nx, ny, stream);
+}
+}  // namespace in_reverse
+
+namespace in_smem {
+template <class Smem>
+__global__ void kernel(Smem smem) {
+  auto [i, f, c] = smem.carve(tt::dynamic_smem());
+  i[0] = 0;
+  f[0] = 0;
+  c[0] = 0;
+}
+
+cudaError_t launch(std::size_t ni, std::size_t nf, std::size_t nc, dim3 grid, dim3 block, cudaStream_t stream) {
+  const tt::smem_layout smem{tt::smem_array<int>(ni), tt::smem_array<float>(nf),
+                             tt::smem_array<char>(nc)};
+  cudaError_t status = tt::allow_dynamic_smem(kernel<decltype(smem)>, smem.bytes());
+  kernel<<<grid, block, smem.bytes(), stream>>>(smem);
+  return status;
+}
+}  // namespace in_smem
+
+namespace in_struct_io {
+struct particle { float x, y, z, vx, vy, vz, mass; };
+
+__global__ void drift(particle* particles, std::size_t count, float seconds) {
+  const tt::static_block<256> block;
+  const std::size_t first = blockIdx.x * std::size_t{256};
+  particle p;
+  tt::load_structs(block, p, particles + first, count - first);
+  p.x += seconds * p.vx, p.y += seconds * p.vy, p.z += seconds * p.vz;
+  tt::store_structs(block, particles + first, count - first, p);
+}
+}  // namespace in_struct_io
+
+static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) == tt::symmetry::rotate_90);
+static_assert(tt::inverse(tt::symmetry::rotate_90) == tt::symmetry::rotate_270);
+static_assert(tt::quarter_turns(-1) == tt::symmetry::rotate_270);
+
+namespace in_tile_io {
+__global__ void transpose_tiles(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
+  using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
+  __shared__ typename tile_type::storage storage;
+  tile_type tile(storage);
+  const tt::static_block<256> block;
+  const std::size_t row = blockIdx.y * std::size_t{32};
+  const std::size_t col = blockIdx.x * std::size_t{32};
+  tt::load_tile(block, tile, in, row, col);
+  block.sync();
+  tt::store_tile_transposed(block, out, col, row, tile);
+}
+}  // namespace in_tile_io
+
+namespace in_tile_io_async_and_bulk {
+using tile_type = tt::shared_tile<float, tt::padded_layout<float, 64, 32, 0>>;
+__global__ void copy_tile(const __grid_constant__ tt::bulk_view<tile_type, float> out,
+                          tt::matrix_view<const float> in, std::size_t row, std::size_t col, float value) {
+  __shared__ __align__(128) unsigned char bytes[sizeof(tile_type::storage)];
+  tile_type tile(reinterpret_cast<tile_type::storage&>(bytes));
+  const tt::static_block<256> block;
+  const auto i = static_cast<int>(block.thread_rank() / 32);
+  const auto j = static_cast<int>(block.thread_rank() % 32);
+  tt::load_tile_async(block, tile, in, row, col, 0.0f);
+  tt::async_commit();
+  tt::async_wait<0>();
+  block.sync();
+  tile.set(i, j, value);
+  tt::bulk_fence();
+  block.sync();
+  tt::store_tile_bulk(block, out, row, col, tile);
+  tt::bulk_wait();
+  block.sync();
+}
+}  // namespace in_tile_io_async_and_bulk
+
+namespace in_tile_pipeline {
+using tile_type = tt::shared_tile<float, tt::padded_layout<float, 64, 64, 0>>;
+using pipeline_type = tt::tile_pipeline<2>;
+
+template <class Smem>
+__global__ void walk(Smem smem, tt::matrix_view<const float> in, float* out) {
+  const tt::static_block<256> block;
+  auto [tiles, storage] = smem.carve(tt::dynamic_smem());
+  pipeline_type pipeline(block, *storage);
+  block.sync();
+  pipeline.load(block, tiles[pipeline.acquire()], in, 0, 0, 0.0f);
+  pipeline.commit();
+  for (std::size_t row = 0; row < in.rows; row += 64) {
+    const unsigned stage = pipeline.wait();
+    block.sync();
+    if (row + 64 < in.rows) {
+      pipeline.load(block, tiles[pipeline.acquire()], in, row + 64, 0, 0.0f);
+      pipeline.commit();
+    }
+    out[row + block.thread_rank()] = tiles[stage].get(0, 0);
+    pipeline.release();
+  }
+}
+
+void launch(tt::matrix_view<const float> in, float* out) {
+  const tt::smem_layout smem{tt::smem_tiles<tile_type, 2>().aligned<128>(),
+                             tt::smem_array<pipeline_type::storage, 1>()};
+  walk<<<1, 256, smem.bytes()>>>(smem, in, out);
+}
+}  // namespace in_tile_pipeline
+
+namespace in_transpose {
+struct to_half {
+  __device__ __half operator()(float value) const { return __float2half(value); }
+};
+struct scaled_sum {
+  float alpha, beta;
+  __device__ float operator()(float element, float old) const {
+    return alpha * element + beta * old;
+  }
+};
+struct to_fp8 {
+  float scale;
+  __device__ __nv_fp8_e4m3 operator()(float value) const { return __nv_fp8_e4m3(scale * value); }
+};
+
+void calls(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  tt::transpose(out, in, nx, ny, stream);
+  tt::transpose<float, 32, 8>(out, in, nx, ny, stream);
+  tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+}
+void convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+}
+void convert_twice(__nv_fp8_e4m3* rows, __nv_fp8_e4m3* columns, const float* in, float scale, std::size_t nx,
+                   std::size_t ny, cudaStream_t stream) {
+  tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+}
+void in_place(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  void* temp = nullptr;
+  std::size_t bytes = 0;
+  tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);
+  cudaMalloc(&temp, bytes);
+  tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
+}
+}  // namespace in_transpose
+
+namespace in_warp_transpose {
+__global__ void kernel(float* out, const float* in) {
+  float items[7];
+  for (int i = 0; i < 7; ++i) { items[i] = in[32 * i + threadIdx.x]; }
+  tt::warp_striped_to_blocked(tt::static_warp{}, items);
+  tt::warp_blocked_to_striped(tt::static_warp{}, items);
+  for (int i = 0; i < 7; ++i) { out[32 * i + threadIdx.x] = items[i]; }
+}
+
+bool transposes() {
+  unsigned in[2][1] = {{0x00010000}, {0x00110010}};
+  unsigned out[2][1];
+  tt::thread_transpose<2>(in, out);
+  return out[0][0] == 0x00100000 && out[1][0] == 0x00110001;
+}
+}  // namespace in_warp_transpose
