@@ -58,10 +58,17 @@ transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
           sizeof(Out), false};
 }
 
+template <class T>
+constexpr bool check_output() {
+  static_assert(!std::is_const<T>::value, "tt: the output's elements must not be const");
+  return true;
+}
+
 template <class T, class Element>
 transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
+  static_assert(check_output<T>(), "");
   static_assert(
-      std::is_same<typename remove_const<Element>::type, T>::value,
+      std::is_same<typename remove_const<Element>::type, typename remove_const<T>::type>::value,
       "tt: input and output must have the same element type; transform_transpose converts");
   return fused_request(out, in);
 }
@@ -69,7 +76,7 @@ transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
 /// What the fused calls ask of their types.
 template <class Out, class In, class Op>
 constexpr bool check_fused() {
-  static_assert(!std::is_const<Out>::value, "tt: the output's elements must not be const");
+  static_assert(check_output<Out>(), "");
   static_assert(std::is_trivially_copyable<Op>::value,
                 "tt: the function of a fused transpose must be trivially copyable; it is handed to "
                 "the kernel as bytes");
@@ -86,6 +93,7 @@ transpose_request pointers_request(T* const* outs, const T* const* ins, size_typ
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
+  static_assert(check_output<T>(), "");
   return {data.data, data.data, data.cols, data.rows, data.stride, data.stride,
           1,         0,         0,         sizeof(T), sizeof(T),   false};
 }

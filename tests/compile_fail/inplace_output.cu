@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: tt: the output's elements must not be const
+
+#include <tiletranspose/reverse.cuh>
+
+#ifdef MUST_FAIL
+using element = const float;
+#else
+using element = float;
+#endif
+
+cudaError_t call(element* data) { return tt::reverse_inplace(data, 7); }
