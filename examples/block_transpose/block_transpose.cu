@@ -3,18 +3,11 @@
 //
 // A block transpose inside of a kernel that computes: every column of the matrix gets its bias on the way
 // in, every column of the result its scale on the way out, in the time of a transpose.
-#include <cuda_runtime.h>
 
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/transpose.cuh>
 
-#include <cmath>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
-
-namespace {
+#include "../example.cuh"
 
 // 64 x 64 floats, 512 threads: a row of the tile is two whole cache lines, and each thread has eight
 // loads under way.
@@ -48,69 +41,27 @@ __global__ void __launch_bounds__(block_transpose::threads)
   transposer.store(block, out, col, row, items);
 }
 
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
-    std::exit(1);
-  }
-}
-
-float* upload(const std::vector<float>& values) {
-  float* device = nullptr;
-  check(cudaMalloc(&device, values.size() * sizeof(float)), "cudaMalloc");
-  check(cudaMemcpy(device, values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice),
-        "upload");
-  return device;
-}
-
-template <class Call>
-float milliseconds(Call call) {
-  constexpr int runs = 20;
-  cudaEvent_t from, to;
-  check(cudaEventCreate(&from), "cudaEventCreate");
-  check(cudaEventCreate(&to), "cudaEventCreate");
-  call();
-  check(cudaEventRecord(from), "cudaEventRecord");
-  for (int i = 0; i < runs; ++i) { call(); }
-  check(cudaEventRecord(to), "cudaEventRecord");
-  check(cudaEventSynchronize(to), "the kernel");
-  float total = 0;
-  check(cudaEventElapsedTime(&total, from, to), "cudaEventElapsedTime");
-  check(cudaEventDestroy(from), "cudaEventDestroy");
-  check(cudaEventDestroy(to), "cudaEventDestroy");
-  return total / runs;
-}
-
-}  // namespace
-
 int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("No GPU was found: nothing was transposed.");
-    return 0;
-  }
-
+  example::need_gpu();
   const std::size_t nx = 8160, ny = 8224;  // the last tiles are half full
   std::vector<float> matrix(nx * ny), scale(ny), bias(nx);
   for (std::size_t i = 0; i < matrix.size(); ++i) { matrix[i] = static_cast<float>(i % 977); }
   for (std::size_t y = 0; y < ny; ++y) { scale[y] = 1.0f + static_cast<float>(y % 7); }
   for (std::size_t x = 0; x < nx; ++x) { bias[x] = static_cast<float>(x % 13); }
-  float* const in = upload(matrix);
-  float* const out = upload(matrix);
-  float* const device_scale = upload(scale);
-  float* const device_bias = upload(bias);
+  const auto in = example::to_device(matrix);
+  const auto out = example::make_device_array<float>(nx * ny);
+  const auto device_scale = example::to_device(scale);
+  const auto device_bias = example::to_device(bias);
 
   const dim3 grid(static_cast<unsigned>((ny + tile - 1) / tile),
                   static_cast<unsigned>((nx + tile - 1) / tile));
   const auto ours = [&] {
-    shift_transpose_scale<<<grid, block_transpose::threads>>>({out, nx, ny, ny}, {in, ny, nx, nx},
-                                                              device_scale, device_bias);
-    check(cudaGetLastError(), "launch");
+    shift_transpose_scale<<<grid, block_transpose::threads>>>(
+        {out.get(), nx, ny, ny}, {in.get(), ny, nx, nx}, device_scale.get(), device_bias.get());
+    example::check(cudaGetLastError(), "launch");
   };
   ours();
-  std::vector<float> found(nx * ny);
-  check(cudaMemcpy(found.data(), out, found.size() * sizeof(float), cudaMemcpyDeviceToHost),
-        "download");
+  const std::vector<float> found = example::to_host(out, nx * ny);
   for (std::size_t x = 0; x < nx; ++x) {
     for (std::size_t y = 0; y < ny; ++y) {
       // Sums and products of these small whole numbers are exact.
@@ -121,14 +72,12 @@ int main() {
     }
   }
 
-  const float fused = milliseconds(ours);
-  const float alone = milliseconds([&] { check(tt::transpose(out, in, nx, ny), "tt::transpose"); });
+  const float fused = example::median_ms(ours);
+  const float alone = example::median_ms(
+      [&] { example::check(tt::transpose(out.get(), in.get(), nx, ny), "tt::transpose"); });
   std::printf(
       "%zu x %zu floats shifted, transposed and scaled: %.3f ms, every element as on the CPU\n", ny,
       nx, fused);
   std::printf("tt::transpose alone: %.3f ms\n", alone);
-  for (float* memory : {in, out, device_scale, device_bias}) {
-    check(cudaFree(memory), "cudaFree");
-  }
   return 0;
 }

@@ -3,63 +3,50 @@
 //
 // Records calls of the library in a CUDA graph and replays it: nothing in them allocates, waits or
 // looks at the data, so that one launch of the graph stands for all of them.
-#include <cuda_runtime.h>
 
 #include <tiletranspose/transpose.cuh>
 
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+#include "../example.cuh"
+
+using example::check;
 
 struct add {
   __device__ float operator()(float element, float old) const { return element + old; }
 };
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "graph_capture: %s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
-
 int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("No GPU was found; nothing was captured.\n");
-    return 0;
-  }
-
+  example::need_gpu();
   constexpr std::size_t n = 500;
   constexpr std::size_t bytes = n * n * sizeof(float);
-  float *in = nullptr, *transposed = nullptr, *sum = nullptr;
-  check(cudaMalloc(&in, bytes), "cudaMalloc");
-  check(cudaMalloc(&transposed, bytes), "cudaMalloc");
-  check(cudaMalloc(&sum, bytes), "cudaMalloc");
+  const auto in = example::make_device_array<float>(n * n);
+  const auto transposed = example::make_device_array<float>(n * n);
+  const auto sum = example::make_device_array<float>(n * n);
 
   // Two calls that depend on each other: sum(i, j) += in(i, j), by way of the transpose.
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream), "cudaStreamCreate");
   check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  check(tt::transpose(transposed, in, n, n, stream), "tt::transpose");
-  check(tt::accumulate_transpose(sum, transposed, n, n, add{}, stream), "tt::accumulate_transpose");
+  check(tt::transpose(transposed.get(), in.get(), n, n, stream), "tt::transpose");
+  check(tt::accumulate_transpose(sum.get(), transposed.get(), n, n, add{}, stream),
+        "tt::accumulate_transpose");
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
   check(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
   check(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
 
   // Each replay finds what its input holds by then.
-  check(cudaMemsetAsync(sum, 0, bytes, stream), "cudaMemsetAsync");
+  check(cudaMemsetAsync(sum.get(), 0, bytes, stream), "cudaMemsetAsync");
   std::vector<float> host(n * n);
   constexpr int replays = 3;
   for (int replay = 1; replay <= replays; ++replay) {
     for (std::size_t i = 0; i < host.size(); ++i) host[i] = static_cast<float>(i % 1000) * replay;
-    check(cudaMemcpyAsync(in, host.data(), bytes, cudaMemcpyHostToDevice, stream),
+    check(cudaMemcpyAsync(in.get(), host.data(), bytes, cudaMemcpyHostToDevice, stream),
           "cudaMemcpyAsync");
     check(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");  // before host changes again
   }
 
-  check(cudaMemcpy(host.data(), sum, bytes, cudaMemcpyDeviceToHost), "cudaMemcpy");
+  host = example::to_host(sum, n * n);
   for (std::size_t i = 0; i < host.size(); ++i) {
     if (host[i] != static_cast<float>(i % 1000) * (1 + 2 + 3)) {
       std::fprintf(stderr, "graph_capture: wrong at row %zu, column %zu\n", i / n, i % n);

@@ -5,17 +5,17 @@
 // it. To compile it needs no GPU; the library's headers and CUDA's are all that it includes.
 //
 //   nvrtc [--compile-only]
-#include <cuda_runtime.h>
+
 #include <nvrtc.h>
 
 #include <tiletranspose/tile.cuh>
 
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <string>
-#include <vector>
+
+#include "../example.cuh"
+
+using example::check;
 
 // out(x, y) == EXPRESSION of in(y, x). Launch: one block of 256 threads per 32 x 32 tile.
 const char* const source = R"(
@@ -29,8 +29,8 @@ extern "C" __global__ void kernel(tt::matrix_view<float> out, tt::matrix_view<co
   __shared__ typename tile_type::storage storage;
   const tile_type tile(storage);
   const tt::static_block<256> block;
-  const tt::size_type row = blockIdx.y * 32;
-  const tt::size_type col = blockIdx.x * 32;
+  const tt::size_type row = blockIdx.y * tt::size_type{32};
+  const tt::size_type col = blockIdx.x * tt::size_type{32};
   tt::load_tile(block, tile, in, row, col);
   block.sync();
   for (unsigned i = block.thread_rank(); i < 32 * 32; i += block.size()) {
@@ -43,12 +43,6 @@ extern "C" __global__ void kernel(tt::matrix_view<float> out, tt::matrix_view<co
 )";
 const char* const expression = "(0.5f * x + 1)";
 float evaluate(float x) { return 0.5f * x + 1; }
-
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
-  std::fprintf(stderr, "nvrtc: %s: %s\n", what, cudaGetErrorString(status));
-  std::exit(1);
-}
 
 std::vector<char> compile(const std::string& architecture) {
   const std::string options[] = {"--std=c++17",
@@ -85,11 +79,7 @@ int main(int argc, char** argv) {
     std::printf("Compiled to %zu bytes for sm_90.\n", compile("sm_90").size());
     return 0;
   }
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::printf("No GPU was found; nothing was launched.\n");
-    return 0;
-  }
+  example::need_gpu();
   int major = 0, minor = 0;
   check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, 0), "attribute");
   check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, 0), "attribute");
@@ -102,23 +92,19 @@ int main(int argc, char** argv) {
   check(cudaLibraryGetKernel(&kernel, library, "kernel"), "cudaLibraryGetKernel");
 
   constexpr std::size_t nx = 1000, ny = 700;  // columns and rows of the input
-  std::vector<float> in(nx * ny), out(nx * ny);
+  std::vector<float> in(nx * ny);
   for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i);
-  float *device_in = nullptr, *device_out = nullptr;
-  check(cudaMalloc(&device_in, in.size() * sizeof(float)), "cudaMalloc");
-  check(cudaMalloc(&device_out, out.size() * sizeof(float)), "cudaMalloc");
-  check(cudaMemcpy(device_in, in.data(), in.size() * sizeof(float), cudaMemcpyHostToDevice),
-        "cudaMemcpy");
+  const auto device_in = example::to_device(in);
+  const auto device_out = example::make_device_array<float>(nx * ny);
 
-  tt::matrix_view<float> to{device_out, nx, ny, ny};
-  tt::matrix_view<const float> from{device_in, ny, nx, nx};
+  tt::matrix_view<float> to{device_out.get(), nx, ny, ny};
+  tt::matrix_view<const float> from{device_in.get(), ny, nx, nx};
   void* arguments[] = {&to, &from};
   check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel),
                          dim3((nx + 31) / 32, (ny + 31) / 32), dim3(256), arguments, 0, nullptr),
         "cudaLaunchKernel");
 
-  check(cudaMemcpy(out.data(), device_out, out.size() * sizeof(float), cudaMemcpyDeviceToHost),
-        "cudaMemcpy");
+  const std::vector<float> out = example::to_host(device_out, nx * ny);
   for (std::size_t y = 0; y < ny; ++y) {
     for (std::size_t x = 0; x < nx; ++x) {
       if (out[x * ny + y] != evaluate(in[y * nx + x])) {

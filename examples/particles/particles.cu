@@ -4,17 +4,12 @@
 // Moves particles that are stored as an array of structures: each thread has one particle of 28 bytes,
 // and the warp reads and writes memory in one piece. Beside it the same kernel as one would write it
 // plainly, where every thread reads and writes its own 28 bytes.
-#include <cuda_runtime.h>
 
 #include <tiletranspose/struct_io.cuh>
 
 #include <cmath>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
 
-namespace {
+#include "../example.cuh"
 
 struct particle {
   float x, y, z;
@@ -49,28 +44,20 @@ __global__ void move_plainly(particle* particles, std::size_t count) {
   if (i < count) { move(particles[i]); }
 }
 
-void check(cudaError_t status, const char* call) {
-  if (status != cudaSuccess) {
-    std::fprintf(stderr, "%s: %s\n", call, cudaGetErrorString(status));
-    std::exit(1);
-  }
-}
-
 using kernel = void (*)(particle*, std::size_t);
 
-// Runs the kernel once on fresh particles, compares every byte with the CPU's result, and returns the
-// milliseconds that a run takes.
-float run(kernel k, particle* device, const std::vector<particle>& start,
-          const std::vector<particle>& expected) {
+// Runs the kernel once on fresh particles, compares every one with the CPU's, and returns the milliseconds
+// that a run takes.
+float run(kernel k, const std::vector<particle>& start, const std::vector<particle>& expected) {
   const std::size_t count = start.size();
   const auto blocks = static_cast<unsigned>((count + threads - 1) / threads);
-  check(cudaMemcpy(device, start.data(), count * sizeof(particle), cudaMemcpyHostToDevice),
-        "upload");
-  k<<<blocks, threads>>>(device, count);
-  check(cudaGetLastError(), "launch");
-  std::vector<particle> found(count);
-  check(cudaMemcpy(found.data(), device, count * sizeof(particle), cudaMemcpyDeviceToHost),
-        "download");
+  const auto device = example::to_device(start);
+  const auto launch = [&] {
+    k<<<blocks, threads>>>(device.get(), count);
+    example::check(cudaGetLastError(), "launch");
+  };
+  launch();
+  const std::vector<particle> found = example::to_host(device, count);
   for (std::size_t i = 0; i < count; ++i) {
     const particle &a = found[i], &b = expected[i];
     if (a.x != b.x || a.y != b.y || a.z != b.z || a.vx != b.vx || a.vy != b.vy || a.vz != b.vz ||
@@ -79,31 +66,11 @@ float run(kernel k, particle* device, const std::vector<particle>& start,
       std::exit(1);
     }
   }
-
-  constexpr int runs = 20;
-  cudaEvent_t from, to;
-  check(cudaEventCreate(&from), "cudaEventCreate");
-  check(cudaEventCreate(&to), "cudaEventCreate");
-  check(cudaEventRecord(from), "cudaEventRecord");
-  for (int i = 0; i < runs; ++i) { k<<<blocks, threads>>>(device, count); }
-  check(cudaEventRecord(to), "cudaEventRecord");
-  check(cudaEventSynchronize(to), "the kernel");
-  float milliseconds = 0;
-  check(cudaEventElapsedTime(&milliseconds, from, to), "cudaEventElapsedTime");
-  check(cudaEventDestroy(from), "cudaEventDestroy");
-  check(cudaEventDestroy(to), "cudaEventDestroy");
-  return milliseconds / runs;
+  return example::median_ms(launch);
 }
 
-}  // namespace
-
 int main() {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0) {
-    std::puts("No GPU was found: nothing was moved.");
-    return 0;
-  }
-
+  example::need_gpu();
   std::vector<particle> start(
       4'000'037);  // a number that fills neither the last block nor its warp
   for (std::size_t i = 0; i < start.size(); ++i) {
@@ -113,12 +80,8 @@ int main() {
   std::vector<particle> expected = start;
   for (particle& p : expected) { move(p); }
 
-  particle* device = nullptr;
-  check(cudaMalloc(&device, start.size() * sizeof(particle)), "cudaMalloc");
-  const float coalesced = run(move_coalesced, device, start, expected);
-  const float plain = run(move_plainly, device, start, expected);
-  check(cudaFree(device), "cudaFree");
-
+  const float coalesced = run(move_coalesced, start, expected);
+  const float plain = run(move_plainly, start, expected);
   const double megabytes = 2e-6 * static_cast<double>(start.size() * sizeof(particle));
   std::printf("%zu particles of %zu bytes, every one as on the CPU\n", start.size(),
               sizeof(particle));
