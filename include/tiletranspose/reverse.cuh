@@ -135,6 +135,7 @@ cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, si
 /// The same with gaps between the matrices.
 /// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
 ///        nx * ny; memory between the matrices of `out` is left alone
+/// \returns cudaErrorInvalidValue also for a batch stride that is less
 template <class T>
 cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
                              size_type in_batch_stride, size_type nx, size_type ny, size_type batch,
@@ -159,6 +160,7 @@ cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, 
 /// One pass for flips, half turns and the transpose; two for the quarter turns and the anti-transpose.
 /// \param data  symmetries that transpose take square matrices only; tt::transpose_inplace with scratch
 ///              takes the others
+/// \returns cudaErrorInvalidValue also for those of a matrix that is no square
 template <class T>
 cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");

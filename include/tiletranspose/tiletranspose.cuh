@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The library, but for the headers that are opt-in: mdspan.cuh, tile_io_async.cuh, tile_io_bulk.cuh and
-/// tile_pipeline.cuh, which take longer to compile, and emulator.cuh, which is for tests.
+/// The library, but for the headers that are opt-in: mdspan.cuh, bulk_view.cuh, tile_io_async.cuh, tile_io_bulk.cuh
+/// and tile_pipeline.cuh, which bring more of CUDA's headers, and emulator.cuh, which is for tests.
 
 #pragma once
 

@@ -183,6 +183,7 @@ cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, s
 ///
 /// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
 ///        nx * ny; memory between the matrices of `out` is left alone
+/// \returns cudaErrorInvalidValue also for a batch stride that is less
 template <class T>
 cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
                               size_type in_batch_stride, size_type nx, size_type ny,
