@@ -78,6 +78,32 @@ void check_few_lanes() {
   check_items<16, T>(std::make_integer_sequence<int, Most>{});
 }
 
+// Squares of N lanes, and the same move by its name for a group.
+template <int N, class T>
+void check_square() {
+  INFO(N << " x " << N << " items of " << sizeof(T) << " bytes");
+  constexpr std::size_t all = threads * N;
+  const std::vector<T> elements = numbered<T>(all);
+  std::vector<T> turned(all), by_group(all), expected(all);
+  for (std::size_t i = 0; i < all; ++i) {
+    const std::size_t lane = i / N;
+    expected[i] = elements[(lane - lane % N + i % N) * N + lane % N];
+  }
+  const tt::emulation_report report = tt::emulate(1, threads, 0, [&](tt::emulated_block block) {
+    const std::size_t first = block.thread_rank() * std::size_t{N};
+    T items[N];
+    for (std::size_t i = 0; i < N; ++i) { items[i] = elements[first + i]; }
+    tt::warp_transpose(items);
+    for (std::size_t i = 0; i < N; ++i) { turned[first + i] = items[i]; }
+    for (std::size_t i = 0; i < N; ++i) { items[i] = elements[first + i]; }
+    tt::warp_transpose(tt::static_lanes<N>{}, items);
+    for (std::size_t i = 0; i < N; ++i) { by_group[first + i] = items[i]; }
+  });
+  CHECK(report.clean());
+  CHECK(std::memcmp(turned.data(), expected.data(), all * sizeof(T)) == 0);
+  CHECK(std::memcmp(by_group.data(), expected.data(), all * sizeof(T)) == 0);
+}
+
 // ---------------------------------------------------- structures
 
 // Copies `count` structures, `off` of them past a 16-byte boundary, and returns what it took. The emulator
@@ -143,6 +169,14 @@ TEST_CASE("exchanges in 2 to 16 lanes") {
   check_few_lanes<unsigned, 17>();
   check_few_lanes<unsigned char, 17>();
   check_few_lanes<unsigned short, 9>();
+}
+
+TEST_CASE("squares") {
+  check_square<2, unsigned>();
+  check_square<4, unsigned char>();
+  check_square<8, unsigned short>();
+  check_square<16, element<3>>();
+  check_square<32, unsigned>();
 }
 
 TEST_CASE("exchanges of items of several words") {

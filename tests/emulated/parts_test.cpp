@@ -162,6 +162,54 @@ void check_block_transpose() {
   CHECK(m.is_transpose());
 }
 
+// By way of the threads' registers on both sides.
+template <class T, int TileDim, int BlockRows>
+void check_items() {
+  using block_transpose = tt::block_transpose<T, TileDim, BlockRows>;
+  matrices<T> m;
+  const tt::emulation_report report = tt::emulate(
+      grid_of(TileDim, TileDim), block_transpose::threads,
+      sizeof(typename block_transpose::storage),
+      [](tt::emulated_block b, tt::matrix_view<T> to, tt::matrix_view<const T> from) {
+        const block_transpose transposer(b.shared_as<typename block_transpose::storage>());
+        const tt::static_block<block_transpose::threads> block;
+        const std::size_t row = b.index().y * std::size_t{TileDim};
+        const std::size_t col = b.index().x * std::size_t{TileDim};
+        T items[block_transpose::items_per_thread] = {};
+        transposer.load(block, items, from, row, col);
+        transposer.write(block, items);
+        block.sync();
+        transposer.read(block, items);
+        transposer.store(block, to, col, row, items);
+      },
+      m.transpose(), m.from());
+  CHECK(report.clean());
+  CHECK(m.is_transpose());
+}
+
+// What store_tile_bulk does where there is no such engine.
+template <class T>
+void check_bulk_store() {
+  using tile_type = tt::shared_tile<T, tt::padded_layout<T, 16, 32, 0>>;
+  matrices<T> m;
+  const tt::emulation_report report = tt::emulate(
+      grid_of(16, 32), 64, sizeof(typename tile_type::storage),
+      [](tt::emulated_block block, tt::matrix_view<T> to, tt::matrix_view<const T> from) {
+        const tile_type tile(block.shared_as<typename tile_type::storage>());
+        const tt::bulk_view<tile_type, T> out{to, {}, false};
+        const std::size_t row = block.index().y * std::size_t{16};
+        const std::size_t col = block.index().x * std::size_t{32};
+        tt::load_tile(block, tile, from, row, col);
+        tt::bulk_fence();
+        block.sync();
+        tt::store_tile_bulk(block, out, row, col, tile);
+        tt::bulk_wait();
+      },
+      m.copy(), m.from());
+  CHECK(report.clean());
+  CHECK(m.is_copy());
+}
+
 // A block walks down a column of tiles, as many of them under way as there are stages.
 template <class T, int Stages, tt::copy_engine Engine>
 void check_pipeline() {
@@ -259,6 +307,20 @@ TEST_CASE("block_transpose") {
   check_block_transpose<element<4>, 16, 16>();
   check_block_transpose<element<12>, 32, 8>();
   check_block_transpose<element<16>, 7, 7>();
+}
+
+TEST_CASE("block_transpose by way of registers") {
+  check_items<element<1>, 32, 4>();
+  check_items<element<3>, 16, 8>();
+  check_items<element<4>, 32, 8>();
+  check_items<element<16>, 8, 8>();
+  check_items<element<64>, 8, 4>();
+}
+
+TEST_CASE("tiles handed to the bulk engine") {
+  check_bulk_store<element<1>>();
+  check_bulk_store<element<4>>();
+  check_bulk_store<element<12>>();
 }
 
 TEST_CASE("pipelines of tiles") {
