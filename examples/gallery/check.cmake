@@ -10,8 +10,9 @@ set(routines
     transpose-conflicts transpose-conflict-free transpose-model-padding transpose-swizzle
     transpose-unrolled transpose-diagonal-rows transpose-diagonal-columns transpose-tuned
     transpose-explicit transpose-cublas shared-square-unpadded shared-square-padded-by-1
-    shared-square-padded-by-2 shared-square-broadcast shared-flat-unpadded shared-flat-padded-by-1
-    shared-flat-padded-by-2 shared-flat-broadcast reverse-static reverse-dynamic reverse-library
+    shared-square-padded-by-2 shared-square-model-padding shared-square-broadcast
+    shared-flat-unpadded shared-flat-padded-by-1 shared-flat-padded-by-2 shared-flat-model-padding
+    shared-flat-broadcast reverse-static reverse-dynamic reverse-library
     dynamic-carve global-offset global-stride matrix-product matrix-product-cublas launch-shape)
 
 # Every case must have been run by the emulator, be right and cost what the model says of it, unless it is a
