@@ -226,7 +226,7 @@ void check_pipeline() {
         block.sync();
         const std::size_t col = block.index().x * std::size_t{16};
         std::size_t loaded = 0;
-        const auto load = [&] {
+        const auto load = [&, &tiles = tiles] {
           if (loaded < rows) {
             pipeline.load(block, tiles[pipeline.acquire()], from, loaded, col);
             pipeline.commit();
