@@ -87,7 +87,12 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
 template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
   constexpr int bytes = static_cast<int>(sizeof(In) + sizeof(Out));
-  return bytes > 16                                                                     ? 1
+  // Loads of a thread, each a register: 112 where elements of 7 bytes are moved byte by byte, which spilled with 2
+  // blocks; 8 bytes are put together from as many without.
+  constexpr int loads =
+      Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
+  constexpr bool crowded = Fused::splits_out && sizeof(Out) % 2 != 0 && loads > 96;
+  return bytes > 16 || crowded                                                          ? 1
          : Fused::splits_out || !Fused::whole_in                                        ? 2
          : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
          : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
