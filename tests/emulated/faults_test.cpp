@@ -12,6 +12,10 @@
 #include <stdexcept>
 #include <string>
 
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
 namespace {
 
 using tt::fault_kind;
@@ -178,6 +182,23 @@ TEST_CASE("what is const is not written, and registered buffers end where they e
   CHECK_FALSE(run(false, -1).clean());
   CHECK_FALSE(run(true, 0).clean());
 }
+
+#if defined(__SANITIZE_ADDRESS__)
+TEST_CASE("AddressSanitizer sees the ends of buffers and of shared memory") {
+  for (const std::size_t size : {1, 7, 16, 100, 256}) {
+    for (const std::size_t offset : {0, 3}) {
+      const tt::emulated_buffer<unsigned char> buffer(size, offset);
+      CHECK(__asan_address_is_poisoned(buffer.data() + size - 1) == 0);
+      CHECK(__asan_address_is_poisoned(buffer.data() + size) == 1);
+    }
+    bool ends = false;
+    tt::emulate(1, 1, size, [&](tt::emulated_block block) {
+      ends = __asan_address_is_poisoned(block.shared() + size) == 1;
+    });
+    CHECK(ends);
+  }
+}
+#endif
 
 TEST_CASE("shared memory ends where the launch says") {
   const tt::emulation_report report =

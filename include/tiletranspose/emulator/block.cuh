@@ -16,7 +16,6 @@
 #include <cstring>
 #include <exception>
 #include <functional>
-#include <memory>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -112,9 +111,7 @@ class emulated_block_run {
         records_(records),
         foreign_shared_(std::move(foreign_shared)),
         shared_bytes_(shared_bytes),
-        arena_(new unsigned char[shared_bytes + arena_alignment]) {
-    const auto at = reinterpret_cast<std::uintptr_t>(arena_.get());
-    shared_ = arena_.get() + (arena_alignment - at % arena_alignment) % arena_alignment;
+        shared_(shared_bytes) {
     const auto count = static_cast<unsigned>(block.count());
     threads_.reserve(count);
     for (unsigned rank = 0; rank < count; ++rank) { threads_.emplace_back(*this, rank); }
@@ -127,7 +124,7 @@ class emulated_block_run {
   void start_block(std::uint64_t index) {
     block_index_ = index;
     // A pattern that is no likely value: what nobody writes shall not look right by chance.
-    std::memset(shared_, 0xa5, shared_bytes_);
+    std::memset(shared(), 0xa5, shared_bytes_);
     records_.start_block(index);
     for (emulated_thread& thread : threads_) {
       thread.state_ = thread_state::ready;
@@ -186,7 +183,7 @@ class emulated_block_run {
 
   bool inside_shared(const void* address, unsigned bytes) const {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    const auto first = reinterpret_cast<std::uintptr_t>(shared_);
+    const auto first = reinterpret_cast<std::uintptr_t>(shared());
     return (at >= first && at - first + bytes <= shared_bytes_) ||
            (foreign_shared_ && foreign_shared_(address, bytes));
   }
@@ -201,7 +198,7 @@ class emulated_block_run {
   emulated_dim grid_dim() const { return grid_; }
   emulated_dim block_dim() const { return block_; }
   std::uint64_t block_rank() const { return block_index_; }
-  unsigned char* shared() const { return shared_; }
+  unsigned char* shared() const { return shared_.data(); }
   std::size_t shared_bytes() const { return shared_bytes_; }
   emulated_thread& thread(unsigned rank) { return threads_[rank]; }
 
@@ -306,16 +303,13 @@ class emulated_block_run {
   recorder& records_;
   std::function<bool(const void*, unsigned)> foreign_shared_;
   std::size_t shared_bytes_;
-  std::unique_ptr<unsigned char[]> arena_;
-  unsigned char* shared_;
+  aligned_memory<1024> shared_;
   std::uint64_t block_index_ = 0;
   std::vector<emulated_thread> threads_;
   switcher* switcher_ = nullptr;
   std::function<void(emulated_thread&)> body_;
   std::mutex fault_mutex_;
   std::exception_ptr thrown_;
-
-  static constexpr std::size_t arena_alignment = 1024;
 };
 
 inline bool emulated_thread::access(access_kind kind, const void* address, unsigned bytes,

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <memory>
-#include <string>
+#include <new>
 #include <type_traits>
 #include <vector>
 
@@ -93,6 +93,25 @@ class memory_map {
   std::vector<known_memory> known_;
 };
 
+/// Memory at a multiple of `Alignment` bytes and not a byte more than asked for, so that AddressSanitizer sees
+/// its end.
+template <std::size_t Alignment>
+class aligned_memory {
+ public:
+  explicit aligned_memory(std::size_t bytes)
+      : first_(static_cast<unsigned char*>(::operator new (bytes, std::align_val_t{Alignment}))) {}
+
+  unsigned char* data() const { return first_.get(); }
+
+ private:
+  struct release {
+    void operator()(unsigned char* first) const {
+      ::operator delete (first, std::align_val_t{Alignment});
+    }
+  };
+  std::unique_ptr<unsigned char, release> first_;
+};
+
 }  // namespace detail
 
 /// Zeroed memory that starts where cudaMalloc's would, at a multiple of 256 bytes, so that sectors are
@@ -105,9 +124,9 @@ class emulated_buffer {
  public:
   /// \param offset  elements that the buffer starts behind a multiple of 256 bytes
   explicit emulated_buffer(std::size_t size, std::size_t offset = 0)
-      : bytes_(new unsigned char[(size + offset) * sizeof(T) + alignment]), size_(size) {
-    const auto at = reinterpret_cast<std::uintptr_t>(bytes_.get());
-    data_ = reinterpret_cast<T*>(bytes_.get() + (alignment - at % alignment) % alignment) + offset;
+      : memory_((size + offset) * sizeof(T)),
+        data_(reinterpret_cast<T*>(memory_.data()) + offset),
+        size_(size) {
     std::memset(static_cast<void*>(data_), 0, size * sizeof(T));
   }
 
@@ -120,8 +139,7 @@ class emulated_buffer {
   T* end() { return data_ + size_; }
 
  private:
-  static constexpr std::size_t alignment = 256;
-  std::unique_ptr<unsigned char[]> bytes_;
+  detail::aligned_memory<256> memory_;
   T* data_;
   std::size_t size_;
 };
