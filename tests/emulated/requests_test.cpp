@@ -294,6 +294,19 @@ TEST_CASE("reports for people and for programs") {
   CHECK(depth == 0);
 }
 
+TEST_CASE("a report names files of any length") {
+  const std::string file(300, 'f');
+  const tt::detail::access_site here{file.c_str(), 7};
+  const emulation_report report = tt::emulate(1, 1, 4, [&](tt::emulated_block block) {
+    store_shared(block.shared(), 1u, here);
+    block.sync(here);
+  });
+  CHECK(report.table().find(file + ":7  store shared     4          1") != std::string::npos);
+  CHECK(report.table().find(file + ":7  barrier, passed 1 times\n") != std::string::npos);
+  CHECK(report.json().find("{\"site\": \"" + file + ":7\", \"access\"") != std::string::npos);
+  CHECK(report.json().find("{\"site\": \"" + file + ":7\", \"of\"") != std::string::npos);
+}
+
 TEST_CASE("both ways of running give the same report") {
   tt::emulated_buffer<float> in(50 * 40);
   tt::emulated_buffer<float> out(50 * 40);

@@ -142,8 +142,10 @@ inline std::string name_of(access_site site) {
 
 template <class... Values>
 std::string formatted(const char* format, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof(text), format, values...);
+  const int length = std::snprintf(nullptr, 0, format, values...);
+  std::string text(static_cast<std::size_t>(length) + 1, ' ');  // snprintf ends it with a zero
+  std::snprintf(&text[0], text.size(), format, values...);
+  text.pop_back();
   return text;
 }
 
@@ -205,7 +207,7 @@ struct emulation_report {
         formatted("%-*s  %-12s %5s %10s  %5s %7s  %15s %6s  %12s\n", column, "site", "access",
                   "bytes", "requests", "ways", "mean", "sectors/request", "least", "moved");
     for (const access_report& access : accesses) {
-      text += formatted("%-*.160s  %-12s %5d %10llu  ", column, access.site.c_str(),
+      text += formatted("%-*s  %-12s %5d %10llu  ", column, access.site.c_str(),
                         detail::name_of(access.kind), access.bytes, number(access.requests));
       text += access.is_shared()
                   ? formatted("%5d %7.2f  %15s %6s", access.worst_ways, access.mean_ways(), "", "")
@@ -214,7 +216,7 @@ struct emulation_report {
       text += formatted("  %12llu\n", number(access.total_bytes));
     }
     for (const barrier_report& barrier : barriers) {
-      text += formatted("%-*.160s  %s %llu times\n", column, barrier.site.c_str(),
+      text += formatted("%-*s  %s %llu times\n", column, barrier.site.c_str(),
                         barrier.of_warp ? "barrier of a warp, passed" : "barrier, passed",
                         number(barrier.passed));
     }
@@ -235,7 +237,7 @@ struct emulation_report {
     text += " \"accesses\": [";
     const char* between = "\n";
     for (const access_report& access : accesses) {
-      text += between + formatted("  {\"site\": %.160s, \"access\": \"%s\", \"bytes\": %d, ",
+      text += between + formatted("  {\"site\": %s, \"access\": \"%s\", \"bytes\": %d, ",
                                   quoted(access.site).c_str(), detail::name_of(access.kind),
                                   access.bytes);
       text += formatted("\"requests\": %llu, \"moved\": %llu, ", number(access.requests),
@@ -252,7 +254,7 @@ struct emulation_report {
     text += "],\n \"barriers\": [";
     between = "\n";
     for (const barrier_report& barrier : barriers) {
-      text += between + formatted("  {\"site\": %.160s, \"of\": \"%s\", \"passed\": %llu}",
+      text += between + formatted("  {\"site\": %s, \"of\": \"%s\", \"passed\": %llu}",
                                   quoted(barrier.site).c_str(), barrier.of_warp ? "warp" : "block",
                                   number(barrier.passed));
       between = ",\n";
