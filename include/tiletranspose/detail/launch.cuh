@@ -21,7 +21,7 @@ constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   constexpr int most_threads = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && \
-    (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+    (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
   constexpr int most_threads = 1536;
 #else
   constexpr int most_threads = 2048;
@@ -446,10 +446,7 @@ cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stre
   constexpr int promised = access_width(ElementBytes, Alignment);
   const tile_problem problem = make_problem(request);
   if constexpr (promised < wanted) {
-    const size_type bits = problem.in_stride_bytes | problem.out_stride_bytes |
-                           reinterpret_cast<size_type>(request.in) |
-                           reinterpret_cast<size_type>(request.out);
-    if (bits % wanted != 0) {
+    if (address_bits_of(problem, promised) % wanted != 0) {
       return launch_strips<ElementBytes, promised, TileDim, BlockRows, Padding>(
           problem, request.batch, stream);
     }
