@@ -421,7 +421,8 @@ __device__ TILETRANSPOSE_INLINE smem_region dynamic_smem() {
 
 /// Lets `kernel` be launched on the current device with `bytes` bytes of dynamic shared memory. Launches
 /// with more than 48 KB fail without it. Holds for this device and this instantiation of a kernel template,
-/// until the context is destroyed; never lowers what an earlier call allowed.
+/// until the context is destroyed; never lowers what an earlier call allowed. Where it allows more, CUDA clears an
+/// error that an earlier call left behind.
 /// \return cudaSuccess           launches with up to `bytes` bytes may follow
 ///         cudaErrorNotSupported the device has less shared memory for a block than `bytes` and what the kernel
 ///                               declares itself; take smaller tiles or fewer stages

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Whole numbers: rounding up, common divisors, inverses, and division by a number that the host knows and the
-/// compiler does not: a multiplication and a shift instead of the twenty instructions of a 32-bit division.
+/// Whole numbers: the smaller and the larger of two, rounding up, common divisors, inverses, and division by a number
+/// that the host knows and the compiler does not: a multiplication and a shift instead of the twenty instructions of
+/// a 32-bit division.
 /// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
 
 #pragma once
@@ -12,6 +13,19 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+template <class T>
+TILETRANSPOSE_HOST_DEVICE constexpr T smaller(T a, T b) {
+  return b < a ? b : a;
+}
+template <class T>
+TILETRANSPOSE_HOST_DEVICE constexpr T larger(T a, T b) {
+  return a < b ? b : a;
+}
+
+TILETRANSPOSE_HOST_DEVICE constexpr int round_up(int value, int step) {
+  return (value + step - 1) / step * step;
+}
 
 /// a / b, rounded up.
 TILETRANSPOSE_HOST_DEVICE constexpr size_type divide_up(size_type a, size_type b) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Every access of a device function to memory goes through the four functions of this file, on the GPU
+/// Every access of a device function to memory goes through the functions of this file, on the GPU
 /// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
 /// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
 /// place in the source.
@@ -218,18 +218,6 @@ TILETRANSPOSE_FUNCTION void turn_back(const Word (&read)[Count], unsigned turn,
   for (unsigned i = 0; i < Count; ++i) {
     words[i] = Count == 2 || turn / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
   }
-}
-
-template <class T>
-TILETRANSPOSE_HOST_DEVICE constexpr T smaller(T a, T b) {
-  return b < a ? b : a;
-}
-template <class T>
-TILETRANSPOSE_HOST_DEVICE constexpr T larger(T a, T b) {
-  return a < b ? b : a;
-}
-TILETRANSPOSE_HOST_DEVICE constexpr int round_up(int value, int step) {
-  return (value + step - 1) / step * step;
 }
 
 }  // namespace detail
