@@ -65,6 +65,65 @@ struct bulk_view {
 
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 
+namespace detail {
+
+using box_encoder = decltype(&cuTensorMapEncodeTiled);
+
+/// The driver's function that makes descriptors; null where it has none. Asked of the runtime, so that nobody has to
+/// link the driver's library.
+inline box_encoder find_box_encoder() {
+  static const box_encoder encoder = [] {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
+                                                                12000, cudaEnableDefault, &found);
+#else
+    const cudaError_t status =
+        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
+#endif
+    const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
+    return usable ? reinterpret_cast<box_encoder>(function) : nullptr;
+  }();
+  return encoder;
+}
+
+/// Describes the boxes of a matrix that are tiles of one kind; false where the engine cannot copy them.
+template <class Tile, class Element>
+bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
+  using T = typename Tile::element;
+  constexpr int unit = box_unit<T>;
+  constexpr size_type units = sizeof(T) / unit;
+  constexpr size_type most = 0x7fffffff;  // coordinates are ints
+  constexpr CUtensorMapDataType type = unit == 8   ? CU_TENSOR_MAP_DATA_TYPE_UINT64
+                                       : unit == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                       : unit == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                   : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  const bool representable =
+      matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / units &&
+      matrix.stride < (size_type{1} << 40) / sizeof(T) && matrix.stride * sizeof(T) % 16 == 0 &&
+      reinterpret_cast<size_type>(matrix.data) % 16 == 0;
+  const box_encoder encode = find_box_encoder();
+  if (encode == nullptr || !representable) { return false; }
+  const cuuint64_t extents[] = {matrix.cols * units, matrix.rows};
+  const cuuint64_t pitch[] = {matrix.stride * sizeof(T)};
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(Tile::cols * units),
+                            static_cast<cuuint32_t>(Tile::rows)};
+  const cuuint32_t steps[] = {1, 1};
+  auto* const data = const_cast<T*>(matrix.data);
+  CUtensorMap map;
+  const CUresult result =
+      encode(&map, type, 2, data, extents, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+             CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+             CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+  if (result != CUDA_SUCCESS) { return false; }
+  static_assert(sizeof(map) == sizeof(descriptor), "");
+  __builtin_memcpy(&descriptor, &map, sizeof(map));
+  return true;
+}
+
+}  // namespace detail
+
 /// Describes a matrix to the bulk tensor engine.
 ///
 /// The engine takes matrices whose data and row pitch are multiples of 16 bytes, and tiles that are packed
@@ -75,56 +134,13 @@ struct bulk_view {
 /// \return cudaErrorInvalidValue for null pointers and a stride smaller than a row
 template <class Tile, class Element>
 cudaError_t make_bulk_view(bulk_view<Tile, Element>* view, matrix_view<Element> matrix) {
-  using T = typename Tile::element;
   if (view == nullptr || (matrix.data == nullptr && matrix.rows > 0 && matrix.cols > 0) ||
       (matrix.rows > 1 && matrix.stride < matrix.cols)) {
     return cudaErrorInvalidValue;
   }
   *view = bulk_view<Tile, Element>{matrix, {}, false};
   if constexpr (detail::has_box<typename Tile::layout>::value) {
-    using encode_type = decltype(&cuTensorMapEncodeTiled);
-    static const encode_type encode = [] {
-      void* function = nullptr;
-      cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-      const cudaError_t status = cudaGetDriverEntryPointByVersion(
-          "cuTensorMapEncodeTiled", &function, 12000, cudaEnableDefault, &found);
-#else
-      const cudaError_t status =
-          cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
-#endif
-      const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
-      return usable ? reinterpret_cast<encode_type>(function) : nullptr;
-    }();
-    constexpr int unit = detail::box_unit<T>;
-    constexpr CUtensorMapDataType type = unit == 8   ? CU_TENSOR_MAP_DATA_TYPE_UINT64
-                                         : unit == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
-                                         : unit == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
-                                                     : CU_TENSOR_MAP_DATA_TYPE_UINT8;
-    constexpr size_type most = 0x7fffffff;  // coordinates are ints
-    const size_type units = sizeof(T) / unit;
-    const bool representable =
-        matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / units &&
-        matrix.stride < (size_type{1} << 40) / sizeof(T) && matrix.stride * sizeof(T) % 16 == 0 &&
-        reinterpret_cast<size_type>(matrix.data) % 16 == 0;
-    if (encode != nullptr && representable) {
-      static_assert(sizeof(CUtensorMap) == sizeof(detail::box_descriptor), "");
-      CUtensorMap map;
-      const cuuint64_t extents[] = {matrix.cols * units, matrix.rows};
-      const cuuint64_t pitch[] = {matrix.stride * sizeof(T)};
-      const cuuint32_t box[] = {static_cast<cuuint32_t>(Tile::cols * units),
-                                static_cast<cuuint32_t>(Tile::rows)};
-      const cuuint32_t steps[] = {1, 1};
-      auto* const data = const_cast<T*>(matrix.data);
-      const CUresult result =
-          encode(&map, type, 2, data, extents, pitch, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
-                 CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
-                 CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-      if (result == CUDA_SUCCESS) {
-        __builtin_memcpy(&view->descriptor, &map, sizeof map);
-        view->described = true;
-      }
-    }
+    view->described = detail::describe_boxes<Tile>(matrix, view->descriptor);
   }
   return cudaSuccess;
 }
