@@ -7,26 +7,12 @@
 
 #include <tiletranspose/block_reverse.cuh>
 
+#include "parts.cuh"
 #include "support.cuh"
 
 using namespace tt_test;
 
 namespace {
-
-// ---------------------------------------------------- groups
-
-template <int Threads>
-struct static_group {
-  static constexpr dim3 shape() { return {Threads}; }
-  __device__ static auto make() { return tt::static_block<Threads>{}; }
-};
-
-// Known when the kernel runs; ranks count along x first.
-template <unsigned X, unsigned Y = 1, unsigned Z = 1>
-struct cooperative_group {
-  static constexpr dim3 shape() { return {X, Y, Z}; }
-  __device__ static auto make() { return cooperative_groups::this_thread_block(); }
-};
 
 // ---------------------------------------------------- kernels
 

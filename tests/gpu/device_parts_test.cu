@@ -3,37 +3,20 @@
 
 // The device functions inside of kernels that a user might write.
 
-#include <cooperative_groups.h>
-
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
+#include "parts.cuh"
 #include "support.cuh"
 
 using namespace tt_test;
 
 namespace {
 
-// ---------------------------------------------------- groups
-
-// Known to the compiler.
-template <int Threads>
-struct static_group {
-  static constexpr dim3 shape() { return {Threads}; }
-  __device__ static auto make() { return tt::static_block<Threads>{}; }
-};
-
-// Known when the kernel runs; ranks count along x first.
-template <unsigned X, unsigned Y = 1, unsigned Z = 1>
-struct cooperative_group {
-  static constexpr dim3 shape() { return {X, Y, Z}; }
-  __device__ static auto make() { return cooperative_groups::this_thread_block(); }
-};
-
 // ---------------------------------------------------- tiles through shared memory
 
-template <class Group, class T, class Layout>
-__global__ void transpose_tiles(tt::matrix_view<T> out, tt::matrix_view<const T> in) {
+template <class Group, class T, class Layout, bool Transposes>
+__global__ void move_tiles(tt::matrix_view<T> out, tt::matrix_view<const T> in) {
   using tile_type = tt::shared_tile<T, Layout>;
   __shared__ typename tile_type::storage storage;
   const tile_type tile(storage);
@@ -42,23 +25,14 @@ __global__ void transpose_tiles(tt::matrix_view<T> out, tt::matrix_view<const T>
   const std::size_t col = blockIdx.x * std::size_t{Layout::cols};
   tt::load_tile(group, tile, in, row, col);
   group.sync();
-  tt::store_tile_transposed(group, out, col, row, tile);
+  if constexpr (Transposes) {
+    tt::store_tile_transposed(group, out, col, row, tile);
+  } else {
+    tt::store_tile(group, out, row, col, tile);
+  }
 }
 
-template <class Group, class T, class Layout>
-__global__ void copy_tiles(tt::matrix_view<T> out, tt::matrix_view<const T> in) {
-  using tile_type = tt::shared_tile<T, Layout>;
-  __shared__ typename tile_type::storage storage;
-  const tile_type tile(storage);
-  const auto group = Group::make();
-  const std::size_t row = blockIdx.y * std::size_t{Layout::rows};
-  const std::size_t col = blockIdx.x * std::size_t{Layout::cols};
-  tt::load_tile(group, tile, in, row, col);
-  group.sync();
-  tt::store_tile(group, out, row, col, tile);
-}
-
-// The same transpose, written with `get` and `set`.
+// The transpose, written with `get` and `set`.
 template <class Group, class T, class Layout>
 __global__ void transpose_by_elements(tt::matrix_view<T> out, tt::matrix_view<const T> in) {
   using tile_type = tt::shared_tile<T, Layout>;
@@ -96,6 +70,14 @@ dim3 grid_of_tiles(std::size_t nx, std::size_t ny) {
   return {count(nx, Layout::cols), count(ny, Layout::rows)};
 }
 
+// Launches one of the kernels above.
+template <class Group, class T, class Layout>
+cudaError_t launch_on_tiles(void (*kernel)(tt::matrix_view<T>, tt::matrix_view<const T>),
+                            tt::matrix_view<T> out, tt::matrix_view<const T> in) {
+  kernel<<<grid_of_tiles<Layout>(in.cols, in.rows), Group::shape()>>>(out, in);
+  return cudaGetLastError();
+}
+
 struct tile_case {
   element_type type;
   std::size_t rows, cols;
@@ -109,32 +91,25 @@ tile_case make_tile(std::string name) {
           Layout::cols,
           [](std::byte* out, std::size_t out_stride, const std::byte* in, std::size_t in_stride,
              std::size_t nx, std::size_t ny) {
-            transpose_tiles<Group, T, Layout><<<grid_of_tiles<Layout>(nx, ny), Group::shape()>>>(
+            return launch_on_tiles<Group, T, Layout>(
+                move_tiles<Group, T, Layout, true>, {reinterpret_cast<T*>(out), nx, ny, out_stride},
+                {reinterpret_cast<const T*>(in), ny, nx, in_stride});
+          },
+          [](std::byte* out, std::size_t out_stride, const std::byte* in, std::size_t in_stride,
+             std::size_t nx, std::size_t ny) {
+            return launch_on_tiles<Group, T, Layout>(
+                transpose_by_elements<Group, T, Layout>,
                 {reinterpret_cast<T*>(out), nx, ny, out_stride},
                 {reinterpret_cast<const T*>(in), ny, nx, in_stride});
-            return cudaGetLastError();
           },
           [](std::byte* out, std::size_t out_stride, const std::byte* in, std::size_t in_stride,
              std::size_t nx, std::size_t ny) {
-            transpose_by_elements<Group, T, Layout>
-                <<<grid_of_tiles<Layout>(nx, ny), Group::shape()>>>(
-                    {reinterpret_cast<T*>(out), nx, ny, out_stride},
-                    {reinterpret_cast<const T*>(in), ny, nx, in_stride});
-            return cudaGetLastError();
-          },
-          [](std::byte* out, std::size_t out_stride, const std::byte* in, std::size_t in_stride,
-             std::size_t nx, std::size_t ny) {
-            copy_tiles<Group, T, Layout><<<grid_of_tiles<Layout>(nx, ny), Group::shape()>>>(
+            return launch_on_tiles<Group, T, Layout>(
+                move_tiles<Group, T, Layout, false>,
                 {reinterpret_cast<T*>(out), ny, nx, out_stride},
                 {reinterpret_cast<const T*>(in), ny, nx, in_stride});
-            return cudaGetLastError();
           }};
 }
-
-template <class T, int Rows, int Cols, int Padding>
-using padded = tt::padded_layout<T, Rows, Cols, Padding>;
-template <class T, int Rows, int Cols, int VectorBytes = static_cast<int>(sizeof(T))>
-using swizzled = tt::swizzled_layout<T, Rows, Cols, VectorBytes>;
 
 #define MAKE_TILE(group, T, ...) make_tile<group, T, __VA_ARGS__>(#group ", " #T ", " #__VA_ARGS__)
 

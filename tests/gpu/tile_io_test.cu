@@ -4,30 +4,15 @@
 // Tiles in and out of shared memory: filled edges, copies in the background, pipelines. The same checks run
 // on the CPU, whose loads are plain copies.
 
-#include <cooperative_groups.h>
-
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 
+#include "parts.cuh"
 #include "support.cuh"
 
 using namespace tt_test;
 
 namespace {
-
-// ---------------------------------------------------- groups
-
-template <int Threads>
-struct static_group {
-  static constexpr dim3 shape() { return {Threads}; }
-  __device__ static auto make() { return tt::static_block<Threads>{}; }
-};
-
-template <unsigned X, unsigned Y = 1>
-struct cooperative_group {
-  static constexpr dim3 shape() { return {X, Y}; }
-  __device__ static auto make() { return cooperative_groups::this_thread_block(); }
-};
 
 // The CPU as a block of one thread.
 struct lone_thread {
@@ -234,11 +219,6 @@ void check_loaders(random_source& random) {
     check_places<Group, T, Layout, loader::pipeline_box>(random);
   }
 }
-
-template <class T, int Rows, int Cols, int Padding>
-using padded = tt::padded_layout<T, Rows, Cols, Padding>;
-template <class T, int Rows, int Cols, int VectorBytes = static_cast<int>(sizeof(T))>
-using swizzled = tt::swizzled_layout<T, Rows, Cols, VectorBytes>;
 
 // A layout that the library does not know: columns one after the other.
 template <class T, int Rows, int Cols>
