@@ -2,13 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // What the tests of errors share: calls that differ in their form alone, arguments that no call may
-// follow, capture into graphs, and errors made on purpose.
+// follow, capture into graphs, errors made on purpose, and what is asked of every form.
 #pragma once
 
 #include <cstdint>
 #include <limits>
+#include <vector>
 
-#include "support.cuh"
+#include "symmetries.cuh"
 
 namespace tt_test {
 
@@ -25,12 +26,28 @@ tt::matrix_view<T> view(T* data, std::size_t rows, std::size_t cols, std::size_t
 inline float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
 inline const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
 
-// Random input for a form of a call, an output to match and the expectation for it. A form has a `batch` of
-// matrices one behind the other, `call(out, in, nx, ny, stream)`, and `expected(content, shape)`.
-template <class Form>
+// One form of a call out of place, all with the same arguments. `batch` matrices lie one behind the other.
+struct form {
+  const char* name;
+  tt::symmetry how;
+  std::size_t batch;
+  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+
+  byte_vector expected(const byte_vector& in, shape s) const {
+    byte_vector result;
+    const std::size_t matrix = s.nx * s.ny * sizeof(float);
+    for (std::size_t i = 0; i < batch; ++i) {
+      const byte_vector one = reoriented({&in[i * matrix], s.ny, s.nx, s.nx, sizeof(float)}, how);
+      result.insert(result.end(), one.begin(), one.end());
+    }
+    return result;
+  }
+};
+
+// Random input for a form of a call, an output to match and the expectation for it.
 class form_case {
  public:
-  form_case(const Form& f, shape s, random_source& random)
+  form_case(const form& f, shape s, random_source& random)
       : form_(f),
         shape_(s),
         content_(random.fill(s.nx * s.ny * f.batch * sizeof(float))),
@@ -62,7 +79,7 @@ class form_case {
     out_.expect(0, elements, {expected.data(), 1, elements, elements, sizeof(float)});
   }
 
-  const Form& form_;
+  const form& form_;
   shape shape_;
   byte_vector content_;
   input_buffer in_;
@@ -130,6 +147,239 @@ cudaError_t status_beside_a_capture(Call call) {
   if (graph != nullptr) (void)cudaGraphDestroy(graph);
   (void)cudaGetLastError();
   return status;
+}
+
+// A template, so that several translation units may have it.
+template <int = 0>
+__global__ void do_nothing() {}
+
+// What a bare launch returns there.
+inline cudaError_t bare_status_beside_a_capture() {
+  return status_beside_a_capture([] {
+    return cudaLaunchKernel(reinterpret_cast<const void*>(do_nothing<>), dim3{1}, dim3{1}, nullptr,
+                            0, nullptr);
+  });
+}
+
+// ---------------------------------------------------- what is asked of every form
+
+using form_list = std::vector<form>;
+
+inline void check_null_pointers(const form_list& forms) {
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(nullptr, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(fake_out(), nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(nullptr, fake_in(), 1, 1, nullptr) == cudaErrorInvalidValue);
+  }
+}
+
+// Shapes of which nx * ny overflows, or only nx * ny * sizeof(float).
+inline const std::vector<shape>& overflowing_shapes() {
+  constexpr std::size_t root = std::size_t{1} << 32;
+  static const std::vector<shape> shapes{
+      {huge, 2},    {2, huge},        {half_huge, 2},    {2, half_huge},    {root, root},
+      {huge, huge}, {huge / 3, 4},    {huge / 4 + 1, 1}, {1, huge / 4 + 1}, {huge, 1},
+      {1, huge},    {root, root / 4}, {root / 4, root}};
+  return shapes;
+}
+
+inline void check_overflows(const form_list& forms) {
+  for (const form& f : forms) {
+    INFO(f.name);
+    for (const shape s : overflowing_shapes()) {
+      INFO("nx " << s.nx << ", ny " << s.ny);
+      CHECK(f.call(fake_out(), fake_in(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    }
+  }
+}
+
+// Equal pointers too, and where nothing would move: in place has its own name.
+inline void check_overlaps(const form_list& forms) {
+  constexpr shape s{5, 7};
+  float* const base = fake_out();
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = s.nx * s.ny * f.batch;
+    CHECK(f.call(base, base, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base, 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base + 1, base, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    // One element in common.
+    CHECK(f.call(base + elements - 1, base, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(base, base + elements - 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+  }
+}
+
+// Touching is not overlapping. Without a device the call fails too, but for another reason.
+inline void check_neighbours(const form_list& forms) {
+  const bool device = has_device();
+  constexpr shape s{5, 7};
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const std::size_t elements = s.nx * s.ny * f.batch;
+    const std::size_t size = elements * sizeof(float);
+    if (!device) {
+      CHECK(f.call(fake_out() + elements, fake_out(), s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      CHECK(f.call(fake_out(), fake_out() + elements, s.nx, s.ny, nullptr) !=
+            cudaErrorInvalidValue);
+      continue;
+    }
+    for (const bool input_first : {true, false}) {
+      const std::size_t in = input_first ? 0 : size;
+      const std::size_t out = input_first ? size : 0;
+      const byte_vector content = random.fill(size);
+      const byte_vector expected = f.expected(content, s);
+      output_buffer both{2 * size, 0, random};
+      both.hold(in, elements, {content.data(), 1, elements, elements, sizeof(float)});
+      both.expect(out, elements, {expected.data(), 1, elements, elements, sizeof(float)});
+      both.poison();
+      CHECK(f.call(both.as<float>() + out / sizeof(float), both.as<float>() + in / sizeof(float),
+                   s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(both.difference() == "");
+    }
+  }
+  (void)cudaGetLastError();
+}
+
+constexpr shape empty_shapes[] = {{0, 0}, {0, 7}, {5, 0}, {0, huge}, {huge, 0}};
+
+inline void check_zero_work(const form_list& forms) {
+  for (const form& f : forms) {
+    INFO(f.name);
+    for (const shape s : empty_shapes) {
+      INFO("nx " << s.nx << ", ny " << s.ny);
+      CHECK(f.call(nullptr, nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(nullptr, fake_in(), s.nx, s.ny, nullptr) == cudaSuccess);
+      CHECK(f.call(fake_out(), fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
+    }
+  }
+}
+
+// What a call returns where there is no device; skips the test where there is one.
+inline cudaError_t status_without_a_device() {
+  if (has_device()) SKIP("there is a device");
+  int count = 0;
+  const cudaError_t none = cudaGetDeviceCount(&count);
+  REQUIRE(none != cudaSuccess);
+  return none;
+}
+
+inline void check_without_a_device(const form_list& forms) {
+  const cudaError_t none = status_without_a_device();
+  for (const form& f : forms) {
+    INFO(f.name);
+    CHECK(f.call(fake_out(), fake_in(), 5, 7, nullptr) == none);
+  }
+  (void)cudaGetLastError();
+}
+
+inline void check_refusals_write_nothing(const form_list& forms) {
+  random_source random;
+  constexpr shape s{37, 41};
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, s, random};
+    float* const out = c.out().as<float>();
+    const float* const in = c.in().as<float>();
+    CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
+    CHECK(f.call(out, in, s.nx, 0, nullptr) == cudaSuccess);
+    CHECK(c.out().trace_of_a_write() == "");
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+  }
+}
+
+inline void check_refusals_launch_nothing(const form_list& forms) {
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {37, 41}, random};
+    float* const out = c.out().as<float>();
+    const float* const in = c.in().as<float>();
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+      CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(nullptr, in, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(out, in, 0, 41, to) == cudaSuccess);
+      return f.call(out, in, 37, 0, to);
+    });
+    CHECK(count_nodes(graph) == 0);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+  }
+}
+
+inline void check_an_earlier_error(const form_list& forms, shape s) {
+  random_source random;
+  for (const form& f : forms) {
+    INFO(f.name << ", " << s.nx << " x " << s.ny);
+    const form_case c{f, s, random};
+    const cudaError_t earlier = leave_an_error_behind();
+    REQUIRE(earlier != cudaSuccess);
+    REQUIRE(cudaPeekAtLastError() == earlier);
+    CHECK(c.call() == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(f.call(nullptr, c.in().as<float>(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
+    CHECK(cudaPeekAtLastError() == earlier);
+    CHECK(c.out().difference() == "");
+    CHECK(cudaGetLastError() == earlier);
+  }
+}
+
+// Whatever status a bare launch gets is the one to return.
+inline void check_failed_launches(const form_list& forms) {
+  random_source random;
+  const cudaError_t expected = bare_status_beside_a_capture();
+  REQUIRE(expected != cudaSuccess);
+  for (const bool after_another : {false, true}) {
+    for (const form& f : forms) {
+      INFO(f.name << (after_another ? ", after an earlier error" : ""));
+      const form_case c{f, {37, 41}, random};
+      if (after_another) REQUIRE(leave_an_error_behind() != expected);
+      CHECK(status_beside_a_capture([&] { return c.call(); }) == expected);
+      CHECK(c.out().trace_of_a_write() == "");
+    }
+  }
+}
+
+inline void check_own_stream(const form_list& forms) {
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    const form_case c{f, {129, 65}, random};
+    REQUIRE(c.call(s) == cudaSuccess);
+    s.wait();
+    CHECK(c.out().difference() == "");
+  }
+}
+
+inline void check_graphs(const form_list& forms) {
+  random_source random;
+  const stream s;
+  for (const form& f : forms) {
+    INFO(f.name);
+    form_case c{f, {129, 65}, random};
+    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
+    CHECK(graph.nodes() >= 1);
+    // Recorded, not run.
+    CHECK(c.out().trace_of_a_write() == "");
+    for (int i = 0; i < 3; ++i) {
+      c.renew(random);
+      graph.run(s);
+      CHECK(c.out().difference() == "");
+    }
+  }
 }
 
 }  // namespace tt_test

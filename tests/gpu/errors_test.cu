@@ -29,49 +29,40 @@ struct replace {
   __device__ float operator()(float value, float) const { return value; }
 };
 
-// One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
-struct form {
-  const char* name;
-  std::size_t batch;
-  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
+using tt::symmetry;
 
-  byte_vector expected(const byte_vector& content, shape s) const {
-    return transposed_batch(content, s, batch, sizeof(float));
-  }
-};
-
-const form forms[] = {
-    {"tuned", 1,
+const form_list forms{
+    {"tuned", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose(out, in, nx, ny, s);
      }},
-    {"explicit", 1,
+    {"explicit", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose<float, 32, 8>(out, in, nx, ny, s);
      }},
-    {"tuned views", 1,
+    {"tuned views", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose(tt::matrix_view<float>{out, nx, ny, ny},
                             tt::matrix_view<const float>{in, ny, nx, nx}, s);
      }},
-    {"explicit views", 1,
+    {"explicit views", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose<float, 32, 8>(tt::matrix_view<float>{out, nx, ny, ny},
                                           tt::matrix_view<const float>{in, ny, nx, nx}, s);
      }},
-    {"contiguous batch", matrices,
+    {"contiguous batch", symmetry::transpose, matrices,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose_batched(out, in, nx, ny, matrices, s);
      }},
-    {"strided batch", matrices,
+    {"strided batch", symmetry::transpose, matrices,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transpose_batched(out, nx * ny, in, nx * ny, nx, ny, matrices, s);
      }},
-    {"transform", 1,
+    {"transform", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::transform_transpose(out, in, nx, ny, identity{}, s);
      }},
-    {"accumulate", 1,
+    {"accumulate", symmetry::transpose, 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::accumulate_transpose(out, in, nx, ny, replace{}, s);
      }},
@@ -188,20 +179,12 @@ cudaError_t transpose_views(bool tuned, tt::matrix_view<float> out,
   return tuned ? tt::transpose(out, in) : tt::transpose<float, 32, 8>(out, in);
 }
 
-__global__ void do_nothing() {}
-
 }  // namespace
 
 // ---------------------------------------------------- refused, with or without a device
 
 TEST_CASE("errors: a null pointer with work to do is refused", "[errors][quick]") {
-  for (const form& f : forms) {
-    INFO(f.name);
-    CHECK(f.call(nullptr, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(fake_out(), nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(nullptr, nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(nullptr, fake_in(), 1, 1, nullptr) == cudaErrorInvalidValue);
-  }
+  check_null_pointers(forms);
   auto* const outs = reinterpret_cast<float* const*>(fake_out());
   auto* const ins = reinterpret_cast<const float* const*>(fake_in());
   constexpr float* const* no_outs = nullptr;
@@ -248,20 +231,7 @@ TEST_CASE("errors: views of different shapes are refused", "[errors][quick]") {
 
 TEST_CASE("errors: sizes whose product overflows are refused", "[errors][quick]") {
   constexpr std::size_t root = std::size_t{1} << 32;
-  const shape shapes[] = {
-      {huge, 2},         {2, huge},        {half_huge, 2},
-      {2, half_huge},    {root, root},  // nx * ny
-      {huge, huge},      {huge / 3, 4},    {huge / 4 + 1, 1},
-      {1, huge / 4 + 1}, {huge, 1},        {1, huge},  // nx * ny * sizeof(float)
-      {root, root / 4},  {root / 4, root},
-  };
-  for (const form& f : forms) {
-    INFO(f.name);
-    for (const shape s : shapes) {
-      INFO("nx " << s.nx << ", ny " << s.ny);
-      CHECK(f.call(fake_out(), fake_in(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    }
-  }
+  check_overflows(forms);
 
   SECTION("of a batch, whose one matrix is in bounds") {
     constexpr std::size_t side = std::size_t{1} << 20;
@@ -311,17 +281,7 @@ TEST_CASE("errors: input and output that overlap are refused", "[errors][quick]"
   constexpr std::size_t nx = 5;
   constexpr std::size_t ny = 7;
   float* const base = fake_out();
-  for (const form& f : forms) {
-    INFO(f.name);
-    const std::size_t elements = nx * ny * f.batch;
-    CHECK(f.call(base, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base + 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base, base + 1, nx, ny, nullptr) == cudaErrorInvalidValue);
-    // One element in common.
-    CHECK(f.call(base + elements - 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base, base + elements - 1, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base, base, 1, 1, nullptr) == cudaErrorInvalidValue);
-  }
+  check_overlaps(forms);
 
   SECTION("a transform's, counted in its own bytes") {
     auto* const wide = reinterpret_cast<double*>(base);
@@ -364,52 +324,14 @@ TEST_CASE("errors: many calls refused exactly where a byte is shared", "[errors]
   SECTION("batches") { check_refusals(5000, try_batches); }
 }
 
-// Touching is not overlapping. Without a device the call fails too, but for another reason.
 TEST_CASE("errors: neighbours in memory are accepted", "[errors][quick]") {
-  const bool device = has_device();
-  constexpr shape s{5, 7};
-  random_source random;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const std::size_t elements = s.nx * s.ny * f.batch;
-    const std::size_t size = elements * sizeof(float);
-    if (!device) {
-      CHECK(f.call(fake_out() + elements, fake_out(), s.nx, s.ny, nullptr) !=
-            cudaErrorInvalidValue);
-      CHECK(f.call(fake_out(), fake_out() + elements, s.nx, s.ny, nullptr) !=
-            cudaErrorInvalidValue);
-      continue;
-    }
-    for (const bool input_first : {true, false}) {
-      const std::size_t in = input_first ? 0 : size;
-      const std::size_t out = input_first ? size : 0;
-      const byte_vector content = random.fill(size);
-      const byte_vector expected = transposed_batch(content, s, f.batch, sizeof(float));
-      output_buffer both{2 * size, 0, random};
-      both.hold(in, elements, {content.data(), 1, elements, elements, sizeof(float)});
-      both.expect(out, elements, {expected.data(), 1, elements, elements, sizeof(float)});
-      both.poison();
-      CHECK(f.call(both.as<float>() + out / sizeof(float), both.as<float>() + in / sizeof(float),
-                   s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(both.difference() == "");
-    }
-  }
-  (void)cudaGetLastError();
+  check_neighbours(forms);
 }
 
 TEST_CASE("errors: zero work succeeds whatever the pointers", "[errors][quick]") {
   constexpr float* no_out = nullptr;
   constexpr const float* no_in = nullptr;
-  for (const form& f : forms) {
-    INFO(f.name);
-    for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
-      INFO("nx " << s.nx << ", ny " << s.ny);
-      CHECK(f.call(nullptr, nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(fake_out(), nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(nullptr, fake_in(), s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(fake_out(), fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
-    }
-  }
+  check_zero_work(forms);
   for (const bool tuned : {true, false}) {
     CHECK(transpose_views(tuned, view(no_out, 5, 0, 0), view(no_in, 0, 5, 0)) == cudaSuccess);
     CHECK(transpose_views(tuned, view(no_out, 0, 7, huge), view(no_in, 7, 0, huge)) == cudaSuccess);
@@ -426,39 +348,17 @@ TEST_CASE("errors: zero work succeeds whatever the pointers", "[errors][quick]")
 }
 
 TEST_CASE("errors: without a device a call says so", "[errors][quick]") {
-  if (has_device()) SKIP("there is a device");
-  int count = 0;
-  const cudaError_t none = cudaGetDeviceCount(&count);
-  REQUIRE(none != cudaSuccess);
-  for (const form& f : forms) {
-    INFO(f.name);
-    CHECK(f.call(fake_out(), fake_in(), 5, 7, nullptr) == none);
-  }
-  (void)cudaGetLastError();
+  check_without_a_device(forms);
 }
 
 // ---------------------------------------------------- refused, on a device
 
 TEST_CASE("errors: a refused call writes nothing", "[errors][quick]") {
   require_device();
+  check_refusals_write_nothing(forms);
+
   random_source random;
   constexpr shape s{37, 41};
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, s, random};
-    float* const out = c.out().as<float>();
-    const float* const in = c.in().as<float>();
-    CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
-    CHECK(f.call(out, in, s.nx, 0, nullptr) == cudaSuccess);
-    CHECK(c.out().trace_of_a_write() == "");
-    CHECK(cudaPeekAtLastError() == cudaSuccess);
-  }
-
   const form_case c{forms[0], s, random};
   float* const out = c.out().as<float>();
   const float* const in = c.in().as<float>();
@@ -477,101 +377,33 @@ TEST_CASE("errors: a refused call writes nothing", "[errors][quick]") {
 
 TEST_CASE("errors: neither a refusal nor zero work launches anything", "[errors][quick]") {
   require_device();
-  random_source random;
-  const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {37, 41}, random};
-    float* const out = c.out().as<float>();
-    const float* const in = c.in().as<float>();
-    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
-      CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
-      CHECK(f.call(nullptr, in, 37, 41, to) == cudaErrorInvalidValue);
-      CHECK(f.call(out, in, 0, 41, to) == cudaSuccess);
-      return f.call(out, in, 37, 0, to);
-    });
-    CHECK(count_nodes(graph) == 0);
-    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  }
+  check_refusals_launch_nothing(forms);
 }
 
 // ---------------------------------------------------- errors of others, and of launches
 
 TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][provokes]") {
   require_device();
-  random_source random;
-  // Batches of the larger shape ask for more shared memory than a kernel has without asking.
-  for (const shape s : {shape{37, 41}, shape{131, 127}}) {
-    for (const form& f : forms) {
-      INFO(f.name << ", " << s.nx << " x " << s.ny);
-      const form_case c{f, s, random};
-      const cudaError_t earlier = leave_an_error_behind();
-      REQUIRE(earlier != cudaSuccess);
-      REQUIRE(cudaPeekAtLastError() == earlier);
-      CHECK(c.call() == cudaSuccess);
-      CHECK(cudaPeekAtLastError() == earlier);
-      CHECK(f.call(nullptr, c.in().as<float>(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-      CHECK(cudaPeekAtLastError() == earlier);
-      CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
-      CHECK(cudaPeekAtLastError() == earlier);
-      CHECK(c.out().difference() == "");
-      CHECK(cudaGetLastError() == earlier);
-    }
-  }
+  check_an_earlier_error(forms, {37, 41});
+  // Batches of this shape ask for more shared memory than a kernel has without asking.
+  check_an_earlier_error(forms, {131, 127});
 }
 
-// Whatever status a bare launch gets is the one to return.
 TEST_CASE("errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
-  random_source random;
-  const cudaError_t expected = status_beside_a_capture([] {
-    return cudaLaunchKernel(reinterpret_cast<const void*>(do_nothing), dim3{1}, dim3{1}, nullptr, 0,
-                            nullptr);
-  });
-  REQUIRE(expected != cudaSuccess);
-  for (const bool after_another : {false, true}) {
-    for (const form& f : forms) {
-      INFO(f.name << (after_another ? ", after an earlier error" : ""));
-      const form_case c{f, {37, 41}, random};
-      if (after_another) REQUIRE(leave_an_error_behind() != expected);
-      CHECK(status_beside_a_capture([&] { return c.call(); }) == expected);
-      CHECK(c.out().trace_of_a_write() == "");
-    }
-  }
+  check_failed_launches(forms);
 }
 
 // ---------------------------------------------------- streams, graphs, threads, devices
 
 TEST_CASE("calls: a stream of the caller's", "[calls][quick]") {
   require_device();
-  random_source random;
-  const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {129, 65}, random};
-    REQUIRE(c.call(s) == cudaSuccess);
-    s.wait();
-    CHECK(c.out().difference() == "");
-  }
+  check_own_stream(forms);
 }
 
 TEST_CASE("calls: captured into a graph and replayed", "[calls][quick]") {
   require_device();
-  random_source random;
-  const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    form_case c{f, {129, 65}, random};
-    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
-    CHECK(graph.nodes() >= 1);
-    // Recorded, not run.
-    CHECK(c.out().trace_of_a_write() == "");
-    for (int i = 0; i < 3; ++i) {
-      c.renew(random);
-      graph.run(s);
-      CHECK(c.out().difference() == "");
-    }
-  }
+  check_graphs(forms);
 }
 
 TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {

@@ -10,7 +10,6 @@
 #include <tiletranspose/reverse.cuh>
 
 #include "calls.cuh"
-#include "symmetries.cuh"
 
 using namespace tt_test;
 
@@ -25,29 +24,7 @@ cudaError_t reorient_dense(float* out, const float* in, std::size_t nx, std::siz
   return tt::reorient(view(out, t.ny, t.nx, t.nx), view(in, ny, nx, nx), How, s);
 }
 
-byte_vector reoriented_batch(const byte_vector& in, shape s, std::size_t batch, symmetry how) {
-  byte_vector result;
-  const std::size_t matrix = s.nx * s.ny * sizeof(float);
-  for (std::size_t i = 0; i < batch; ++i) {
-    const byte_vector one = reoriented({&in[i * matrix], s.ny, s.nx, s.nx, sizeof(float)}, how);
-    result.insert(result.end(), one.begin(), one.end());
-  }
-  return result;
-}
-
-// One form of the call, all with the same arguments. `batch` matrices lie one behind the other.
-struct form {
-  const char* name;
-  symmetry how;
-  std::size_t batch;
-  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s);
-
-  byte_vector expected(const byte_vector& content, shape s) const {
-    return reoriented_batch(content, s, batch, how);
-  }
-};
-
-const form forms[] = {
+const form_list forms{
     {"reorient: identity", symmetry::identity, 1, reorient_dense<symmetry::identity>},
     {"reorient: flip_lr", symmetry::flip_lr, 1, reorient_dense<symmetry::flip_lr>},
     {"reorient: rotate_180", symmetry::rotate_180, 1, reorient_dense<symmetry::rotate_180>},
@@ -164,12 +141,7 @@ class inplace_case {
 // ---------------------------------------------------- refused, with or without a device
 
 TEST_CASE("reverse errors: a null pointer with work to do is refused", "[errors][quick]") {
-  for (const form& f : forms) {
-    INFO(f.name);
-    CHECK(f.call(nullptr, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(fake_out(), nullptr, 5, 7, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(nullptr, nullptr, 1, 1, nullptr) == cudaErrorInvalidValue);
-  }
+  check_null_pointers(forms);
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     CHECK(f.call(nullptr, 5, 5, nullptr) == cudaErrorInvalidValue);
@@ -242,17 +214,9 @@ TEST_CASE("reverse errors: only squares are transposed without scratch", "[error
 }
 
 TEST_CASE("reverse errors: sizes whose product overflows are refused", "[errors][quick]") {
-  constexpr std::size_t root = std::size_t{1} << 32;
-  const shape shapes[] = {{huge, 2},         {2, huge},    {half_huge, 2}, {2, half_huge},
-                          {root, root},      {huge, huge}, {huge / 3, 4},  {huge / 4 + 1, 1},
-                          {1, huge / 4 + 1}, {huge, 1},    {1, huge},      {root, root / 4},
-                          {root / 4, root}};
-  for (const shape s : shapes) {
+  check_overflows(forms);
+  for (const shape s : overflowing_shapes()) {
     INFO("nx " << s.nx << ", ny " << s.ny);
-    for (const form& f : forms) {
-      INFO(f.name);
-      CHECK(f.call(fake_out(), fake_in(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    }
     for (const inplace_form& f : inplace_forms) {
       INFO(f.name);
       CHECK(f.call(fake_out(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
@@ -282,19 +246,10 @@ TEST_CASE("reverse errors: sizes whose product overflows are refused", "[errors]
 }
 
 TEST_CASE("reverse errors: input and output that overlap are refused", "[errors][quick]") {
+  check_overlaps(forms);
   constexpr std::size_t nx = 5;
   constexpr std::size_t ny = 7;
   float* const base = fake_out();
-  for (const form& f : forms) {
-    INFO(f.name);
-    const std::size_t elements = nx * ny * f.batch;
-    // Equal pointers too, and where nothing would move: in place has its own name.
-    CHECK(f.call(base, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base, base, 1, 1, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base + 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base + elements - 1, base, nx, ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(base, base + elements - 1, nx, ny, nullptr) == cudaErrorInvalidValue);
-  }
   CHECK(tt::reverse(base, static_cast<const float*>(base), 9) == cudaErrorInvalidValue);
   CHECK(tt::reverse(base + 8, static_cast<const float*>(base), 9) == cudaErrorInvalidValue);
   CHECK(tt::reverse(base, static_cast<const float*>(base + 8), 9) == cudaErrorInvalidValue);
@@ -310,51 +265,16 @@ TEST_CASE("reverse errors: input and output that overlap are refused", "[errors]
   }
 }
 
-// Touching is not overlapping. Without a device the call fails too, but for another reason.
 TEST_CASE("reverse errors: neighbours in memory are accepted", "[errors][quick]") {
-  const bool device = has_device();
-  constexpr shape s{5, 7};
-  random_source random;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const std::size_t elements = s.nx * s.ny * f.batch;
-    const std::size_t size = elements * sizeof(float);
-    if (!device) {
-      CHECK(f.call(fake_out() + elements, fake_out(), s.nx, s.ny, nullptr) !=
-            cudaErrorInvalidValue);
-      CHECK(f.call(fake_out(), fake_out() + elements, s.nx, s.ny, nullptr) !=
-            cudaErrorInvalidValue);
-      continue;
-    }
-    for (const bool input_first : {true, false}) {
-      const std::size_t in = input_first ? 0 : size;
-      const std::size_t out = input_first ? size : 0;
-      const byte_vector content = random.fill(size);
-      const byte_vector expected = reoriented_batch(content, s, f.batch, f.how);
-      output_buffer both{2 * size, 0, random};
-      both.hold(in, elements, {content.data(), 1, elements, elements, sizeof(float)});
-      both.expect(out, elements, {expected.data(), 1, elements, elements, sizeof(float)});
-      both.poison();
-      CHECK(f.call(both.as<float>() + out / sizeof(float), both.as<float>() + in / sizeof(float),
-                   s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(both.difference() == "");
-    }
-  }
-  (void)cudaGetLastError();
+  check_neighbours(forms);
 }
 
 TEST_CASE("reverse errors: zero work succeeds whatever the pointers", "[errors][quick]") {
   constexpr float* no_out = nullptr;
   constexpr const float* no_in = nullptr;
-  for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
+  check_zero_work(forms);
+  for (const shape s : empty_shapes) {
     INFO("nx " << s.nx << ", ny " << s.ny);
-    for (const form& f : forms) {
-      INFO(f.name);
-      CHECK(f.call(nullptr, nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(fake_out(), nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(nullptr, fake_in(), s.nx, s.ny, nullptr) == cudaSuccess);
-      CHECK(f.call(fake_out(), fake_out(), s.nx, s.ny, nullptr) == cudaSuccess);
-    }
     for (const inplace_form& f : inplace_forms) {
       INFO(f.name);
       CHECK(f.call(nullptr, s.nx, s.ny, nullptr) == cudaSuccess);
@@ -377,14 +297,8 @@ TEST_CASE("reverse errors: zero work succeeds whatever the pointers", "[errors][
 }
 
 TEST_CASE("reverse errors: without a device a call says so", "[errors][quick]") {
-  if (has_device()) SKIP("there is a device");
-  int count = 0;
-  const cudaError_t none = cudaGetDeviceCount(&count);
-  REQUIRE(none != cudaSuccess);
-  for (const form& f : forms) {
-    INFO(f.name);
-    CHECK(f.call(fake_out(), fake_in(), 5, 7, nullptr) == none);
-  }
+  check_without_a_device(forms);
+  const cudaError_t none = status_without_a_device();
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     CHECK(f.call(fake_out(), 7, 7, nullptr) == none);
@@ -396,23 +310,8 @@ TEST_CASE("reverse errors: without a device a call says so", "[errors][quick]") 
 
 TEST_CASE("reverse errors: a refused call writes nothing", "[errors][quick]") {
   require_device();
+  check_refusals_write_nothing(forms);
   random_source random;
-  constexpr shape s{37, 41};
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, s, random};
-    float* const out = c.out().as<float>();
-    const float* const in = c.in().as<float>();
-    CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
-    CHECK(f.call(out, in, s.nx, 0, nullptr) == cudaSuccess);
-    CHECK(c.out().trace_of_a_write() == "");
-    CHECK(cudaPeekAtLastError() == cudaSuccess);
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 41, random};
@@ -427,7 +326,7 @@ TEST_CASE("reverse errors: a refused call writes nothing", "[errors][quick]") {
     CHECK(cudaPeekAtLastError() == cudaSuccess);
   }
 
-  const form_case c{forms[1], s, random};
+  const form_case c{forms[1], {37, 41}, random};
   float* const out = c.out().as<float>();
   const float* const in = c.in().as<float>();
   CHECK(tt::reorient(view(out, 41, 37, 36), view(in, 41, 37, 37), symmetry::flip_lr) ==
@@ -442,20 +341,9 @@ TEST_CASE("reverse errors: a refused call writes nothing", "[errors][quick]") {
 
 TEST_CASE("reverse errors: neither a refusal nor zero work launches anything", "[errors][quick]") {
   require_device();
+  check_refusals_launch_nothing(forms);
   random_source random;
   const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {37, 41}, random};
-    float* const out = c.out().as<float>();
-    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
-      CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
-      CHECK(f.call(out, nullptr, 37, 41, to) == cudaErrorInvalidValue);
-      return f.call(out, c.in().as<float>(), 37, 0, to);
-    });
-    CHECK(count_nodes(graph) == 0);
-    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 41, random};
@@ -473,19 +361,8 @@ TEST_CASE("reverse errors: neither a refusal nor zero work launches anything", "
 TEST_CASE("reverse errors: an earlier error is neither returned nor cleared",
           "[errors][provokes]") {
   require_device();
+  check_an_earlier_error(forms, {37, 41});
   random_source random;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {37, 41}, random};
-    const cudaError_t earlier = leave_an_error_behind();
-    REQUIRE(earlier != cudaSuccess);
-    CHECK(c.call() == cudaSuccess);
-    CHECK(f.call(nullptr, c.in().as<float>(), 37, 41, nullptr) == cudaErrorInvalidValue);
-    CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
-    CHECK(cudaPeekAtLastError() == earlier);
-    CHECK(c.out().difference() == "");
-    CHECK(cudaGetLastError() == earlier);
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 83, random};
@@ -501,15 +378,8 @@ TEST_CASE("reverse errors: an earlier error is neither returned nor cleared",
 
 TEST_CASE("reverse errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
+  check_failed_launches(forms);
   random_source random;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {37, 41}, random};
-    const cudaError_t status = status_beside_a_capture([&] { return c.call(); });
-    CHECK(status != cudaSuccess);
-    CHECK(status != cudaErrorInvalidValue);
-    CHECK(c.out().trace_of_a_write() == "");
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 41, random};
@@ -524,15 +394,9 @@ TEST_CASE("reverse errors: a failed launch returns its own status", "[errors][pr
 
 TEST_CASE("reverse calls: a stream of the caller's", "[calls][quick]") {
   require_device();
+  check_own_stream(forms);
   random_source random;
   const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    const form_case c{f, {129, 65}, random};
-    REQUIRE(c.call(s) == cudaSuccess);
-    s.wait();
-    CHECK(c.out().difference() == "");
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 129, random};
@@ -544,20 +408,9 @@ TEST_CASE("reverse calls: a stream of the caller's", "[calls][quick]") {
 
 TEST_CASE("reverse calls: captured into a graph and replayed", "[calls][quick]") {
   require_device();
+  check_graphs(forms);
   random_source random;
   const stream s;
-  for (const form& f : forms) {
-    INFO(f.name);
-    form_case c{f, {129, 65}, random};
-    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
-    // Recorded, not run.
-    CHECK(c.out().trace_of_a_write() == "");
-    for (int i = 0; i < 2; ++i) {
-      c.renew(random);
-      graph.run(s);
-      CHECK(c.out().difference() == "");
-    }
-  }
   for (const inplace_form& f : inplace_forms) {
     INFO(f.name);
     const inplace_case c{f, 129, random};
