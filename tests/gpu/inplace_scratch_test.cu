@@ -41,40 +41,17 @@ class scratch {
 };
 
 const std::vector<scratch_call>& every_scratch_call() {
-  static const std::vector<scratch_call> calls = [] {
-    std::vector<scratch_call> result;
-    for (const auto& part : {scratch_calls_of_1_to_8_bytes(), scratch_calls_of_9_to_20_bytes(),
-                             scratch_calls_of_24_to_64_bytes(), aligned_scratch_calls()}) {
-      result.insert(result.end(), part.begin(), part.end());
-    }
-    return result;
-  }();
+  static const std::vector<scratch_call> calls =
+      joined({scratch_calls_of_1_to_8_bytes(), scratch_calls_of_9_to_20_bytes(),
+              scratch_calls_of_24_to_64_bytes(), aligned_scratch_calls()});
   return calls;
 }
 
 std::vector<scratch_call> scratch_calls_between(std::size_t lowest, std::size_t highest) {
-  std::vector<scratch_call> result;
-  for (const scratch_call& c : every_scratch_call()) {
-    if (c.type.size >= lowest && c.type.size <= highest) result.push_back(c);
-  }
-  REQUIRE(!result.empty());  // a test of no type would pass
-  return result;
+  return between(every_scratch_call(), lowest, highest);
 }
 
-// A type each for the ways in which elements are moved: enough where a test is about the shape.
-std::vector<scratch_call> plain_scratch_calls() {
-  std::vector<scratch_call> result;
-  for (const scratch_call& c : every_scratch_call()) {
-    const auto is = [&](std::size_t size, std::size_t alignment) {
-      return c.type.size == size && c.type.alignment == alignment;
-    };
-    if (is(1, 1) || is(2, 2) || is(3, 1) || is(4, 4) || is(8, 8) || is(12, 4) || is(16, 16) ||
-        is(64, 1)) {
-      result.push_back(c);
-    }
-  }
-  return result;
-}
+std::vector<scratch_call> plain_scratch_calls() { return plain(every_scratch_call()); }
 
 const scratch_call& floats() {
   const auto is_it = [](const scratch_call& c) {

@@ -12,13 +12,6 @@ namespace {
 
 using tt::symmetry;
 
-constexpr std::array<symmetry, 4> row_symmetries{symmetry::identity, symmetry::flip_lr,
-                                                 symmetry::flip_ud, symmetry::rotate_180};
-
-std::size_t some_misalignment(const element_type& type, random_source& random) {
-  return type.alignment * random.between(0, 48 / type.alignment);
-}
-
 void check_reverse_inplace(const symmetry_calls& c, std::size_t n, random_source& random,
                            std::size_t misalignment = 0) {
   check_inplace(c.type, symmetry::flip_lr, {n, 1}, n, misalignment, random,
@@ -147,11 +140,9 @@ TEST_CASE("in place: many short rows", "[inplace]") {
 TEST_CASE("in place: rows about a block's span", "[inplace]") {
   require_device();
   random_source random;
-  const std::size_t bytes[] = {256,  512,  1024,  2048,  3968,  4096, 7936,
-                               8064, 8192, 16128, 16384, 32256, 50000};
   for (const symmetry_calls& c : plain_calls()) {
     DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t around : bytes) {
+      for (const std::size_t around : notable_row_bytes) {
         for (const std::size_t nx : counts_near(around, c.type.size)) {
           for (const symmetry s : row_symmetries) {
             check_inplace(c, s, {nx, random.between(1, 9)}, 0, random,

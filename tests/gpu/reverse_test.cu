@@ -12,11 +12,6 @@ namespace {
 
 using tt::symmetry;
 
-// Random bytes past a boundary, as many as the type allows, up to a sector and a half.
-std::size_t some_misalignment(const element_type& type, random_source& random) {
-  return type.alignment * random.between(0, 48 / type.alignment);
-}
-
 // Every kernel with few elements: rows in all directions, tiles whole and cut, spans of a block and
 // just more than one.
 void check_quick(std::size_t lowest, std::size_t highest) {
@@ -223,18 +218,14 @@ TEST_CASE("reorient: one row and one column", "[reorient]") {
   }
 }
 
-// Rows of two blocks and more, a whole block, half of one and the most that is moved as an element.
 TEST_CASE("reorient: rows about a block's span", "[reorient]") {
   require_device();
   random_source random;
-  const std::size_t bytes[] = {256,  512,  1024,  2048,  3968,  4096, 7936,
-                               8064, 8192, 16128, 16384, 32256, 50000};
   for (const symmetry_calls& c : plain_calls()) {
     DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t around : bytes) {
+      for (const std::size_t around : notable_row_bytes) {
         for (const std::size_t nx : counts_near(around, c.type.size)) {
-          for (const symmetry s :
-               {symmetry::identity, symmetry::flip_lr, symmetry::flip_ud, symmetry::rotate_180}) {
+          for (const symmetry s : row_symmetries) {
             check_dense(c, s, {nx, random.between(2, 9)}, random, some_misalignment(c.type, random),
                         some_misalignment(c.type, random));
             check_views(c, s, {nx, random.between(2, 9)}, random.between(0, 20),

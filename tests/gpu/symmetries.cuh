@@ -21,6 +21,10 @@ constexpr std::array<tt::symmetry, 8> every_symmetry{
     tt::symmetry::rotate_180, tt::symmetry::transpose,     tt::symmetry::rotate_90,
     tt::symmetry::rotate_270, tt::symmetry::anti_transpose};
 
+// Those whose rows stay rows.
+constexpr std::array<tt::symmetry, 4> row_symmetries{
+    tt::symmetry::identity, tt::symmetry::flip_lr, tt::symmetry::flip_ud, tt::symmetry::rotate_180};
+
 inline const char* name(tt::symmetry s) {
   static constexpr std::array<const char*, 8> names{"identity",   "flip_lr",       "flip_ud",
                                                     "rotate_180", "transpose",     "rotate_90",
@@ -86,10 +90,38 @@ std::vector<symmetry_calls> calls_of_32_to_64_bytes();
 std::vector<symmetry_calls> aligned_calls_of_2_to_8_bytes();
 std::vector<symmetry_calls> aligned_calls_of_10_to_64_bytes();
 
-inline std::vector<symmetry_calls> joined(
-    std::initializer_list<std::vector<symmetry_calls>> parts) {
-  std::vector<symmetry_calls> result;
+// Lists of calls, each of which says its `type`.
+template <class Call>
+std::vector<Call> joined(std::initializer_list<std::vector<Call>> parts) {
+  std::vector<Call> result;
   for (const auto& part : parts) result.insert(result.end(), part.begin(), part.end());
+  return result;
+}
+
+// Those of `lowest` to `highest` bytes.
+template <class Call>
+std::vector<Call> between(const std::vector<Call>& calls, std::size_t lowest, std::size_t highest) {
+  std::vector<Call> result;
+  for (const Call& c : calls) {
+    if (c.type.size >= lowest && c.type.size <= highest) result.push_back(c);
+  }
+  REQUIRE(!result.empty());  // a test of no type would pass
+  return result;
+}
+
+// A type each for the ways in which elements are moved: enough where a test is about the shape.
+template <class Call>
+std::vector<Call> plain(const std::vector<Call>& calls) {
+  std::vector<Call> result;
+  for (const Call& c : calls) {
+    const auto is = [&](std::size_t size, std::size_t alignment) {
+      return c.type.size == size && c.type.alignment == alignment;
+    };
+    if (is(1, 1) || is(2, 2) || is(3, 1) || is(4, 4) || is(8, 8) || is(12, 4) || is(16, 16) ||
+        is(64, 1)) {
+      result.push_back(c);
+    }
+  }
   return result;
 }
 
@@ -101,30 +133,11 @@ inline const std::vector<symmetry_calls>& every_call() {
   return calls;
 }
 
-// Those of `lowest` to `highest` bytes.
 inline std::vector<symmetry_calls> calls_between(std::size_t lowest, std::size_t highest) {
-  std::vector<symmetry_calls> result;
-  for (const symmetry_calls& c : every_call()) {
-    if (c.type.size >= lowest && c.type.size <= highest) result.push_back(c);
-  }
-  REQUIRE(!result.empty());  // a test of no type would pass
-  return result;
+  return between(every_call(), lowest, highest);
 }
 
-// A type each for the ways in which elements are moved: enough where a test is about the shape.
-inline std::vector<symmetry_calls> plain_calls() {
-  std::vector<symmetry_calls> result;
-  for (const symmetry_calls& c : every_call()) {
-    const auto is = [&](std::size_t size, std::size_t alignment) {
-      return c.type.size == size && c.type.alignment == alignment;
-    };
-    if (is(1, 1) || is(2, 2) || is(3, 1) || is(4, 4) || is(8, 8) || is(12, 4) || is(16, 16) ||
-        is(64, 1)) {
-      result.push_back(c);
-    }
-  }
-  return result;
-}
+inline std::vector<symmetry_calls> plain_calls() { return plain(every_call()); }
 
 // ---------------------------------------------------- reference
 
@@ -272,5 +285,14 @@ inline std::vector<std::size_t> counts_near(std::size_t around, std::size_t elem
 
 // Bytes of a row that one block takes at a time.
 constexpr std::array<std::size_t, 4> chunk_bytes{7936, 8192, 16128, 16384};
+
+// Bytes of rows of two blocks and more, a whole block, half of one and the most that is moved as an element.
+constexpr std::array<std::size_t, 13> notable_row_bytes{256,  512,  1024,  2048,  3968,  4096, 7936,
+                                                        8064, 8192, 16128, 16384, 32256, 50000};
+
+// Random bytes past a boundary, as many as the type allows, up to a sector and a half.
+inline std::size_t some_misalignment(const element_type& type, random_source& random) {
+  return type.alignment * random.between(0, 48 / type.alignment);
+}
 
 }  // namespace tt_test
