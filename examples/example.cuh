@@ -22,15 +22,21 @@ inline void check(cudaError_t status, const char* what) {
   }
 }
 
-// Ends the program, successfully and with a line that the tests take for a skip, where no GPU is usable.
-inline void need_gpu() {
+// A GPU that is there and does not work is a failure.
+inline bool has_gpu() {
   int count = 0;
   const cudaError_t status = cudaGetDeviceCount(&count);
-  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver || count == 0) {
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) { return false; }
+  check(status, "cudaGetDeviceCount");
+  return count > 0;
+}
+
+// Ends the program, successfully and with a line that the tests take for a skip, where there is no GPU.
+inline void need_gpu() {
+  if (!has_gpu()) {
     std::printf("No GPU was found.\n");
     std::exit(0);
   }
-  check(status, "cudaGetDeviceCount");
 }
 
 struct device_deleter {

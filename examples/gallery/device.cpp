@@ -50,7 +50,12 @@ int blocks_by_registers(const kernel_needs& kernel, int warps, const device_fact
 
 device_facts choose_device(std::optional<int> ordinal) {
   int count = 0;
-  if (cudaGetDeviceCount(&count) != cudaSuccess) { count = 0; }
+  const cudaError_t status = cudaGetDeviceCount(&count);
+  if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
+    count = 0;
+  } else {
+    check(status, "cudaGetDeviceCount");
+  }
   if (ordinal.has_value() && *ordinal >= count) {
     throw bad_input("there is no device " + std::to_string(*ordinal) + "; this machine has " +
                     (count == 0 ? std::string("no GPU") : std::to_string(count)));

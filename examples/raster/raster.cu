@@ -331,20 +331,15 @@ int run(const options& chosen) {
     if (trouble) throw netpbm::error(chosen.directory, trouble.message());
   }
 
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  const bool has_gpu = status == cudaSuccess && devices > 0;
+  const bool has_gpu = example::has_gpu();
   if (has_gpu) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties");
     std::printf("GPU: %s\n", properties.name);
   } else {
     std::printf(
-        "No GPU was found (cudaGetDeviceCount: %s).\n"
-        "Nothing was timed, and the pictures below were transposed by the CPU; of each, the "
-        "emulator\n"
-        "runs one tile as a GPU would.\n\n",
-        status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+        "No GPU was found. Nothing was timed, and the pictures below were transposed by the CPU;\n"
+        "of each, the emulator runs one tile as a GPU would.\n\n");
     print_bank_model();
   }
   for (const job& work : jobs) process(work, has_gpu);

@@ -275,13 +275,8 @@ options parse(int argc, char** argv) {
 
 int run(const options& chosen) {
   const picture in = chosen.input.empty() ? landscape() : read_picture(chosen.input);
-  int devices = 0;
-  const cudaError_t status = cudaGetDeviceCount(&devices);
-  if (status != cudaSuccess || devices == 0) {
-    std::printf(
-        "No GPU was found (cudaGetDeviceCount: %s). The drawing shows what a GPU wrote: nothing "
-        "was drawn.\n",
-        status == cudaSuccess ? "no device" : cudaGetErrorString(status));
+  if (!example::has_gpu()) {
+    std::printf("No GPU was found. The drawing shows what a GPU wrote: nothing was drawn.\n");
     return 0;
   }
   cudaDeviceProp properties;
