@@ -9,9 +9,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <exception>
 #include <initializer_list>
-#include <iostream>
 #include <stdexcept>
 #include <string>
 #include <tiletranspose/transpose.cuh>
@@ -128,26 +126,15 @@ void add(const goal& row, const std::string& type, std::vector<tagged_shape> cas
       ++outcome().left_out;
       continue;
     }
-    const auto body = [=](benchmark::State& state) {
-      try {
-        auto field = line_up<T, U>(row.watch, c.s, op, form);
-        verify_all(field, c.slots, name, [&] {
-          const arena& a = device();
-          must(cudaMemsetAsync(a.out, 0xFF, out_bytes, a.stream), "poisoning the output");
-        });
-        const double bytes = static_cast<double>(c.s.elements()) * (sizeof(T) + sizeof(U));
-        const result r{row, name, bytes, race(row.watch, field, c.slots)};
-        for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
-        publish(state, r);
-      } catch (const std::exception& error) {
-        outcome().failures.push_back(name + ": " + error.what());
-        state.SkipWithError(error.what());
-      }
-    };
-    benchmark::RegisterBenchmark(name.c_str(), body)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMicrosecond);
+    register_case(name, [=](benchmark::State& state) {
+      auto field = line_up<T, U>(row.watch, c.s, op, form);
+      verify_all(field, c.slots, name, [&] {
+        const arena& a = device();
+        must(cudaMemsetAsync(a.out, 0xFF, out_bytes, a.stream), "poisoning the output");
+      });
+      const double bytes = static_cast<double>(c.s.elements()) * (sizeof(T) + sizeof(U));
+      publish(state, {row, name, bytes, race(row.watch, field, c.slots)});
+    });
   }
 }
 

@@ -12,7 +12,6 @@
 #include <cuda_fp8.h>
 
 #include <algorithm>
-#include <exception>
 #include <initializer_list>
 #include <string>
 #include <tiletranspose/transpose.cuh>
@@ -175,7 +174,6 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
     field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
   }
   const result r{row, name, static_cast<double>(moved), race(stopwatch::device, field, 1)};
-  for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
   publish(state, r);
 }
 
@@ -189,18 +187,8 @@ void add(const goal& row, const std::string& type, std::initializer_list<shape> 
     }
     const std::string name = std::string{row.family} + "/" + type + "/" + std::to_string(s.nx) +
                              "x" + std::to_string(s.ny);
-    const auto body = [=](benchmark::State& state) {
-      try {
-        run_case<Form, T, U>(state, row, name, s, op);
-      } catch (const std::exception& error) {
-        outcome().failures.push_back(name + ": " + error.what());
-        state.SkipWithError(error.what());
-      }
-    };
-    benchmark::RegisterBenchmark(name.c_str(), body)
-        ->UseManualTime()
-        ->Iterations(1)
-        ->Unit(benchmark::kMicrosecond);
+    register_case(name,
+                  [=](benchmark::State& state) { run_case<Form, T, U>(state, row, name, s, op); });
   }
 }
 

@@ -14,9 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cub/warp/warp_exchange.cuh>
-#include <exception>
 #include <functional>
-#include <iostream>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -27,7 +25,7 @@
 #include <utility>
 #include <vector>
 
-#include "harness.cuh"
+#include "program.cuh"
 
 namespace {
 
@@ -88,38 +86,29 @@ void verify(const race_card& card) {
 }
 
 void run_card(benchmark::State& state, const race_card& card) {
-  try {
-    verify(card);
-    std::vector<contender> field;
-    for (const runner& r : card.runners) {
-      field.push_back({contender::ours, [&r](std::size_t) { return r.call(); }, {}});
-    }
-    std::vector<std::unique_ptr<timer>> timers;
-    for (const contender& c : field) {
-      timers.push_back(std::make_unique<timer>(stopwatch::device, c, 1));
-    }
-    for (int round = 0; round < options().rounds; ++round) {
-      for (auto& t : timers) { t->sample(); }
-    }
-    std::vector<double> seconds;
-    for (auto& t : timers) { seconds.push_back(t->median()); }
-    for (auto _ : state) { state.SetIterationTime(seconds[1]); }
-    for (std::size_t i = 1; i < seconds.size(); ++i) {
-      state.counters[card.runners[i].name] = 100 * seconds[0] / seconds[i];
-    }
-    state.counters[card.runners[0].name + "_us"] = seconds[0] * 1e6;
-  } catch (const std::exception& error) {
-    outcome().failures.push_back(card.name + ": " + error.what());
-    state.SkipWithError(error.what());
+  verify(card);
+  std::vector<contender> field;
+  for (const runner& r : card.runners) {
+    field.push_back({contender::ours, [&r](std::size_t) { return r.call(); }, {}});
   }
+  std::vector<std::unique_ptr<timer>> timers;
+  for (const contender& c : field) {
+    timers.push_back(std::make_unique<timer>(stopwatch::device, c, 1));
+  }
+  for (int round = 0; round < options().rounds; ++round) {
+    for (auto& t : timers) { t->sample(); }
+  }
+  std::vector<double> seconds;
+  for (auto& t : timers) { seconds.push_back(t->median()); }
+  for (auto _ : state) { state.SetIterationTime(seconds[1]); }
+  for (std::size_t i = 1; i < seconds.size(); ++i) {
+    state.counters[card.runners[i].name] = 100 * seconds[0] / seconds[i];
+  }
+  state.counters[card.runners[0].name + "_us"] = seconds[0] * 1e6;
 }
 
-void add(race_card card) {
-  const std::string name = card.name;
-  benchmark::RegisterBenchmark(name.c_str(), [card](benchmark::State& s) { run_card(s, card); })
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Unit(benchmark::kMicrosecond);
+void add(const race_card& card) {
+  register_case(card.name, [card](benchmark::State& state) { run_card(state, card); });
 }
 
 runner copy_of(std::size_t bytes) {
@@ -371,47 +360,6 @@ void register_cases() {
   add_blocks<float>("4-byte", 16384);
 }
 
-int run(int argc, char** argv) {
-  int kept = 1;
-  bool list = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string word = argv[i];
-    if (word.rfind("--rounds=", 0) == 0) {
-      options().rounds = std::max(1, std::stoi(word.substr(9)));
-    } else {
-      list = list || word.rfind("--benchmark_list_tests", 0) == 0;
-      argv[kept++] = argv[i];
-    }
-  }
-  argc = kept;
-  benchmark::Initialize(&argc, argv);
-  if (benchmark::ReportUnrecognizedArguments(argc, argv)) { return 1; }
-  if (!list) {
-    int devices = 0;
-    const cudaError_t status = cudaGetDeviceCount(&devices);
-    if (status != cudaSuccess || devices == 0) {
-      std::cerr << "No CUDA device here (" << cudaGetErrorString(status) << "): nothing was run.\n";
-      return 0;
-    }
-    set_up_device();
-    benchmark::AddCustomContext("gpu", machine());
-  }
-  register_cases();
-  const std::size_t matched = benchmark::RunSpecifiedBenchmarks();
-  benchmark::Shutdown();
-  for (const std::string& failure : outcome().failures) {
-    std::cerr << "FAILED " << failure << "\n";
-  }
-  return matched == 0 || !outcome().failures.empty() ? 1 : 0;
-}
-
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    return run(argc, argv);
-  } catch (const std::exception& error) {
-    std::cerr << "benchmark: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return bench::run_program(argc, argv, register_cases); }

@@ -55,10 +55,11 @@ inline int run(int argc, char** argv, void (*register_cases)()) {
   if (!args.list) {
     int devices = 0;
     const cudaError_t status = cudaGetDeviceCount(&devices);
-    if (status != cudaSuccess || devices == 0) {
+    if (status == cudaErrorNoDevice || status == cudaErrorInsufficientDriver) {
       std::cerr << "No CUDA device here (" << cudaGetErrorString(status) << "): nothing was run.\n";
       return 0;
     }
+    must(status, "cudaGetDeviceCount");
     set_up_device();
     benchmark::AddCustomContext("gpu", machine());
   }

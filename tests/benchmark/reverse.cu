@@ -142,23 +142,7 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
          "preparing the output");
   });
   const result r{row, name, 2.0 * static_cast<double>(bytes), race(row.watch, field, 1)};
-  for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
   publish(state, r);
-}
-
-void register_case(const std::string& name, std::function<void(benchmark::State&)> body) {
-  const auto guarded = [=](benchmark::State& state) {
-    try {
-      body(state);
-    } catch (const std::exception& error) {
-      outcome().failures.push_back(name + ": " + error.what());
-      state.SkipWithError(error.what());
-    }
-  };
-  benchmark::RegisterBenchmark(name.c_str(), guarded)
-      ->UseManualTime()
-      ->Iterations(1)
-      ->Unit(benchmark::kMicrosecond);
 }
 
 bool fits(const place& p, std::size_t element) {
