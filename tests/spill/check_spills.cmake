@@ -9,15 +9,12 @@ cmake_minimum_required(VERSION 3.24)
 set(targets "")
 foreach(architecture IN LISTS ARCHITECTURES)
   if(architecture MATCHES "^([0-9]+[af]?)(-real|-virtual)?$")
-    list(APPEND targets -gencode arch=compute_${CMAKE_MATCH_1},code=sm_${CMAKE_MATCH_1})
+    list(APPEND targets -gencode=arch=compute_${CMAKE_MATCH_1},code=sm_${CMAKE_MATCH_1})
   else()
     list(APPEND targets -arch=${architecture})
   endif()
 endforeach()
-list(JOIN targets " " targets)
-string(REPLACE " -gencode" ";-gencode" targets "${targets}")
 list(REMOVE_DUPLICATES targets)
-string(REPLACE " " ";" targets "${targets}")
 
 execute_process(COMMAND ${NVCC} -std=c++17 -O3 ${targets} -Xptxas -v -I ${INCLUDE_DIR}
                         -D ELEMENT_BYTES=${ELEMENT_BYTES} -c -o /dev/null ${SOURCE}
