@@ -6,6 +6,7 @@
 // barrier is missed. Compiled once for each range of element sizes, FIRST_SIZE to LAST_SIZE.
 
 #include "cuda_on_cpu.hpp"
+#include "elements.hpp"
 
 #include <tiletranspose/tiletranspose.cuh>
 
@@ -14,36 +15,16 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace {
 
-template <int Bytes, int Alignment>
-struct alignas(Alignment) element {
-  unsigned char bytes[Bytes];
-};
-
 struct shape {
   std::size_t nx;
   std::size_t ny;
 };
-
-template <class T>
-void fill(tt::emulated_buffer<T>& buffer) {
-  static std::mt19937 random(Catch::getSeed());
-  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
-  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) {
-    bytes[i] = static_cast<unsigned char>(random());
-  }
-}
-
-template <class T>
-bool equal(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
 
 // One case: prepares the CPU's device, and says what it found.
 struct launch_case {

@@ -4,10 +4,11 @@
 // The device functions that kernels are composed from, each run by a block on the CPU at the edges of
 // matrices that no tile divides. lanes_test.cpp has the exchanges between lanes.
 
+#include "elements.hpp"
+
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/swap_kernel.cuh>
-#include <tiletranspose/emulator.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
@@ -15,30 +16,9 @@
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <cstring>
-#include <random>
 #include <vector>
 
 namespace {
-
-template <int Bytes, int Alignment = tt::access_width(Bytes)>
-struct alignas(Alignment) element {
-  unsigned char bytes[Bytes];
-};
-
-template <class T>
-void fill(tt::emulated_buffer<T>& buffer) {
-  static std::mt19937 random(Catch::getSeed());
-  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
-  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) {
-    bytes[i] = static_cast<unsigned char>(random());
-  }
-}
-
-template <class T>
-bool equal(const T& a, const T& b) {
-  return std::memcmp(&a, &b, sizeof(T)) == 0;
-}
 
 // 41 x 50 elements inside of rows of 53, which tiles of 16 x 32 straddle; `out` is their copy or transpose.
 constexpr std::size_t rows = 41;

@@ -6,6 +6,7 @@
 // between rows too; no access leaves its rows, and no two threads race.
 
 #include "cuda_on_cpu.hpp"
+#include "elements.hpp"
 
 #include <tiletranspose/reverse.cuh>
 
@@ -18,11 +19,6 @@
 #include <vector>
 
 namespace {
-
-template <int Bytes, int Alignment>
-struct alignas(Alignment) element {
-  unsigned char bytes[Bytes];
-};
 
 class random_numbers {
  public:
