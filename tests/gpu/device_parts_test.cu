@@ -171,78 +171,6 @@ void for_each_tile_case(random_source& random, Visit visit) {
   }
 }
 
-// ---------------------------------------------------- what load_tile leaves alone
-
-constexpr int untouched = 0xa5;
-
-template <class Group, class T, class Layout>
-__global__ void dump_tile(std::byte* out, tt::matrix_view<const T> in, std::size_t row0,
-                          std::size_t col0) {
-  using tile_type = tt::shared_tile<T, Layout>;
-  __shared__ typename tile_type::storage storage;
-  const tile_type tile(storage);
-  const auto group = Group::make();
-  auto* const memory = reinterpret_cast<unsigned char*>(&storage);
-  for (unsigned i = group.thread_rank(); i < sizeof storage; i += group.size()) {
-    memory[i] = untouched;
-  }
-  group.sync();
-  tt::load_tile(group, tile, in, row0, col0);
-  group.sync();
-  for (unsigned i = group.thread_rank(); i < sizeof storage; i += group.size()) {
-    out[i] = static_cast<std::byte>(memory[i]);
-  }
-}
-
-// Loads the tile at (row0, col0) of a matrix and compares every byte of its storage.
-template <class Group, class T, class Layout>
-void check_loaded(shape s, std::size_t stride, std::size_t row0, std::size_t col0,
-                  random_source& random) {
-  using storage = typename tt::shared_tile<T, Layout>::storage;
-  INFO(Layout::rows << " x " << Layout::cols << " tile of " << sizeof(T) << " bytes, " << s.ny
-                    << " rows of " << s.nx << ", from row " << row0 << ", column " << col0
-                    << ", --rng-seed " << Catch::getSeed());
-  const input_buffer in{random.fill(((s.ny - 1) * stride + s.nx) * sizeof(T))};
-  const host_matrix matrix = in.matrix(s.ny, s.nx, stride, sizeof(T));
-  byte_vector expected(sizeof(storage), static_cast<std::byte>(untouched));
-  for (int row = 0; row < Layout::rows; ++row) {
-    for (int col = 0; col < Layout::cols; ++col) {
-      const std::size_t y = row0 + static_cast<std::size_t>(row);
-      const std::size_t x = col0 + static_cast<std::size_t>(col);
-      if (y >= s.ny || x >= s.nx) continue;
-      std::memcpy(&expected[static_cast<std::size_t>(Layout{}(row, col)) * sizeof(T)],
-                  matrix.data + (y * stride + x) * sizeof(T), sizeof(T));
-    }
-  }
-  output_buffer out{sizeof(storage), 0, random};
-  out.expect(0, sizeof(storage), {expected.data(), 1, sizeof(storage), sizeof(storage), 1});
-  out.poison();
-  dump_tile<Group, T, Layout>
-      <<<1, Group::shape()>>>(out.data(), {in.as<T>(), s.ny, s.nx, stride}, row0, col0);
-  REQUIRE(cudaGetLastError() == cudaSuccess);
-  REQUIRE(out.difference() == "");
-  REQUIRE(in.unchanged());
-}
-
-template <class Group, class T, class Layout>
-void check_loads(random_source& random) {
-  constexpr std::size_t rows = Layout::rows;
-  constexpr std::size_t cols = Layout::cols;
-  const auto check_at = [&](shape s, std::size_t row0, std::size_t col0) {
-    check_loaded<Group, T, Layout>(s, s.nx, row0, col0, random);
-    check_loaded<Group, T, Layout>(s, s.nx + 3, row0, col0, random);
-  };
-  check_at({cols, rows}, 0, 0);
-  check_at({cols - 1, rows - 1}, 0, 0);
-  check_at({1, 1}, 0, 0);
-  check_at({2 * cols, 2 * rows}, 3, 1);            // wholly inside, off the grid of tiles
-  check_at({2 * cols, 2 * rows}, rows + 2, cols);  // the lower edge
-  check_at({2 * cols, 2 * rows}, rows, cols + 2);  // the right edge
-  check_at({2 * cols, 2 * rows}, 2 * rows - 1, 2 * cols - 1);
-  check_at({2 * cols, 2 * rows}, 2 * rows, 0);  // outside
-  check_at({2 * cols, 2 * rows}, 0, 2 * cols + 5);
-}
-
 // ---------------------------------------------------- block_transpose
 
 // Sums the elements of each tile in the memory that the tile passes through next.
@@ -416,20 +344,6 @@ TEST_CASE("parts: load_tile and store_tile", "[parts][quick]") {
     REQUIRE(out.difference() == "");
     REQUIRE(in.unchanged());
   });
-}
-
-TEST_CASE("parts: elements of a tile outside of the matrix keep what they held", "[parts][quick]") {
-  require_device();
-  random_source random;
-  check_loads<static_256, byte_t, padded<byte_t, 32, 32, 4>>(random);
-  check_loads<block_96, byte_t, padded<byte_t, 9, 7, 0>>(random);
-  check_loads<block_96, std::uint16_t, swizzled<std::uint16_t, 16, 64>>(random);
-  check_loads<static_256, float, padded<float, 32, 32, 1>>(random);
-  check_loads<block_16x6, float, swizzled<float, 32, 32>>(random);
-  check_loads<block_96, double, padded<double, 16, 32, 1>>(random);
-  check_loads<static_96, float_triple, padded<float_triple, 32, 16, 1>>(random);
-  check_loads<block_96, byte_twelve, padded<byte_twelve, 16, 16, 1>>(random);
-  check_loads<static_256, aligned_quad, swizzled<aligned_quad, 32, 8>>(random);
 }
 
 TEST_CASE("parts: block_transpose in storage that a union shares", "[parts][quick]") {

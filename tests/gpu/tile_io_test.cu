@@ -254,6 +254,8 @@ void check_all_loaders() {
   check_loaders<Any, aligned_quad, swizzled<aligned_quad, 16, 8>>(random);
   check_loaders<Known<128>, aligned_32, padded<aligned_32, 8, 8, 1>>(random);
   check_loaders<Any, bytes<64>, padded<bytes<64>, 5, 4, 0>>(random);
+  check_places<Any, half_t, swizzled<half_t, 16, 64>, loader::plain>(random);
+  check_places<Any, float, swizzled<float, 32, 32>, loader::plain>(random);
   check_places<Any, float, padded<float, 16, 32, 4>, loader::pipeline_threads>(random);
   check_places<Any, float, padded<float, 16, 32, 4>, loader::pipeline_cp_async>(random);
   check_places<Any, float, padded<float, 16, 32, 0>, loader::pipeline_bulk>(random);
