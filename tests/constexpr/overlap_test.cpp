@@ -7,6 +7,8 @@
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <random>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <tiletranspose/detail/divide.cuh>
@@ -58,9 +60,29 @@ class random_numbers {
   std::mt19937_64 engine_{Catch::getSeed()};
 };
 
-#define SHOW_REGION(r)                                                              \
-#r << ": first " << (r).first << ", " << (r).rows << " rows of " << (r).row_bytes \
-     << " bytes, stride " << (r).stride_bytes << "; "
+std::string in_words(const memory_region& r) {
+  return "first " + std::to_string(r.first) + ", " + std::to_string(r.rows) + " rows of " +
+         std::to_string(r.row_bytes) + " bytes, stride " + std::to_string(r.stride_bytes) + "; ";
+}
+
+// Makes `rounds` pairs of regions by make_pair(random, round), and asks each whether `expected` is right.
+template <class MakePair, class Expected>
+void check_pairs(int rounds, MakePair make_pair, Expected expected) {
+  random_numbers random;
+  int met = 0;
+  for (int round = 0; round < rounds; ++round) {
+    const auto [a, b] = make_pair(random, round);
+    INFO("a: " << in_words(a) << "b: " << in_words(b) << "round " << round << " of --rng-seed "
+               << Catch::getSeed());
+    const bool meet = expected(a, b);
+    met += meet ? 1 : 0;
+    REQUIRE(overlap(a, b) == meet);
+    REQUIRE(overlap(b, a) == meet);
+  }
+  // The rounds would show nothing if they were all of one kind.
+  CHECK(met > rounds / 10);
+  CHECK(met < rounds - rounds / 10);
+}
 
 constexpr address_type giga = address_type{1} << 30;
 
@@ -83,10 +105,7 @@ static_assert(overlap({0, 8, 1, 7}, {5, 5, 1, 11}));
 }  // namespace
 
 TEST_CASE("overlap: random small regions, as every byte says", "[overlap]") {
-  random_numbers random;
-  int met = 0;
-  constexpr int rounds = 200000;
-  for (int round = 0; round < rounds; ++round) {
+  const auto make_pair = [](random_numbers& random, int) {
     // From crowded to sparse, so that both answers are frequent.
     const address_type most_bytes = address_type{1} << random.between(0, 4);
     const auto region = [&] {
@@ -99,46 +118,30 @@ TEST_CASE("overlap: random small regions, as every byte says", "[overlap]") {
       return r;
     };
     const memory_region a = region();
-    const memory_region b = region();
-    const bool expected = share_a_byte(a, b, 2048);
-    met += expected ? 1 : 0;
-    INFO(SHOW_REGION(a) << SHOW_REGION(b) << "round " << round << " of --rng-seed "
-                        << Catch::getSeed());
-    REQUIRE(overlap(a, b) == expected);
-    REQUIRE(overlap(b, a) == expected);
-  }
-  CHECK(met > rounds / 10);
-  CHECK(met < rounds - rounds / 10);
+    return std::pair(a, region());
+  };
+  check_pairs(200000, make_pair, [](const memory_region& a, const memory_region& b) {
+    return share_a_byte(a, b, 2048);
+  });
 }
 
 TEST_CASE("overlap: random regions of few rows anywhere in memory", "[overlap]") {
-  random_numbers random;
-  int met = 0;
-  constexpr int rounds = 100000;
-  for (int round = 0; round < rounds; ++round) {
+  const auto make_pair = [](random_numbers& random, int round) {
     const address_type scale = address_type{1} << random.between(4, 40);
+    const address_type place = random.between(0, address_type{1} << 47);
     const auto region = [&] {
       memory_region r{};
       r.rows = random.between(1, 12);
       r.stride_bytes = random.between(1, scale);
       r.row_bytes = random.between(1, r.stride_bytes);
       if (round % 2 == 0) { r.row_bytes = 1 + r.row_bytes / 8; }
+      r.first = place + random.between(0, 4 * scale);
       return r;
     };
-    memory_region a = region();
-    memory_region b = region();
-    const address_type place = random.between(0, address_type{1} << 47);
-    a.first = place + random.between(0, 4 * scale);
-    b.first = place + random.between(0, 4 * scale);
-    const bool expected = rows_share_a_byte(a, b);
-    met += expected ? 1 : 0;
-    INFO(SHOW_REGION(a) << SHOW_REGION(b) << "round " << round << " of --rng-seed "
-                        << Catch::getSeed());
-    REQUIRE(overlap(a, b) == expected);
-    REQUIRE(overlap(b, a) == expected);
-  }
-  CHECK(met > rounds / 10);
-  CHECK(met < rounds - rounds / 10);
+    const memory_region a = region();
+    return std::pair(a, region());
+  };
+  check_pairs(100000, make_pair, rows_share_a_byte);
 }
 
 TEST_CASE("overlap: sub-matrices of a parent larger than 4 GiB", "[overlap]") {
