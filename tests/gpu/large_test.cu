@@ -1,160 +1,48 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// More elements than 32 bits count, and strides that leave 32 bits after a few rows. Input and
-// expectation are a hash of the position, computed on the device: no host holds these matrices.
+// Transposes of more elements than 32 bits count, and strides that leave 32 bits after a few rows.
 
-#include "support.cuh"
+#include "large.cuh"
 
 using namespace tt_test;
 
 namespace {
-
-// A different word for every position, as good as random.
-template <class Word>
-__device__ Word hash(std::uint64_t position) {
-  position += 0x9e3779b97f4a7c15u;
-  position = (position ^ (position >> 30)) * 0xbf58476d1ce4e5b9u;
-  position = (position ^ (position >> 27)) * 0x94d049bb133111ebu;
-  return static_cast<Word>(position ^ (position >> 31));
-}
-
-// Elements of the output of `batch` transposes, one behind the other, with `increment` added to
-// each.
-template <class Word>
-struct expectation {
-  std::size_t nx, ny;
-  Word increment;
-
-  __device__ Word operator()(std::size_t i) const {
-    const std::size_t matrix = i / (nx * ny);
-    const std::size_t element = i % (nx * ny);
-    const std::size_t x = element / ny;
-    const std::size_t y = element % ny;
-    return static_cast<Word>(hash<Word>(matrix * nx * ny + y * nx + x) + increment);
-  }
-};
-
-template <class Visit>
-__device__ void for_each_element(std::size_t count, Visit visit) {
-  const std::size_t step = std::size_t{blockDim.x} * gridDim.x;
-  for (std::size_t i = std::size_t{blockDim.x} * blockIdx.x + threadIdx.x; i < count; i += step) {
-    visit(i);
-  }
-}
-
-template <class Word>
-__global__ void fill_input(Word* in, std::size_t count) {
-  for_each_element(count, [=](std::size_t i) { in[i] = hash<Word>(i); });
-}
-
-// Every element starts as something else than what is expected of it.
-template <class Word>
-__global__ void poison_output(Word* out, std::size_t count, expectation<Word> expected) {
-  for_each_element(count, [=](std::size_t i) { out[i] = static_cast<Word>(~expected(i)); });
-}
 
 template <class T>
 __global__ void fill_pointers(T** pointers, T* first, std::size_t count) {
   for_each_element(count, [=](std::size_t i) { pointers[i] = first + i; });
 }
 
-struct verdict {
-  unsigned long long differences;
-  unsigned long long first;
-};
-
-template <class Word>
-__global__ void compare(const Word* data, std::size_t count, expectation<Word> expected,
-                        verdict* result) {
-  for_each_element(count, [=](std::size_t i) {
-    if (data[i] == expected(i)) return;
-    atomicAdd(&result->differences, 1ull);
-    atomicMin(&result->first, static_cast<unsigned long long>(i));
-  });
-}
-
-// The input is its own transpose's transpose: one row as wide as there are elements.
-template <class Word>
-constexpr expectation<Word> untouched(std::size_t count) {
-  return {count, 1, Word{0}};
-}
-
-constexpr int grid = 4096;
-constexpr int block = 256;
-
-template <class Word>
-std::string differences(const Word* data, std::size_t count, const expectation<Word>& expected) {
-  const device_allocation memory{sizeof(verdict)};
-  auto* const result = reinterpret_cast<verdict*>(memory.data());
-  verdict v{0, ~0ull};
-  check_cuda(cudaMemcpy(result, &v, sizeof v, cudaMemcpyHostToDevice), "upload of the verdict");
-  compare<<<grid, block>>>(data, count, expected, result);
-  check_cuda(cudaGetLastError(), "launch of the comparison");
-  check_cuda(cudaMemcpy(&v, result, sizeof v, cudaMemcpyDeviceToHost), "download of the verdict");
-  if (v.differences == 0) return {};
-  return std::to_string(v.differences) + " elements differ, the first is number " +
-         std::to_string(v.first);
-}
-
-constexpr int guard_value = 0xa5;
-
-bool all_guard(const std::byte* first, std::size_t size) {
-  return download(first, size) == byte_vector(size, std::byte{guard_value});
-}
-
-// Calls launch(out, in) on `batch` matrices and checks every element on the device.
+// launch(out, in) shall transpose `batch` matrices of hashes.
 template <class Word, class Launch>
-void check_large(shape s, std::size_t batch, Word increment, Launch launch) {
-  const std::size_t count = s.nx * s.ny * batch;
-  const std::size_t size = count * sizeof(Word);
-  require_memory(2 * size + 2 * guard_bytes);
-  INFO("nx " << s.nx << ", ny " << s.ny << ", batch " << batch << ", " << sizeof(Word) << " bytes");
-  const device_allocation in_memory{size};
-  const device_allocation out_memory{size + 2 * guard_bytes};
-  auto* const in = reinterpret_cast<Word*>(in_memory.data());
-  auto* const out = reinterpret_cast<Word*>(out_memory.data() + guard_bytes);
-  std::byte* const behind = out_memory.data() + guard_bytes + size;
-  const expectation<Word> expected{s.nx, s.ny, increment};
-
-  fill_input<<<grid, block>>>(in, count);
-  check_cuda(cudaGetLastError(), "launch of the fill");
-  poison_output<<<grid, block>>>(out, count, expected);
-  check_cuda(cudaGetLastError(), "launch of the poison");
-  check_cuda(cudaMemset(out_memory.data(), guard_value, guard_bytes), "cudaMemset");
-  check_cuda(cudaMemset(behind, guard_value, guard_bytes), "cudaMemset");
-
-  REQUIRE(launch(out, static_cast<const Word*>(in)) == cudaSuccess);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  REQUIRE(differences(out, count, expected) == "");
-  REQUIRE(differences(in, count, untouched<Word>(count)) == "");
-  REQUIRE(all_guard(out_memory.data(), guard_bytes));
-  REQUIRE(all_guard(behind, guard_bytes));
+void check_large(shape s, std::size_t batch, Launch launch) {
+  tt_test::check_large<Word>(s, batch, expect(s, tt::symmetry::transpose), launch);
 }
 
 template <class Word>
 void check_tuned(shape s) {
-  check_large<Word>(s, 1, 0,
+  check_large<Word>(s, 1,
                     [&](Word* out, const Word* in) { return tt::transpose(out, in, s.nx, s.ny); });
 }
 
 template <class Word>
 void check_explicit(shape s) {
-  check_large<Word>(s, 1, 0, [&](Word* out, const Word* in) {
+  check_large<Word>(s, 1, [&](Word* out, const Word* in) {
     return tt::transpose<Word, 32, 8>(out, in, s.nx, s.ny);
   });
 }
 
 template <class Word>
 void check_batch(shape s, std::size_t batch) {
-  check_large<Word>(s, batch, 0, [&](Word* out, const Word* in) {
+  check_large<Word>(s, batch, [&](Word* out, const Word* in) {
     return tt::transpose_batched(out, in, s.nx, s.ny, batch);
   });
 }
 
-struct plus_one {
+struct complement_of {
   __device__ std::uint8_t operator()(std::uint8_t value) const {
-    return static_cast<std::uint8_t>(value + 1);
+    return static_cast<std::uint8_t>(~value);
   }
 };
 
@@ -269,7 +157,7 @@ TEST_CASE("large: batches", "[large]") {
 TEST_CASE("large: more than 2^31 tiles", "[large]") {
   require_device();
   constexpr shape s{(std::size_t{1} << 31) + 5, 1};
-  check_large<std::uint8_t>(s, 1, 0, [&](std::uint8_t* out, const std::uint8_t* in) {
+  check_large<std::uint8_t>(s, 1, [&](std::uint8_t* out, const std::uint8_t* in) {
     return tt::transpose<std::uint8_t, 1, 1>(out, in, s.nx, s.ny);
   });
 }
@@ -280,11 +168,11 @@ TEST_CASE("large: more than 2^31 pointers", "[large]") {
   require_memory(batch * 2 * (sizeof(void*) + 1));
   const device_allocation out_pointers{batch * sizeof(void*)};
   const device_allocation in_pointers{batch * sizeof(void*)};
-  check_large<std::uint8_t>({1, 1}, batch, 0, [&](std::uint8_t* out, const std::uint8_t* in) {
+  check_large<std::uint8_t>({1, 1}, batch, [&](std::uint8_t* out, const std::uint8_t* in) {
     auto* const outs = reinterpret_cast<std::uint8_t**>(out_pointers.data());
     auto* const ins = reinterpret_cast<const std::uint8_t**>(in_pointers.data());
-    fill_pointers<<<grid, block>>>(outs, out, batch);
-    fill_pointers<<<grid, block>>>(ins, in, batch);
+    fill_pointers<<<large_grid, large_block>>>(outs, out, batch);
+    fill_pointers<<<large_grid, large_block>>>(ins, in, batch);
     check_cuda(cudaGetLastError(), "launch of the pointers");
     return tt::transpose_batched<std::uint8_t>(outs, ins, 1, 1, batch);
   });
@@ -293,9 +181,11 @@ TEST_CASE("large: more than 2^31 pointers", "[large]") {
 TEST_CASE("large: transform", "[large]") {
   require_device();
   constexpr shape s{65537, 65539};
-  check_large<std::uint8_t>(s, 1, 1, [&](std::uint8_t* out, const std::uint8_t* in) {
-    return tt::transform_transpose(out, in, s.nx, s.ny, plus_one{});
-  });
+  tt_test::check_large<std::uint8_t>(s, 1, expect(s, tt::symmetry::transpose, 0xff),
+                                     [&](std::uint8_t* out, const std::uint8_t* in) {
+                                       return tt::transform_transpose(out, in, s.nx, s.ny,
+                                                                      complement_of{});
+                                     });
 }
 
 // 64-bit offsets at little work.

@@ -1,12 +1,11 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Symmetries of more elements than 32 bits count, out of place and in place. Content is a hash of
-// the position, computed on the device: no host holds these matrices.
+// Symmetries of more elements than 32 bits count, out of place and in place.
 
 #include <tiletranspose/reverse.cuh>
 
-#include "symmetries.cuh"
+#include "large.cuh"
 
 using namespace tt_test;
 
@@ -14,161 +13,11 @@ namespace {
 
 using tt::symmetry;
 
-// A different word for every position, as good as random.
-__device__ std::uint64_t hash(std::uint64_t position) {
-  position += 0x9e3779b97f4a7c15u;
-  position = (position ^ (position >> 30)) * 0xbf58476d1ce4e5b9u;
-  position = (position ^ (position >> 27)) * 0x94d049bb133111ebu;
-  return position ^ (position >> 31);
-}
-
-// Element `position` of every input, its bytes flipped by `flip`.
-template <class T>
-__device__ T element_at(std::size_t position, unsigned char flip = 0) {
-  constexpr std::size_t words = (sizeof(T) + 7) / 8;
-  unsigned char bytes[sizeof(T)];
-  std::uint64_t word = 0;
-  for (std::size_t i = 0; i < sizeof(T); ++i) {
-    if (i % 8 == 0) word = hash(position * words + i / 8);
-    bytes[i] = static_cast<unsigned char>(word >> (i % 8 * 8)) ^ flip;
-  }
-  T value;
-  memcpy(&value, bytes, sizeof(T));
-  return value;
-}
-
-template <class T>
-__device__ bool same(const T& a, const T& b) {
-  unsigned char a_bytes[sizeof(T)], b_bytes[sizeof(T)];
-  memcpy(a_bytes, &a, sizeof(T));
-  memcpy(b_bytes, &b, sizeof(T));
-  bool equal = true;
-  for (std::size_t i = 0; i < sizeof(T); ++i) equal = equal && a_bytes[i] == b_bytes[i];
-  return equal;
-}
-
-// Element i of the output for a dense input of ny rows x nx columns of hash(position).
-struct expectation {
-  std::size_t nx, ny;
-  bool transposes, from_last_row, from_last_col;
-
-  __device__ std::size_t source(std::size_t i) const {
-    const std::size_t cols = transposes ? ny : nx;
-    std::size_t row = transposes ? i % cols : i / cols;
-    std::size_t col = transposes ? i / cols : i % cols;
-    if (from_last_row) row = ny - 1 - row;
-    if (from_last_col) col = nx - 1 - col;
-    return row * nx + col;
-  }
-};
-
-// The three answers, from the table of tt::symmetry.
-expectation expect(shape s, symmetry how) {
-  const bool up = how == symmetry::flip_ud || how == symmetry::rotate_180 ||
-                  how == symmetry::rotate_270 || how == symmetry::anti_transpose;
-  const bool left = how == symmetry::flip_lr || how == symmetry::rotate_180 ||
-                    how == symmetry::rotate_90 || how == symmetry::anti_transpose;
-  return {s.nx, s.ny, swaps_sides(how), up, left};
-}
-
-template <class Visit>
-__device__ void for_each_element(std::size_t count, Visit visit) {
-  const std::size_t step = std::size_t{blockDim.x} * gridDim.x;
-  for (std::size_t i = std::size_t{blockDim.x} * blockIdx.x + threadIdx.x; i < count; i += step) {
-    visit(i);
-  }
-}
-
-template <class T>
-__global__ void fill_input(T* in, std::size_t count) {
-  for_each_element(count, [=](std::size_t i) { in[i] = element_at<T>(i); });
-}
-
-// Every element starts as something else than what is expected of it.
-template <class T>
-__global__ void poison_output(T* out, std::size_t count, expectation expected) {
-  for_each_element(count, [=](std::size_t i) { out[i] = element_at<T>(expected.source(i), 0xff); });
-}
-
-struct verdict {
-  unsigned long long differences;
-  unsigned long long first;
-};
-
-// Each thread counts by itself: billions of differences would wait for one another at the verdict.
-template <class T>
-__global__ void compare(const T* data, std::size_t count, expectation expected, verdict* result) {
-  verdict own{0, ~0ull};
-  for_each_element(count, [&](std::size_t i) {
-    if (same(data[i], element_at<T>(expected.source(i)))) return;
-    if (own.differences++ == 0) own.first = i;
-  });
-  if (own.differences != 0) {
-    atomicAdd(&result->differences, own.differences);
-    atomicMin(&result->first, own.first);
-  }
-}
-
-constexpr int grid = 4096;
-constexpr int threads = 256;
-constexpr int guard_value = 0xa5;
-
-template <class T>
-std::string differences(const T* data, std::size_t count, const expectation& expected) {
-  const device_allocation memory{sizeof(verdict)};
-  auto* const result = reinterpret_cast<verdict*>(memory.data());
-  verdict v{0, ~0ull};
-  check_cuda(cudaMemcpy(result, &v, sizeof v, cudaMemcpyHostToDevice), "upload of the verdict");
-  compare<<<grid, threads>>>(data, count, expected, result);
-  check_cuda(cudaGetLastError(), "launch of the comparison");
-  check_cuda(cudaMemcpy(&v, result, sizeof v, cudaMemcpyDeviceToHost), "download of the verdict");
-  if (v.differences == 0) return {};
-  return std::to_string(v.differences) + " elements differ, the first is number " +
-         std::to_string(v.first);
-}
-
-// Elements between two guards.
-template <class T>
-class guarded {
- public:
-  explicit guarded(std::size_t count) : size_(count * sizeof(T)), memory_(size_ + 2 * guard_bytes) {
-    check_cuda(cudaMemset(memory_.data(), guard_value, guard_bytes), "cudaMemset");
-    check_cuda(cudaMemset(behind(), guard_value, guard_bytes), "cudaMemset");
-  }
-  T* data() const { return reinterpret_cast<T*>(memory_.data() + guard_bytes); }
-  bool guards_hold() const {
-    const byte_vector guard(guard_bytes, std::byte{guard_value});
-    return download(memory_.data(), guard_bytes) == guard &&
-           download(behind(), guard_bytes) == guard;
-  }
-
- private:
-  std::byte* behind() const { return memory_.data() + guard_bytes + size_; }
-
-  std::size_t size_;
-  device_allocation memory_;
-};
-
-// launch(out, in) on a matrix of hashes; every element of both is checked on the device.
+// launch(out, in) on a matrix of hashes.
 template <class T, class Launch>
 void check_large(shape s, symmetry how, Launch launch) {
-  const std::size_t count = s.nx * s.ny;
-  require_memory(2 * count * sizeof(T) + 4 * guard_bytes);
-  INFO(describe(tt_test::describe<T>(std::to_string(sizeof(T)) + " bytes"), how, s));
-  const guarded<T> in{count};
-  const guarded<T> out{count};
-  const expectation expected = expect(s, how);
-  fill_input<<<grid, threads>>>(in.data(), count);
-  poison_output<<<grid, threads>>>(out.data(), count, expected);
-  check_cuda(cudaGetLastError(), "launch of the fill");
-  // The comparison can tell.
-  REQUIRE(differences(out.data(), count, expected) != "");
-  REQUIRE(launch(out.data(), static_cast<const T*>(in.data())) == cudaSuccess);
-  REQUIRE(cudaDeviceSynchronize() == cudaSuccess);
-  REQUIRE(differences(out.data(), count, expected) == "");
-  REQUIRE(differences(in.data(), count, expect(s, symmetry::identity)) == "");
-  REQUIRE(out.guards_hold());
-  REQUIRE(in.guards_hold());
+  INFO(name(how));
+  tt_test::check_large<T>(s, 1, expect(s, how), launch);
 }
 
 // launch(data) in the matrix's own memory.
@@ -178,7 +27,7 @@ void check_large_inplace(shape s, symmetry how, Launch launch) {
   require_memory(count * sizeof(T) + 2 * guard_bytes);
   INFO(describe(tt_test::describe<T>(std::to_string(sizeof(T)) + " bytes"), how, s) << " in place");
   const guarded<T> data{count};
-  fill_input<<<grid, threads>>>(data.data(), count);
+  fill_input<<<large_grid, large_block>>>(data.data(), count);
   check_cuda(cudaGetLastError(), "launch of the fill");
   REQUIRE((differences(data.data(), count, expect(s, how)) == "") == (how == symmetry::identity));
   REQUIRE(launch(data.data()) == cudaSuccess);
