@@ -30,9 +30,11 @@
 
 #include <type_traits>
 
+#include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
 #include <tiletranspose/detail/rectangle.cuh>
+#include <tiletranspose/detail/strip_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

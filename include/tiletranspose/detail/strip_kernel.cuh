@@ -3,12 +3,12 @@
 
 /// \file
 /// The kernel behind `tt::transpose<T, TileDim, BlockRows, Padding, BankWidth>`: the tile, the block and
-/// the padding that the caller wrote, composed from the public block primitive.
+/// the padding that the caller wrote, composed from the public parts of tile_io.cuh.
 
 #pragma once
 
-#include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
+#include <tiletranspose/tile_io.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
