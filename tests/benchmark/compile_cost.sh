@@ -26,7 +26,7 @@ EOF
 source_with_call 'tt::transpose<float, 32, 8>' > "$work/explicit.cu"
 source_with_call 'tt::transpose' > "$work/tuned.cu"
 
-for round in $(seq "$rounds"); do
+for _ in $(seq "$rounds"); do
   for name in empty explicit tuned; do
     start=$(date +%s%N)
     "$nvcc" -std=c++17 -arch="$arch" -I"$include" -c "$work/$name.cu" -o "$work/$name.o"

@@ -20,6 +20,8 @@ def read_gpu(path):
 
 
 def count(row, metric):
+    if metric not in row:
+        sys.exit(f"this GPU has no counter {metric}")
     return int(row[metric].replace(",", ""))
 
 
@@ -43,9 +45,10 @@ def main():
             shared = case["shared_" + side]
             waves = count(
                 gpu, f"smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_{op}.sum")
-            if op == "st":  # asynchronous copies are counted by themselves
-                waves += count(
-                    gpu, "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum")
+            # Asynchronous copies are counted by themselves, where a GPU has such.
+            copies = "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldgsts.sum"
+            if op == "st" and copies in gpu:
+                waves += count(gpu, copies)
             conflicts = count(gpu, f"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_{op}.sum")
             if shared["requests"]:
                 model = case["model_" + side]
