@@ -264,21 +264,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr int padded_ways(int element_bytes, int rows,
 /// ways.
 TILETRANSPOSE_HOST_DEVICE constexpr int padding_for(int element_bytes, int rows, int cols,
                                                     bank_model model = banks_32x4) {
-  // Conflict-free is looked for first: a walk that may stop at its first conflict is short, and compilers
-  // limit the steps of one evaluation. Where none is, two ways are the fewest.
-  int best = 0;
-  int best_ways = detail::no_limit;
-  for (int pass = 0; pass < 2 && best_ways > 1; ++pass) {
-    for (int padding = 0; padding <= 128 && best_ways > 1 + pass; ++padding) {
-      const int limit = pass == 0 ? 1 : best_ways - 1;
-      const int ways = padded_ways(element_bytes, rows, cols, padding, model, limit);
-      if (ways <= limit) {
-        best = padding;
-        best_ways = ways;
-      }
+  // From the fewest ways on: a walk that may stop at its first request above them is short, and compilers limit
+  // the steps of one evaluation.
+  for (int ways = 1;; ++ways) {
+    for (int padding = 0; padding <= 128; ++padding) {
+      if (padded_ways(element_bytes, rows, cols, padding, model, ways) <= ways) { return padding; }
     }
   }
-  return best;
 }
 
 /// `padding_for` a tile of T. One element is folklore: it is right for 4-byte elements and multiples of
