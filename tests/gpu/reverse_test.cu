@@ -41,8 +41,7 @@ void check_quick(std::size_t lowest, std::size_t highest) {
 void check_quick_tiles(std::size_t lowest, std::size_t highest) {
   require_device();
   random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    if (c.type.size < lowest || c.type.size > highest) continue;
+  for (const symmetry_calls& c : between(plain_calls(), lowest, highest)) {
     DYNAMIC_SECTION(c.type.name) {
       for (const symmetry s :
            {symmetry::rotate_90, symmetry::rotate_270, symmetry::anti_transpose}) {
