@@ -3,9 +3,9 @@
 
 // tt::transpose_inplace of any matrix with scratch: from the smallest to more than a full copy.
 
-#include <limits>
 #include <memory>
 
+#include "calls.cuh"
 #include "scratch_calls.cuh"
 
 using namespace tt_test;
@@ -105,10 +105,6 @@ void check_amounts(const scratch_call& c, shape s, random_source& random,
   check_with(c, s, full + 1000, random, misalignment);
 }
 
-std::size_t some_offset(const scratch_call& c, random_source& random) {
-  return c.type.alignment * random.between(0, 48 / c.type.alignment);
-}
-
 void check_quick(std::size_t lowest, std::size_t highest) {
   require_device();
   random_source random;
@@ -203,11 +199,8 @@ TEST_CASE("scratch: less than the query's answer is refused", "[inplace][quick]"
 
 namespace {
 
-constexpr std::size_t huge = std::numeric_limits<std::size_t>::max();
-constexpr std::size_t half_huge = huge / 2 + 1;  // 2^63: twice that is 0
-
-// Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
-std::byte* fake_data() { return reinterpret_cast<std::byte*>(std::uintptr_t{1} << 44); }
+// Addresses that no call may follow.
+std::byte* fake_data() { return reinterpret_cast<std::byte*>(fake_out()); }
 void* fake_scratch() { return reinterpret_cast<void*>(std::uintptr_t{1} << 46); }
 
 cudaError_t transpose_floats(void* temp, std::size_t temp_bytes, void* data, shape s,
@@ -231,11 +224,7 @@ output_buffer make_data(shape s, random_source& random) {
 TEST_CASE("scratch errors: refused with or without a device", "[errors][quick]") {
   CHECK(transpose_floats(fake_scratch(), 1 << 20, nullptr, {5, 7}) == cudaErrorInvalidValue);
   CHECK(transpose_floats(fake_scratch(), 1 << 20, nullptr, {1, 1}) == cudaErrorInvalidValue);
-  constexpr std::size_t root = std::size_t{1} << 32;
-  for (const shape s :
-       {shape{huge, 2}, shape{2, huge}, shape{half_huge, 2}, shape{2, half_huge}, shape{root, root},
-        shape{huge, huge}, shape{huge / 3, 4}, shape{huge / 4 + 1, 1}, shape{1, huge / 4 + 1},
-        shape{huge, 1}, shape{1, huge}, shape{root, root / 4}}) {
+  for (const shape s : overflowing_shapes()) {
     INFO("nx " << s.nx << ", ny " << s.ny);
     CHECK(transpose_floats(fake_scratch(), huge, fake_data(), s) == cudaErrorInvalidValue);
     std::size_t bytes = 77;
@@ -255,7 +244,7 @@ TEST_CASE("scratch errors: refused with or without a device", "[errors][quick]")
 }
 
 TEST_CASE("scratch errors: zero work succeeds whatever the pointers", "[errors][quick]") {
-  for (const shape s : {shape{0, 0}, shape{0, 7}, shape{5, 0}, shape{0, huge}, shape{huge, 0}}) {
+  for (const shape s : empty_shapes) {
     INFO("nx " << s.nx << ", ny " << s.ny);
     std::size_t bytes = 0;
     CHECK(floats().transpose(nullptr, bytes, nullptr, s) == cudaSuccess);
@@ -266,10 +255,7 @@ TEST_CASE("scratch errors: zero work succeeds whatever the pointers", "[errors][
 }
 
 TEST_CASE("scratch errors: without a device a call says so", "[errors][quick]") {
-  if (has_device()) SKIP("there is a device");
-  int count = 0;
-  const cudaError_t none = cudaGetDeviceCount(&count);
-  REQUIRE(none != cudaSuccess);
+  const cudaError_t none = status_without_a_device();
   CHECK(transpose_floats(fake_scratch(), 1 << 20, fake_data(), {5, 7}) == none);
   (void)cudaGetLastError();
 }
@@ -281,23 +267,19 @@ TEST_CASE("scratch errors: a query and a refusal write and launch nothing", "[er
   const output_buffer data = make_data(s, random);
   const std::size_t bytes = smallest_scratch(floats(), s, data.data());
   const device_allocation temp{bytes};
-  const stream to;
-  cudaGraph_t graph = nullptr;
-  check_cuda(cudaStreamBeginCapture(to, cudaStreamCaptureModeGlobal), "cudaStreamBeginCapture");
-  const auto call = [&](void* with, std::size_t size, void* what, shape side) {
-    return transpose_floats(with, size, what, side, to);
-  };
-  CHECK(call(nullptr, 0, data.data(), s) == cudaSuccess);
-  CHECK(call(temp.data(), bytes - 1, data.data(), s) == cudaErrorInvalidValue);
-  CHECK(call(temp.data(), 0, data.data(), s) == cudaErrorInvalidValue);
-  CHECK(call(data.data(), bytes, data.data(), s) == cudaErrorInvalidValue);
-  CHECK(call(temp.data(), bytes, data.data(), {huge, 2}) == cudaErrorInvalidValue);
-  CHECK(call(temp.data(), bytes, nullptr, s) == cudaErrorInvalidValue);
-  CHECK(call(temp.data(), bytes, data.data(), {0, s.ny}) == cudaSuccess);
-  check_cuda(cudaStreamEndCapture(to, &graph), "cudaStreamEndCapture");
-  std::size_t nodes = 77;
-  check_cuda(cudaGraphGetNodes(graph, nullptr, &nodes), "cudaGraphGetNodes");
-  CHECK(nodes == 0);
+  cudaGraph_t graph = capture(stream{}, [&](cudaStream_t to) {
+    const auto call = [&](void* with, std::size_t size, void* what, shape side) {
+      return transpose_floats(with, size, what, side, to);
+    };
+    CHECK(call(nullptr, 0, data.data(), s) == cudaSuccess);
+    CHECK(call(temp.data(), bytes - 1, data.data(), s) == cudaErrorInvalidValue);
+    CHECK(call(temp.data(), 0, data.data(), s) == cudaErrorInvalidValue);
+    CHECK(call(data.data(), bytes, data.data(), s) == cudaErrorInvalidValue);
+    CHECK(call(temp.data(), bytes, data.data(), {huge, 2}) == cudaErrorInvalidValue);
+    CHECK(call(temp.data(), bytes, nullptr, s) == cudaErrorInvalidValue);
+    return call(temp.data(), bytes, data.data(), {0, s.ny});
+  });
+  CHECK(count_nodes(graph) == 0);
   check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
   CHECK(data.trace_of_a_write() == "");
   CHECK(cudaPeekAtLastError() == cudaSuccess);
@@ -313,8 +295,7 @@ TEST_CASE("scratch errors: an earlier error is neither returned nor cleared",
       INFO("nx " << s.nx << ", ny " << s.ny << ", scratch " << size);
       const output_buffer data = make_data(s, random);
       const device_allocation temp{size};
-      void* p = nullptr;
-      const cudaError_t earlier = cudaMalloc(&p, huge / 4);
+      const cudaError_t earlier = leave_an_error_behind();
       REQUIRE(earlier != cudaSuccess);
       CHECK(smallest_scratch(floats(), s, nullptr) == least);
       CHECK(transpose_floats(temp.data(), size, data.data(), s) == cudaSuccess);
@@ -342,20 +323,13 @@ TEST_CASE("scratch calls: on a stream, and captured into a graph", "[calls][quic
       CHECK(data.difference() == "");
 
       data.poison();
-      cudaGraph_t graph = nullptr;
-      cudaGraphExec_t executable = nullptr;
-      check_cuda(cudaStreamBeginCapture(to, cudaStreamCaptureModeGlobal), "the capture");
-      const cudaError_t status = transpose_floats(temp.data(), bytes, data.data(), s, to);
-      check_cuda(cudaStreamEndCapture(to, &graph), "the end of the capture");
-      REQUIRE(status == cudaSuccess);
+      const replay graph{capture(to, [&](cudaStream_t into) {
+        return transpose_floats(temp.data(), bytes, data.data(), s, into);
+      })};
       // Recorded, not run.
       CHECK(data.trace_of_a_write() == "");
-      check_cuda(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-      check_cuda(cudaGraphLaunch(executable, to), "cudaGraphLaunch");
-      to.wait();
+      graph.run(to);
       CHECK(data.difference() == "");
-      check_cuda(cudaGraphExecDestroy(executable), "cudaGraphExecDestroy");
-      check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
     }
   }
 }
@@ -412,7 +386,7 @@ TEST_CASE("scratch: coprime and other sides", "[inplace]") {
                           {251, 509}, {512, 33},  {33, 512},  {1000, 27}, {27, 1000}, {360, 840}};
   for (const scratch_call& c : plain_scratch_calls()) {
     DYNAMIC_SECTION(c.type.name) {
-      for (const shape s : shapes) check_amounts(c, s, random, some_offset(c, random));
+      for (const shape s : shapes) check_amounts(c, s, random, some_misalignment(c.type, random));
     }
   }
 }
@@ -422,10 +396,10 @@ TEST_CASE("scratch: every element type", "[inplace]") {
   random_source random;
   for (const scratch_call& c : every_scratch_call()) {
     DYNAMIC_SECTION(c.type.name) {
-      check_amounts(c, {150, 120}, random, some_offset(c, random));
-      check_amounts(c, {113, 211}, random, some_offset(c, random));
-      check_amounts(c, {7, 1000}, random, some_offset(c, random));
-      check_amounts(c, {1000, 7}, random, some_offset(c, random));
+      check_amounts(c, {150, 120}, random, some_misalignment(c.type, random));
+      check_amounts(c, {113, 211}, random, some_misalignment(c.type, random));
+      check_amounts(c, {7, 1000}, random, some_misalignment(c.type, random));
+      check_amounts(c, {1000, 7}, random, some_misalignment(c.type, random));
     }
   }
 }
@@ -437,11 +411,11 @@ TEST_CASE("scratch: few columns and few rows", "[inplace]") {
     DYNAMIC_SECTION(c.type.name) {
       for (const std::size_t few : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
         for (const std::size_t many : {1000, 20011}) {
-          check_smallest(c, {few, many}, random, some_offset(c, random));
-          check_smallest(c, {many, few}, random, some_offset(c, random));
+          check_smallest(c, {few, many}, random, some_misalignment(c.type, random));
+          check_smallest(c, {many, few}, random, some_misalignment(c.type, random));
         }
-        check_amounts(c, {few, 6007}, random, some_offset(c, random));
-        check_amounts(c, {6007, few}, random, some_offset(c, random));
+        check_amounts(c, {few, 6007}, random, some_misalignment(c.type, random));
+        check_amounts(c, {6007, few}, random, some_misalignment(c.type, random));
       }
     }
   }
@@ -478,8 +452,8 @@ TEST_CASE("scratch: random sides", "[inplace]") {
         }
         const std::size_t least = smallest_scratch(c, s, nullptr);
         const std::size_t full = std::max(least, s.nx * s.ny * c.type.size);
-        check_with(c, s, least, random, some_offset(c, random));
-        check_with(c, s, random.between(least, full), random, some_offset(c, random));
+        check_with(c, s, least, random, some_misalignment(c.type, random));
+        check_with(c, s, random.between(least, full), random, some_misalignment(c.type, random));
       }
     }
   }
