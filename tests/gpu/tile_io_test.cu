@@ -53,39 +53,31 @@ __host__ __device__ void load_one(Group group, Storage& storage,
     memory[i] = untouched;
   }
   tt::bulk_fence();
-  if constexpr (Way == loader::plain || Way == loader::async) {
-    group.sync();
-    if constexpr (Way == loader::plain) {
-      if constexpr (Filled) {
-        tt::load_tile(group, tile, in, row0, col0, fill);
-      } else {
-        tt::load_tile(group, tile, in, row0, col0);
-      }
+  const auto load = [&](auto call) {
+    if constexpr (Filled) {
+      call(fill);
     } else {
-      if constexpr (Filled) {
-        tt::load_tile_async(group, tile, in, row0, col0, fill);
-      } else {
-        tt::load_tile_async(group, tile, in, row0, col0);
-      }
-      tt::async_commit();
-      tt::async_wait<0>();
+      call();
     }
+  };
+  if constexpr (Way == loader::plain) {
+    group.sync();
+    load([&](auto... f) { tt::load_tile(group, tile, in, row0, col0, f...); });
+  } else if constexpr (Way == loader::async) {
+    group.sync();
+    load([&](auto... f) { tt::load_tile_async(group, tile, in, row0, col0, f...); });
+    tt::async_commit();
+    tt::async_wait<0>();
   } else {
     tt::tile_pipeline<2, engine_of<Way>> pipeline(group, arrivals);
     group.sync();
-    if constexpr (Way == loader::pipeline_box) {
-      if constexpr (Filled) {
-        pipeline.load(group, tile, view, row0, col0, fill);
+    load([&](auto... f) {
+      if constexpr (Way == loader::pipeline_box) {
+        pipeline.load(group, tile, view, row0, col0, f...);
       } else {
-        pipeline.load(group, tile, view, row0, col0);
+        pipeline.load(group, tile, in, row0, col0, f...);
       }
-    } else {
-      if constexpr (Filled) {
-        pipeline.load(group, tile, in, row0, col0, fill);
-      } else {
-        pipeline.load(group, tile, in, row0, col0);
-      }
-    }
+    });
     pipeline.commit();
     pipeline.wait();
   }
