@@ -145,10 +145,15 @@ struct item_registers {
   static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
+  static constexpr bool single = !squares && N * bytes <= 4;
+  /// An odd number of pairs of words travels as two exchanges of half the words, whose lanes and turns are the
+  /// same.
+  static constexpr bool pairs = !squares && !packs && N % 4 == 2 && N > 16;
   /// Items in a register. They need not fill it: as many as divide N evenly keep neighbours together.
   static constexpr int per_word =
       !packs    ? 1
       : squares ? 4 / bytes
+      : single  ? N
                 : static_cast<int>(common_divisor(common_divisor(N, 4 / bytes), Lanes));
   static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
   static constexpr int words = (N + per_word - 1) / per_word;
@@ -181,14 +186,15 @@ struct item_registers {
     }
   }
 
-  template <bool Striped>
-  TILETRANSPOSE_FUNCTION static void unpack(int plane, const unsigned (&packed)[words],
+  template <bool Striped, int PerWord = per_word>
+  TILETRANSPOSE_FUNCTION static void unpack(int plane,
+                                            const unsigned (&packed)[(N + PerWord - 1) / PerWord],
                                             T (&items)[N]) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) {
       __builtin_memcpy(
           reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
-          reinterpret_cast<const unsigned char*>(&packed[i / per_word]) + i % per_word * bytes,
+          reinterpret_cast<const unsigned char*>(&packed[i / PerWord]) + i % PerWord * bytes,
           static_cast<size_type>(plane_bytes(plane)));
     }
   }
@@ -214,13 +220,15 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       registers::template pack<!ToStriped>(plane, items, words);
       if constexpr (registers::squares) {
         turn_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
-      } else if constexpr (registers::packs && N == 2) {
-        using route = pair_route<lanes, registers::bytes>;
+      } else if constexpr (registers::single) {
+        using route = packed_route<lanes, N, registers::bytes>;
+        unsigned apart[N];
         if constexpr (ToStriped) {
-          route::to_striped(there, words[0]);
+          route::to_striped(there, words[0], apart);
         } else {
-          route::to_blocked(there, words[0]);
+          route::to_blocked(there, words[0], apart);
         }
+        registers::template unpack<ToStriped, 1>(plane, apart, items);
       } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
         using route = matrix_route<registers::bytes>;
         if constexpr (ToStriped) {
@@ -228,8 +236,26 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
         } else {
           route::to_blocked(there, words);
         }
+      } else if constexpr (registers::pairs) {
+        using route = word_route<lanes, N / 2, 2>;
+        if constexpr (!ToStriped) { turn_squares<2, 4>(there.rank, words); }
+        unsigned halves[2][N / 2];
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < N; ++i) { halves[i % 2][i / 2] = words[i]; }
+        TILETRANSPOSE_UNROLL
+        for (int half = 0; half < 2; ++half) {
+          if constexpr (ToStriped) {
+            route::to_striped(there, halves[half]);
+          } else {
+            route::to_blocked(there, halves[half]);
+          }
+        }
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < N; ++i) { words[i] = halves[i % 2][i / 2]; }
+        if constexpr (ToStriped) { turn_squares<2, 4>(there.rank, words); }
       } else {
-        using route = word_route<lanes, registers::words, registers::per_word>;
+        using route =
+            word_route<lanes, registers::words, registers::per_word, (registers::per_word > 1)>;
         constexpr int bytes = registers::packs ? registers::bytes : 4;
         if constexpr (ToStriped) {
           route::to_striped(there, words);
@@ -239,7 +265,9 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
           route::to_blocked(there, words);
         }
       }
-      registers::template unpack<ToStriped>(plane, words, items);
+      if constexpr (!registers::single) {
+        registers::template unpack<ToStriped>(plane, words, items);
+      }
     }
   }
 }
@@ -260,8 +288,9 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 /// \param group  `static_warp`, `static_lanes<L>` or a cooperative-groups tile of L lanes; L is 2, 4, 8, 16
 ///               or 32. All 32 lanes of the warp call, groups of the same warp at the same time.
 /// \param items  N items of each lane, 1 to 64; T has 1 to 64 bytes and is trivially copyable
-/// Cost per 4 bytes of an item: N shuffles, and N selects for each bit of a turn. Items of 1 and 2 bytes travel
-/// four and two in a word, as far as their number allows.
+/// Cost per 4 bytes of an item: N shuffles, the numbers of their lanes, and N selects for each round of a turn;
+/// where N is odd, four rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
+/// number allows.
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
 /// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/exchange.cuh).
 template <class Group, class T, int N>

@@ -158,15 +158,18 @@ TEST_CASE("exchanges of 1 to 64 items in 32 lanes") {
 TEST_CASE("exchanges of packed items in 32 lanes") {
   check_items<32, unsigned char>(std::make_integer_sequence<int, 20>{});
   check_items<32, unsigned short>(std::make_integer_sequence<int, 20>{});
+  check_exchange<32, unsigned char, 26>();
+  check_exchange<32, unsigned char, 28>();
   check_exchange<32, unsigned char, 31>();
   check_exchange<32, unsigned char, 32>();
   check_exchange<32, unsigned char, 64>();
+  check_exchange<32, unsigned short, 30>();
   check_exchange<32, unsigned short, 32>();
   check_exchange<32, unsigned short, 62>();
 }
 
 TEST_CASE("exchanges in 2 to 16 lanes") {
-  check_few_lanes<unsigned, 17>();
+  check_few_lanes<unsigned, 18>();
   check_few_lanes<unsigned char, 17>();
   check_few_lanes<unsigned short, 9>();
 }

@@ -11,10 +11,14 @@
 /// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
 /// Hence three steps lead from one order to the other: every lane turns its registers so that words for
 /// different lanes stand in one register, one shuffle per register, and every lane turns its registers
-/// again. "Turning" by a number that differs from lane to lane is a barrel shifter: log2 rounds of selects.
+/// again. "Turning" by a number that differs from lane to lane is a barrel shifter: rounds of selects.
 /// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
 /// a multiple of Lanes, squares are turned bit by bit instead, which takes fewer selects.
+///
+/// The selects decide the speed. A multiprocessor issues four instructions in a cycle, of which two can be
+/// logic, such as selects, and two multiply-adds; a shuffle takes the time of two (H200). Hence rounds of three
+/// ways, which are fewer, and multiply-adds that other lanes leave out in the place of selects.
 
 #pragma once
 
@@ -42,40 +46,130 @@ TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #endif
 }
 
-/// `value`, which the compiler does not get to know: a product with it is then a multiply-add, where it would
-/// make an addition of a product with a constant. Selects keep the unit for additions busy; multiply-adds have
-/// one of their own. Precondition: lane < 32.
-TILETRANSPOSE_FUNCTION unsigned unknown(unsigned value, unsigned lane) { return value + lane / 32; }
-
-/// words[i] becomes words[(i + amount) % N].
-/// Precondition: amount < Limit.
-template <int Limit, int Step = 1, int N>
-TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned amount) {
-  if constexpr (Step < Limit) {
-    const unsigned turns = amount & Step;
-    unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { words[i] = choose(turns, old[(i + Step) % N], old[i]); }
-    rotate<Limit, 2 * Step>(words, amount);
-  }
+/// 1, but to the compiler any number: it makes a multiply-add by 1 an addition, a move or a select, all of which
+/// are the unit for logic's.
+TILETRANSPOSE_FUNCTION unsigned unknown_one() {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned lanes_above;
+  asm("mov.u32 %0, %%lanemask_gt;" : "=r"(lanes_above));
+  return 1 + (lanes_above & 1);  // lane 0 is above none
+#else
+  return 1;
+#endif
 }
 
-/// words[(i + amount) % N] becomes words[i].
-/// Precondition: amount < Limit.
-template <int Limit, int Step = 1, int N>
-TILETRANSPOSE_FUNCTION void rotate_back(unsigned (&words)[N], unsigned amount) {
-  if constexpr (Step < Limit) {
-    const unsigned turns = amount & Step;
+/// a + b by a multiply-add.
+TILETRANSPOSE_FUNCTION unsigned add(unsigned a, unsigned b) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(unknown_one()), "r"(b));
+  return sum;
+#else
+  return a + b;
+#endif
+}
+
+/// `word` becomes `other` where `which != 0`, by a multiply-add that the other lanes leave out. A copy is saved
+/// where nobody reads the old `word` afterwards.
+TILETRANSPOSE_FUNCTION void replace_if(unsigned which, unsigned& word, unsigned other) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("{\n\t.reg .pred p;\n\tsetp.ne.u32 p, %2, 0;\n\t@p mad.lo.u32 %0, %1, %3, 0;\n\t}"
+      : "+r"(word)
+      : "r"(other), "r"(which), "r"(unknown_one()));
+#else
+  word = which != 0 ? other : word;
+#endif
+}
+
+/// `word` becomes `next` where `once != 0`, but `second` where `twice != 0` as well: a choice of three by one
+/// select that the other lanes leave out. A copy is saved as above.
+TILETRANSPOSE_FUNCTION void replace_if(unsigned once, unsigned twice, unsigned& word, unsigned next,
+                                       unsigned second) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("{\n\t.reg .pred p, q;\n\tsetp.ne.u32 p, %3, 0;\n\tsetp.ne.u32 q, %4, 0;\n\t"
+      "@p selp.b32 %0, %2, %1, q;\n\t}"
+      : "+r"(word)
+      : "r"(next), "r"(second), "r"(once), "r"(twice));
+#else
+  word = once == 0 ? word : twice != 0 ? second : next;
+#endif
+}
+
+/// How many ways the first round of a turn by less than `limit` has: there are as few rounds as will do, those
+/// of three ways first, and as few of them as will do. For 7 and 8, three rounds of two ways take no longer than
+/// two of three ways with their copies.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned first_radix(unsigned limit) {
+  unsigned threes = 1, twos = 1;
+  while (threes < limit) {
+    threes *= 3;
+    twos *= 2;
+  }
+  return twos < limit && limit != 7 && limit != 8 ? 3 : 2;
+}
+
+/// Whether all rounds have three ways.
+TILETRANSPOSE_HOST_DEVICE constexpr bool only_threes(unsigned limit) {
+  while (limit > 1 && first_radix(limit) == 3) { limit = (limit + 2) / 3; }
+  return limit == 1;
+}
+
+/// The lanes, as bits, that turn by at least `least` steps of `place` words in a round of `radix` ways.
+template <class Turn>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_turn(unsigned place, unsigned radix,
+                                                             unsigned least) {
+  unsigned result = 0;
+  for (unsigned rank = 0; rank < Turn::lanes; ++rank) {
+    if (Turn::amount(rank) / place % radix >= least) { result |= 1u << rank; }
+  }
+  return result;
+}
+
+/// words[i] becomes words[(i + a) % N], where a = Turn::amount(rank) in the lane of that rank; with Back,
+/// words[(i + a) % N] becomes words[i].
+/// \tparam Turn  `lanes`; `amount`, a constexpr function of the rank, less than `limit`; `spares_logic`, true
+///               where the unit for logic has much else to do
+/// \param self   1 << rank
+template <class Turn, bool Back, unsigned Limit = Turn::limit, unsigned Place = 1, int N>
+TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
+  if constexpr (Limit > 1) {
+    constexpr unsigned radix = first_radix(Limit);
+    constexpr unsigned distance = Back ? N - Place : Place;
+    constexpr unsigned cycles = common_divisor(N, distance);
+    // So that both units are busy: of so many words in a round of two ways one takes a select, and of so many
+    // in a round of three ways one takes two multiply-adds.
+    constexpr unsigned selects = Turn::spares_logic ? N : 3;
+    constexpr unsigned sums = Turn::spares_logic ? 2 : only_threes(Turn::limit) ? 6 : N + 1;
+    constexpr unsigned lanes_once = lanes_that_turn<Turn>(Place, radix, 1);
+    constexpr unsigned lanes_twice = lanes_that_turn<Turn>(Place, radix, 2);
+    const unsigned once = self & lanes_once;
+    const unsigned twice = self & lanes_twice;
     unsigned old[N];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) { old[i] = words[i]; }
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) {
-      words[(i + Step) % N] = choose(turns, old[i], old[(i + Step) % N]);
+    for (unsigned first = 0; first < cycles; ++first) {
+      // In this order a word is replaced when those before it, which take its old value, are done.
+      TILETRANSPOSE_UNROLL
+      for (unsigned step = 0; step < N / cycles; ++step) {
+        const unsigned i = (first + step * distance) % N;
+        const unsigned next = old[(i + distance) % N];
+        const unsigned second = old[(i + 2 * distance) % N];
+        if (radix == 2) {
+          if (step % selects == 0) {
+            words[i] = choose(once, next, old[i]);
+          } else {
+            replace_if(once, words[i], next);
+          }
+        } else if (step >= 2 && step % sums == sums - 1) {
+          replace_if(once, words[i], next);
+          replace_if(twice, words[i], second);
+        } else {
+          if (step < 2) { words[i] = add(old[i], 0); }
+          replace_if(once, twice, words[i], next, second);
+        }
+      }
     }
-    rotate_back<Limit, 2 * Step>(words, amount);
+    rotate<Turn, Back, (Limit + radix - 1) / radix, Place * radix>(words, self);
   }
 }
 
@@ -84,11 +178,14 @@ template <int Step = 1, int N>
 TILETRANSPOSE_FUNCTION void trade_places(unsigned (&words)[N], unsigned which) {
   if constexpr (Step < N) {
     const unsigned trades = which & Step;
-    unsigned old[N];
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { words[i] = choose(trades, old[i ^ Step], old[i]); }
+    for (int i = 0; i < N; ++i) {
+      if ((i & Step) == 0) {
+        const unsigned old = words[i ^ Step];
+        words[i ^ Step] = choose(trades, words[i], old);
+        replace_if(trades, words[i], old);
+      }
+    }
     trade_places<2 * Step>(words, which);
   }
 }
@@ -140,7 +237,7 @@ TILETRANSPOSE_FUNCTION void swap_registers(unsigned lane, unsigned (&words)[N]) 
   for (int i = 0; i < N; ++i) {
     if (i % (2 * Distance) < Distance && i + Distance < N) {
       const unsigned got = shuffle_xor(choose(upper, words[i], words[i + Distance]), Step);
-      words[i] = choose(upper, got, words[i]);
+      replace_if(upper, words[i], got);
       words[i + Distance] = choose(upper, words[i + Distance], got);
     }
   }
@@ -161,28 +258,39 @@ TILETRANSPOSE_FUNCTION void turn_squares(unsigned lane, unsigned (&words)[N]) {
   }
 }
 
-/// Two items of `Bytes` bytes, 1 or 2, in each lane's word: every lane fetches the two words that hold its
-/// own, both at once.
-template <int Lanes, int Bytes>
-struct pair_route {
-  TILETRANSPOSE_FUNCTION static void take(lane_group<Lanes> lanes, unsigned first, unsigned second,
-                                          unsigned upper, unsigned& word) {
-    const unsigned a = lanes.fetch(word, first);
-    const unsigned b = lanes.fetch(word, second);
-    word = pick_bytes(a, b,
-                      Bytes == 1 ? choose(upper, 0x0051, 0x0040) : choose(upper, 0x7632, 0x5410));
+/// N items of `Bytes` bytes, 1 or 2, that fit one word. Every lane fetches the word of each of its items and
+/// picks the item out of it.
+template <int Lanes, int N, int Bytes>
+struct packed_route {
+  static_assert(N * Bytes <= 4, "");
+
+  /// Item number `item` of lane `from`, lowest; what lies above it means nothing.
+  TILETRANSPOSE_FUNCTION static unsigned take(lane_group<Lanes> lanes, unsigned word, unsigned from,
+                                              unsigned item) {
+    return pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
   }
-  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned& word) {
-    take(lanes, lanes.rank / 2, lanes.rank / 2 + Lanes / 2, lanes.rank % 2, word);
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned word,
+                                                unsigned (&items)[N]) {
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const unsigned element = i * Lanes + lanes.rank;
+      items[i] = take(lanes, word, element / N, element % N);
+    }
   }
-  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned& word) {
-    take(lanes, 2 * lanes.rank, 2 * lanes.rank + 1, 2 * lanes.rank / Lanes, word);
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned word,
+                                                unsigned (&items)[N]) {
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const unsigned element = lanes.rank * N + i;
+      items[i] = take(lanes, word, element % Lanes, element / Lanes);
+    }
   }
 };
 
 /// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
 /// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
-template <int Lanes, int N, int Share>
+/// \tparam Packed  words are packed from items and unpacked again, which is logic
+template <int Lanes, int N, int Share, bool Packed = false>
 struct word_route {
   static constexpr unsigned common = common_divisor(N, Lanes);
   static constexpr unsigned rows = N / common;        // of registers that share a first turn
@@ -198,6 +306,22 @@ struct word_route {
     return Share == 1 ? number
                       : number % (Lanes / Share) * Share + number % Lanes / (Lanes / Share);
   }
+  struct blocked_turn {
+    static constexpr unsigned lanes = Lanes;
+    static constexpr unsigned limit = common;
+    static constexpr bool spares_logic = Packed;
+    TILETRANSPOSE_HOST_DEVICE static constexpr unsigned amount(unsigned rank) {
+      return rank / period;
+    }
+  };
+  struct striped_turn {
+    static constexpr unsigned lanes = Lanes;
+    static constexpr unsigned limit = N < Lanes ? N : Lanes;
+    static constexpr bool spares_logic = Packed;
+    TILETRANSPOSE_HOST_DEVICE static constexpr unsigned amount(unsigned rank) {
+      return striped_number(rank) % N;
+    }
+  };
   /// The register, among those turned last, that striped word i comes from in lane number 0.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned place(unsigned i) {
     return (i * Lanes + N - i / rows) % N;
@@ -213,22 +337,22 @@ struct word_route {
       for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ (k * period)); }
       trade_places(words, number % N);
     } else {
-      rotate<common>(words, turn);
-      const unsigned back = unknown(period - inverse, lanes.rank);
+      rotate<blocked_turn, false>(words, 1u << lanes.rank);
       TILETRANSPOSE_UNROLL
       for (unsigned first = 0; first < common; ++first) {
-        const unsigned from_turn = (number - first) % common;
-        const unsigned from_place = (number - first) / common * inverse;
+        const unsigned borrows = number % common < first ? 1 : 0;
+        const unsigned from_turn = (number - first) * period;
         TILETRANSPOSE_UNROLL
         for (unsigned row = 0; row < rows; ++row) {
           const unsigned k = first + common * row;
-          const unsigned wrapped = k + common > N && k + from_turn >= N ? 1 : 0;
-          const unsigned from = row * back + from_place + wrapped;
+          const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
+          const unsigned from =
+              add(row * (period - inverse) % period, number / common * inverse - borrowed);
           // With one turn only, `fetch` cuts the number to its range.
-          words[k] = lanes.fetch(words[k], common == 1 ? from : from_turn * period + from % period);
+          words[k] = lanes.fetch(words[k], common == 1 ? from : from_turn | from % period);
         }
       }
-      rotate<(N < Lanes ? N : Lanes)>(words, number % N);
+      rotate<striped_turn, false>(words, 1u << lanes.rank);
       unsigned old[N];
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < N; ++i) { old[i] = words[i]; }
@@ -252,15 +376,14 @@ struct word_route {
       for (int i = 0; i < N; ++i) { old[i] = words[i]; }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
-      rotate_back<(N < Lanes ? N : Lanes)>(words, number % N);
+      rotate<striped_turn, true>(words, 1u << lanes.rank);
       const unsigned from = lanes.rank * N + turn;
-      const unsigned one = unknown(1, lanes.rank);
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) {
         const unsigned wrapped = k + common > N && k + turn >= N ? N : 0;
-        words[k] = lanes.fetch(words[k], rank_of(k * one + from - wrapped));
+        words[k] = lanes.fetch(words[k], rank_of(add(k % Lanes, from - wrapped)));
       }
-      rotate_back<common>(words, turn);
+      rotate<blocked_turn, true>(words, 1u << lanes.rank);
     }
   }
 };
