@@ -131,7 +131,7 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && Unit < 16 && Unit == ElementBytes;
   static constexpr bool shifts_loads = !Whole && LoadBytes % 4 == 0 && Unit < 4 && !deals_loads;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
-  static_assert(!splits_element || ChunkBytes == Unit, "");
+  static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
   static constexpr bool moves_groups = shifts_loads && Unit < ElementBytes;
@@ -171,14 +171,13 @@ struct tile_shape {
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
 
   // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements
-  // continue where the neighbour's end (pitch = element, modulo all banks; for parts of a word, the words
-  // that an element can touch), chunks keep an odd pitch, and where a thread fills several rows, every
-  // micro_cols rows are followed by one chunk of padding. Where words of groups are stored, neighbouring
-  // micro-blocks of a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
+  // continue where the neighbour's end (pitch = element, modulo all banks), chunks keep an odd pitch, and
+  // where a thread fills several rows, every micro_cols rows are followed by one chunk of padding. Where
+  // words of groups are stored, neighbouring micro-blocks of a row lie an odd multiple of as many words
+  // apart as a warp fills rows of micro-blocks.
   static constexpr int used_bytes = lead_bytes + piece_bytes;
-  static constexpr int banks_taken = Unit < 4 ? (ElementBytes + 6) / 4 * 4 : ElementBytes;
   static constexpr int pitch = splits_element
-                                   ? round_up(used_bytes - banks_taken, 128) + banks_taken
+                                   ? round_up(used_bytes - ElementBytes, 128) + ElementBytes
                                : moves_groups ? used_bytes
                                : deals_loads  ? round_up(used_bytes, 4 * warp_rows)
                                : micro_cols > 1
@@ -265,7 +264,7 @@ struct tile_shape {
              word_of_turn(turn, step, from / word_bytes) * word_bytes;
     }
   };
-  /// Pieces that are no multiple of 128 bytes, as only elements of an odd size above 16 have, let a quarter
+  /// Pieces that are no multiple of 128 bytes, as only some elements above 16 bytes have, let a quarter
   /// of a warp straddle two rows, which may then meet.
   static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
   static constexpr bool drains_without_conflict() {
