@@ -19,7 +19,6 @@ constexpr int row_blocks(row_order order, int element) {
   const int accesses = order == row_order::gathered ? element / access_width(element) : 0;
   return is_direct(order)                                                 ? 6
          : order == row_order::any                                        ? 3
-         : accesses > 9                                                   ? 2
          : accesses > 0                                                   ? (accesses > 3 ? 4 : 6)
          : order == row_order::grouped                                    ? 5
          : order == row_order::pieces || order == row_order::known_pieces ? 6

@@ -115,9 +115,12 @@ constexpr row_order known_order(size_type element) {
 }
 
 /// Rows from this size on are reversed by a kernel that knows their elements and stages them; shorter ones are joined.
-/// H200, 2026-11-21: rows of 315 bytes 83 % of cudaMemcpyAsync joined, 58 one by one, of 2331 bytes 80 and 80.
-constexpr size_type least_known_bytes(row_order order) {
-  return order == row_order::grouped ? 256 : order == row_order::known_pieces ? 2048 : 0;
+/// H200, 2026-11-21: rows of 315 bytes, elements of 63, 83 % of cudaMemcpyAsync joined, 58 one by one; of 2331 bytes 80
+/// and 80. Smaller elements gain less from being joined: rows of 481 bytes, elements of 13, 73 and 79.
+constexpr size_type least_known_bytes(row_order order, size_type element) {
+  return order == row_order::grouped        ? (element < 15 ? 256 : 1024)
+         : order == row_order::known_pieces ? 2048
+                                            : 0;
 }
 /// The least shared memory of a block of row_threads threads that reverses groups: as much as keeps multiprocessors to
 /// five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of 9 bytes reach 98 %
@@ -149,7 +152,7 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
   if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
   if (!joined && element == known) {
     const row_order order = known_order(element);
-    if (problem.row_bytes() >= least_known_bytes(order)) { return order; }
+    if (problem.row_bytes() >= least_known_bytes(order, element)) { return order; }
   }
   if (element >= 8) { return row_order::pieces; }
   if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }

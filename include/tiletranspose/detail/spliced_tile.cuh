@@ -51,11 +51,11 @@ struct spliced_shape {
   static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
   /// The pitch of shared rows modulo 64 bytes. Threads read the same word of accesses that lie 16 bytes apart, so that
   /// four would meet in rows that continue each other; with these pitches two do on average.
-  static constexpr int pitch_rest = ElementBytes % 2 == 0
-                                        ? (ElementBytes % 4 == 0 && ElementBytes > 24 ? 24 : 28)
-                                    : ElementBytes > 14 ? 32
-                                    : ElementBytes > 9  ? 12
-                                                        : 4;
+  static constexpr int pitch_rest =
+      ElementBytes % 2 == 0 ? (ElementBytes % 4 == 0 && ElementBytes % 16 != 8 ? 24 : 28)
+      : ElementBytes > 14   ? 32
+      : ElementBytes > 9    ? 12
+                            : 4;
   /// A row's first word takes the place of one that its first load may hold before it, and leaves one behind.
   static constexpr int pitch =
       (load_bytes * row_loads + 4 - pitch_rest + 63) / 64 * 64 + pitch_rest;
