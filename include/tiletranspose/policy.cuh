@@ -48,13 +48,18 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
   return element_bytes % 2 != 0 ? 4 : element_bytes % 4 != 0 ? 2 : 1;
 }
 
-/// Tiles for elements whose addresses are multiples of less than a word: as many elements as fill whole words
-/// are a load, as many rows of them a micro-block. H200, 2026-11-21, % of cudaMemcpyAsync by groups and by parts
-/// of elements, odd shapes: 3 bytes 87, 53; 5: 84, 59; 6: 87, 79; 7: 86, 55; 9: 83, 58; 10: 90, 69; 14: 91, 30;
-/// 15: 68, 60; 18: 92, 60; 22: 84, 59; 30: 81, 75; 38: 77, 76; 46: 67, 77.
-TILETRANSPOSE_HOST_DEVICE constexpr bool moves_groups(int element_bytes, int unit) {
-  return unit < 4 && word_elements(element_bytes) * element_bytes <= 60;
+/// True where elements are spliced, which takes any size at any address: where their addresses are multiples of less
+/// than a word and groups of whole words would be large, and where parts of words are slow. H200, 2026-11-21, % of
+/// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83,
+/// 94; 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95.
+TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int unit) {
+  return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 14 : 8)
+         : unit == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
+                     : unit == 8 && (element_bytes == 16 || element_bytes == 32);
 }
+
+/// Tiles for small ones: as many elements as fill whole words are a load, as many rows of them a micro-block. 3 bytes
+/// 88 %; 5: 84 to 88; 6: 88 to 91; 7: 86 to 88; 10: 90 to 92; 14: 93.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes) {
   const int group = word_elements(element_bytes);
   const int group_bytes = group * element_bytes;
@@ -69,18 +74,24 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes)
           2};
 }
 
-/// Tiles for elements that are moved in parts: pieces of whole lines (sectors, where elements are large),
-/// and a number of threads that takes whole rows of units.
+/// Tiles for large ones: rows of about 500 bytes, copied as they lie and written by accesses that are spliced.
+TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes) {
+  return {32, 498 / element_bytes, 256, 8, 4, 16, 6, 2};
+}
+
+/// Tiles for elements that are moved in parts of whole words: pieces of whole lines (sectors, where elements are
+/// large), and a number of threads that takes whole rows of units.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
   const int line = element_bytes <= 16 ? 128 : sector_bytes;
   int rows = 16;
   while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
-  const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : unit >= 4 ? 16 : 8;
+  const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
   const int row_units = cols * element_bytes / unit;
   const int threads = row_units > 384   ? 256
                       : row_units > 192 ? row_units
                                         : 192 / row_units * row_units;
-  return {rows, cols, threads, unit, unit, 16, (unit < 4 ? 512 : 768) / threads, 2};
+  // Accesses of 8 and 16 bytes: 24 and 64 bytes 79 and 83 % with 4 blocks, 94 and 95 with 7.
+  return {rows, cols, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 2};
 }
 
 }  // namespace detail
@@ -97,8 +108,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   if (unit < element_bytes) {
     // 12 bytes: 93 % at 9216 x 9216, 92 % at 9215 x 9221.
     if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 16, 7, 1}; }
-    return detail::moves_groups(element_bytes, unit) ? detail::groups_policy(element_bytes)
-                                                     : detail::parts_policy(element_bytes, unit);
+    // 20 bytes: 94 % at odd sizes, 95 at others.
+    if (element_bytes == 20 && unit == 4) { return {16, 32, 160, 4, 4, 16, 6, 2}; }
+    return detail::splices_elements(element_bytes, unit) ? detail::spliced_policy(element_bytes)
+           : unit < 4                                    ? detail::groups_policy(element_bytes)
+                      : detail::parts_policy(element_bytes, unit);
   }
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {

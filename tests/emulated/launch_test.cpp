@@ -303,7 +303,11 @@ std::vector<shape> edge_shapes() {
       tt::tuned_policy(90, bytes, tt::access_width(sizeof(T), alignof(T)), tt::tile_access::any);
   const auto rows = static_cast<std::size_t>(policy.tile_rows);
   const auto cols = static_cast<std::size_t>(policy.tile_cols);
-  return {{cols, rows}, {cols - 1, rows + 1}, {cols + 1, rows - 1}};
+  std::vector<shape> shapes = {{cols, rows}, {cols - 1, rows + 1}, {cols + 1, rows - 1}};
+  if (tt::detail::splices_elements(bytes, static_cast<int>(alignof(T)))) {
+    shapes.push_back({2 * cols + 7, 2 * rows + 5});  // with a tile that no border touches
+  }
+  return shapes;
 }
 
 // What every size has kernels of its own for. Large elements take smaller matrices: the edges are the same.

@@ -154,9 +154,10 @@ void check(const rows_case& c, random_numbers& random) {
 TEMPLATE_TEST_CASE("rows of random shapes", "", (element<1, 1>), (element<2, 2>), (element<2, 1>),
                    (element<3, 1>), (element<4, 4>), (element<4, 1>), (element<5, 1>),
                    (element<6, 2>), (element<7, 1>), (element<8, 8>), (element<8, 4>),
-                   (element<12, 4>), (element<12, 1>), (element<16, 16>), (element<16, 4>),
-                   (element<31, 1>), (element<32, 2>), (element<48, 16>), (element<63, 1>),
-                   (element<64, 16>), (element<64, 2>)) {
+                   (element<9, 1>), (element<22, 2>), (element<60, 4>), (element<12, 4>),
+                   (element<12, 1>), (element<16, 16>), (element<16, 4>), (element<31, 1>),
+                   (element<32, 2>), (element<48, 16>), (element<63, 1>), (element<64, 16>),
+                   (element<64, 2>)) {
   random_numbers random;
   for (int i = 0; i < 24; ++i) {
     check<TestType>(make_case(random, sizeof(TestType), alignof(TestType)), random);

@@ -38,7 +38,12 @@ template <class Shape, int BlocksPerSm>
 __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.x);
+  const static_block<Shape::threads> block;
+  if constexpr (Shape::splices) {
+    move_spliced_tile<Shape>(block, shared, arguments, blockIdx.x);
+  } else {
+    move_tile<Shape>(block, shared, arguments, blockIdx.x);
+  }
 }
 
 template <class Shape>

@@ -203,6 +203,17 @@ TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsign
 #endif
 }
 
+/// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
+TILETRANSPOSE_FUNCTION unsigned splice_word(unsigned before, unsigned after, int bit) {
+  const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);
+#if TILETRANSPOSE_ON_DEVICE
+  const unsigned mask = __funnelshift_lc(0u, ~0u, bits);
+#else
+  const unsigned mask = bits < 32 ? ~0u << bits : 0;
+#endif
+  return (before & ~mask) | (after & mask);
+}
+
 /// Puts words in order of which read[i] is number (i + turn) % Count, 2 or 4. Lanes read their words in such
 /// turns where they would meet in the same banks if all of them began with the first.
 template <class Word, unsigned Count>

@@ -22,8 +22,11 @@
 ///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
 ///     reversed by their thread  j k l g|h i d e|f a b c
 ///
-/// *staged*: rows are short, or the kernel does not know the elements' size. Words are assembled from the staged
-/// span.
+/// *grouped*: the same where the group is too large to be read so. The span is staged; a thread reads the fewest elements
+/// that are whole words, reverses them, and leaves them where accesses of the output are accesses of shared memory.
+///
+/// *staged*: rows are short, elements large, or the kernel does not know their size. Words are assembled from the
+/// staged span.
 ///
 /// What lies at the ends of a span outside of whole accesses is moved by bytes: no byte outside of a row is
 /// written. In place, a block takes a span and the one it trades places with; both are read before either
@@ -52,7 +55,9 @@ enum class row_order {
   bytes,     ///< staged: elements of 1 byte, rows of at least 3
   any,       ///< staged: byte by byte
   pieces,    ///< staged: elements of 8 bytes or more; an access holds bytes of up to three of them
-  gathered   ///< gathered: elements of a size that the kernel knows
+  known_pieces,  ///< staged: the same, of a size that the kernel knows
+  grouped,       ///< grouped: elements of a size that the kernel knows
+  gathered       ///< gathered: likewise
 };
 
 TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
@@ -451,8 +456,9 @@ TILETRANSPOSE_FUNCTION void trade_direct(const row_arguments& arguments, const r
   });
 }
 
-/// Reads a staged span in the order that the output wants.
-template <row_order Order>
+/// Reads a staged span in the order that the output wants. `Element` is the size of an element where the kernel
+/// knows it, else 0; it knows none of joined rows.
+template <row_order Order, int Element>
 class row_reader {
  public:
   /// \param shared  byte 0 of the span; 16 bytes on either side of the span are readable
@@ -509,6 +515,8 @@ class row_reader {
 
   /// Bytes at .. at + 15 of the output's span, which all exist.
   TILETRANSPOSE_FUNCTION word16 pieces(unsigned at) const {
+    constexpr int least = Element > 0 ? Element : 8;
+    constexpr int most = (14 + least) / least;  // elements that may begin inside an access
     const int row = static_cast<int>(row_start(at));
     const auto element = static_cast<int>(element_bytes());
     const auto in_row = static_cast<int>(at) - row;
@@ -518,9 +526,13 @@ class row_reader {
     word16 value = slot_at(first + part);
     // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
     // the next row.
-    for (int left = element - part; left < 16; left += element) {
-      const loop_step here(left);
-      first = first == row ? row + 2 * static_cast<int>(row_bytes_) - element : first - element;
+    int left = element - part;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < most; ++i, left += element) {
+      const loop_step here(i);
+      if (left >= 16) { break; }
+      first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes_) - element
+                                           : first - element;
       value = spliced(value, slot_at(first - left), left);
     }
     return value;
@@ -531,14 +543,22 @@ class row_reader {
   const unsigned char* shared_;
   unsigned row_bytes_;  // of a row, or the part of one that is staged
 
-  TILETRANSPOSE_FUNCTION unsigned element_bytes() const { return arguments_.element_bytes; }
+  TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
+    return Element > 0 ? Element : arguments_.element_bytes;
+  }
   /// The element of a row that a byte belongs to.
   TILETRANSPOSE_FUNCTION unsigned element_of(unsigned at) const {
-    return arguments_.element.quotient(at);
+    if constexpr (Element > 0) {
+      return at / Element;
+    } else {
+      return arguments_.element.quotient(at);
+    }
   }
   /// Where the row of a byte starts in the span.
   TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
-    return arguments_.joined_rows > 1 ? arguments_.joined_bytes.quotient(at) * row_bytes_ : 0;
+    return Element == 0 && arguments_.joined_rows > 1
+               ? arguments_.joined_bytes.quotient(at) * row_bytes_
+               : 0;
   }
 
   /// Four staged bytes that start anywhere, up to 4 before the span.
@@ -559,13 +579,9 @@ class row_reader {
   /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
   TILETRANSPOSE_FUNCTION static word16 spliced(const word16& before, const word16& after,
                                                int left) {
-    const auto word = [&](unsigned a, unsigned b, int w) {
-      const int bytes = left - 4 * w;
-      const unsigned mask = bytes <= 0 ? 0 : bytes >= 4 ? ~0u : (1u << 8 * bytes) - 1;
-      return (a & mask) | (b & ~mask);
-    };
-    return {word(before.x, after.x, 0), word(before.y, after.y, 1), word(before.z, after.z, 2),
-            word(before.w, after.w, 3)};
+    return {splice_word(before.x, after.x, 8 * left), splice_word(before.y, after.y, 8 * left - 32),
+            splice_word(before.z, after.z, 8 * left - 64),
+            splice_word(before.w, after.w, 8 * left - 96)};
   }
 
   TILETRANSPOSE_FUNCTION static unsigned turned(unsigned word) {
@@ -644,17 +660,17 @@ TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_argum
 }
 
 /// Writes the staged spans.
-template <row_order Order>
+template <row_order Order, int Element>
 TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_arguments& arguments,
                                         const row_work& work, unsigned rank) {
   const row_share share = find_share(arguments, work, rank);
   const auto read = [&](unsigned index, const row_span& span) {
-    return row_reader<Order>(arguments, staged_span(shared, arguments, index, span),
-                             static_cast<unsigned>(span.bytes));
+    return row_reader<Order, Element>(arguments, staged_span(shared, arguments, index, span),
+                                      static_cast<unsigned>(span.bytes));
   };
   const auto reader = read(share.index, share.span);
   store_slots<row_rounds>(arguments, share, [&](int start) {
-    if constexpr (Order == row_order::pieces) {
+    if constexpr (Order == row_order::pieces || Order == row_order::known_pieces) {
       return reader.pieces(static_cast<unsigned>(start));
     } else {
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
@@ -795,6 +811,112 @@ TILETRANSPOSE_FUNCTION void write_reversed(const unsigned char* shared,
   });
 }
 
+/// The fewest elements that are whole words, an odd number of them: threads that each take a group's next word meet in
+/// no bank. Elements of a multiple of 8 bytes have no such group.
+template <int Element>
+struct word_group {
+  static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
+  static constexpr int words = bytes / 4;
+  static_assert(words % 2 != 0 && Element >= 3, "");
+  /// The byte of the group that becomes byte `at` of the reversed group.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
+    return (bytes / Element - 1 - at / Element) * Element + at % Element;
+  }
+};
+
+/// Bytes of shared memory before the first staged span of groups, and more of a reversed span than of a staged one.
+inline constexpr unsigned group_margin = 64;
+
+/// Bytes of shared memory for the spans of groups.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned spans, unsigned span_pitch) {
+  return group_margin + 16 + spans * (2 * span_pitch + group_margin) + 16;
+}
+
+/// Byte 0 of a reversed span; accesses of the output are accesses of it.
+TILETRANSPOSE_FUNCTION unsigned char* reversed_span(unsigned char* shared,
+                                                    const row_arguments& arguments, unsigned index,
+                                                    const row_span& span) {
+  const unsigned spans = arguments.block_spans * (arguments.swaps ? 2 : 1);
+  return shared + group_margin + 16 + spans * arguments.span_pitch +
+         index * (arguments.span_pitch + group_margin) + address_bits(span.to) % 16;
+}
+
+/// The word that starts `at` bytes into a staged span. The GPU reads what lies around the span, too, though it is not
+/// used; the CPU, which would see that nobody wrote it, does not.
+TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* staged, int at, int bytes) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (at <= -4 || at >= bytes) { return 0; }
+#endif
+  (void)bytes;
+  return load_shared<unsigned>(staged + at);
+}
+
+/// Reads staged spans group by group and leaves them reversed, each at `reversed_span`. Words of the output that begin
+/// in one group and end in the next are written by the latter's thread.
+/// Barriers: group.sync() before this call and after it.
+template <int Element>
+TILETRANSPOSE_FUNCTION void turn_groups(unsigned char* shared, const row_arguments& arguments,
+                                        const row_work& work, unsigned rank) {
+  using whole = word_group<Element>;
+  constexpr int rounds = (row_rounds * 16 + whole::bytes - 1) / whole::bytes;
+  const row_share share = find_share(arguments, work, rank);
+  const row_span& span = share.span;
+  if (span.bytes == 0) { return; }
+  const unsigned char* const staged =
+      staged_span(shared + group_margin, arguments, share.index, span);
+  unsigned char* const reversed = reversed_span(shared, arguments, share.index, span);
+  const unsigned past = address_bits(reversed) % 4;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const auto at = static_cast<int>(share.at + round * share.step) * whole::bytes;
+    if (at >= span.bytes + static_cast<int>(past)) { break; }
+    const int from = span.bytes - at - whole::bytes;
+    const unsigned shift = address_bits(staged + from);
+    const int first = from - static_cast<int>(shift % 4);
+    unsigned words[whole::words + 1];
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w <= whole::words; ++w) {
+      const loop_step part(w);
+      words[w] = word_around(staged, first + 4 * w, span.bytes);
+    }
+    unsigned before = 0;  // the last word of the reversed group before this one
+    if (at > 0) {
+      const int last = from + whole::bytes + Element - 4;
+      const unsigned last_shift = address_bits(staged + last);
+      const int below = last - static_cast<int>(last_shift % 4);
+      before = funnel_shift(word_around(staged, below, span.bytes),
+                            word_around(staged, below + 4, span.bytes), 8 * last_shift);
+    }
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
+      words[w] = funnel_shift(words[w], words[w + 1], 8 * shift);
+    }
+    unsigned group[whole::words];
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) { group[w] = words[w]; }
+    unsigned char* const to = reversed - past + at;
+    reverse_words<whole>(group, [&](int w, unsigned word) {
+      const loop_step part(w);
+      store_shared(to + 4 * w, past == 0 ? word : funnel_shift(before, word, 32 - 8 * past));
+      before = word;
+    });
+  }
+}
+
+/// Writes the reversed spans.
+TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_arguments& arguments,
+                                         const row_work& work, unsigned rank) {
+  const row_share share = find_share(arguments, work, rank);
+  const unsigned char* const reversed = reversed_span(shared, arguments, share.index, share.span);
+  store_slots<row_rounds>(arguments, share,
+                          [&](int start) { return load_shared<word16>(reversed + start); });
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
+    store_global(span.to + at,
+                 load_shared<unsigned char>(reversed_span(shared, arguments, index, span) + at));
+  });
+}
+
 /// How a span lies in the groups that are gathered for it.
 template <int Element>
 struct gathered_span {
@@ -880,7 +1002,8 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
 /// Shared memory, aligned to 16: none where nothing is shifted; for what is gathered, `group_pitch` bytes per
-/// span, rounded up to 128; else 16 bytes, and `span_pitch` bytes per span. Barriers: at most one, inside.
+/// span, rounded up to 128; for groups, grouped_bytes; else 16 bytes, and `span_pitch` bytes per span. Barriers: at most
+/// two, inside.
 /// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
@@ -907,10 +1030,16 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
           return index * arguments.group_pitch +
                  static_cast<unsigned>(lies.groups * whole::bytes - lies.lead - span.bytes);
         });
+  } else if constexpr (Order == row_order::grouped) {
+    stage_spans(shared + group_margin, arguments, work, rank);
+    group.sync();
+    turn_groups<Element>(shared, arguments, work, rank);
+    group.sync();
+    write_groups(shared, arguments, work, rank);
   } else {
     stage_spans(shared, arguments, work, rank);
     group.sync();
-    write_spans<Order>(shared, arguments, work, rank);
+    write_spans<Order, Element>(shared, arguments, work, rank);
   }
 }
 

@@ -17,12 +17,12 @@ namespace detail {
 /// 90 (H200, 2026-11-21). Words in any order and groups of many accesses need the registers.
 constexpr int row_blocks(row_order order, int element) {
   const int accesses = order == row_order::gathered ? element / access_width(element) : 0;
-  return is_direct(order)             ? 6
-         : order == row_order::any    ? 3
-         : accesses > 9               ? 2
-         : accesses > 0               ? (accesses > 3 ? 4 : 6)
-         : order == row_order::pieces ? 6
-                                      : 4;
+  return is_direct(order)                                                 ? 6
+         : order == row_order::any                                        ? 3
+         : accesses > 0                                                   ? (accesses > 3 ? 4 : 6)
+         : order == row_order::grouped                                    ? 5
+         : order == row_order::pieces || order == row_order::known_pieces ? 6
+                                                                          : 4;
 }
 
 /// The threads of a block, up to row_threads of them.
@@ -68,8 +68,9 @@ void offer_reversing(const Offer& offer) {
     offer(row_order::halves, &row_kernel<row_order::halves>);
     offer(row_order::any, &row_kernel<row_order::any>);
   }
-  if constexpr (gathered_accesses(Known) > 0) {
-    offer(row_order::gathered, &row_kernel<row_order::gathered, Known>);
+  if constexpr (Known > 0) {
+    constexpr row_order known = known_order(Known);
+    offer(known, &row_kernel<known, Known>);
   }
   if constexpr (ElementBytes == 1) {
     offer(row_order::turn_1, &row_kernel<row_order::turn_1>);

@@ -100,13 +100,32 @@ inline row_problem join_rows(row_problem problem) {
 /// bytes at odd addresses 99 % of cudaMemcpyAsync with 12 KB, 96 with 16; of 7 bytes 96, with 28 KB 93.
 inline constexpr size_type most_gathered_bytes = 12 * 1024;
 
-/// Accesses of a group that is gathered, or 0 where elements of this size are not; access_group, at run time.
-constexpr size_type gathered_accesses(size_type element) {
-  constexpr size_type most = 15;  // that the registers of a thread hold
-  if (element < 2) { return 0; }
+/// Accesses of the group that a thread gathers, three or four where fewer would do; access_group, at run time.
+constexpr size_type group_accesses(size_type element) {
   const size_type least = element / static_cast<size_type>(access_width(element));
-  return least > most ? 0 : least == 1 ? 3 : least == 2 ? 4 : least;
+  return least == 1 ? 3 : least == 2 ? 4 : least;
 }
+
+/// How a kernel that knows the size of elements reverses them. H200, 2026-11-21, packed types, % of cudaMemcpyAsync out
+/// of place and in place: 12 bytes gathered 98, 98, grouped 98, 97; 7 bytes 97, 94 and 98, 97; 9 bytes 89, 88 and
+/// 98, 97; 31 bytes grouped 98, 97, in pieces 95, 93.
+constexpr row_order known_order(size_type element) {
+  if (element % 8 == 0 || group_accesses(element) < 6) { return row_order::gathered; }
+  return element % 2 == 0 || element < 32 ? row_order::grouped : row_order::known_pieces;
+}
+
+/// Rows from this size on are reversed by a kernel that knows their elements and stages them; shorter ones are joined.
+/// H200, 2026-11-21: rows of 315 bytes, elements of 63, 83 % of cudaMemcpyAsync joined, 58 one by one; of 2331 bytes 80
+/// and 80. Smaller elements gain less from being joined: rows of 481 bytes, elements of 13, 73 and 79.
+constexpr size_type least_known_bytes(row_order order, size_type element) {
+  return order == row_order::grouped        ? (element < 15 ? 256 : 1024)
+         : order == row_order::known_pieces ? 2048
+                                            : 0;
+}
+/// The least shared memory of a block of row_threads threads that reverses groups: as much as keeps multiprocessors to
+/// five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of 9 bytes reach 98 %
+/// of cudaMemcpyAsync with five blocks, 92 with six and 97 with four (2026-11-21).
+inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
 /// `known` is the size of an element that kernels are made for.
@@ -131,7 +150,10 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
     }
   }
   if (!joined && element % 16 == 0 && alignment % 16 == 0) { return row_order::vectors; }
-  if (!joined && element == known && gathered_accesses(element) > 0) { return row_order::gathered; }
+  if (!joined && element == known) {
+    const row_order order = known_order(element);
+    if (problem.row_bytes() >= least_known_bytes(order, element)) { return order; }
+  }
   if (element >= 8) { return row_order::pieces; }
   if (element % 4 == 0 && alignment % 4 == 0) { return row_order::words; }
   if (element >= 3) { return row_order::elements; }
@@ -189,13 +211,13 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
   arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
   const row_order unjoined = choose_order(problem, alignment, known, false);
-  const size_type group_accesses = gathered_accesses(problem.element_bytes);
-  const size_type most_groups = smaller<size_type>(
-      row_threads, most_gathered_bytes / (larger<size_type>(group_accesses, 1) * 16) / 32 * 32);
-  const size_type staged_slots = unjoined == row_order::gathered
-                                     ? smaller<size_type>(most_groups * group_accesses, row_slots)
-                                     : row_slots;
-  const size_type spare = larger(spare_bytes, group_accesses * 16);
+  const bool is_gathered = unjoined == row_order::gathered;
+  const size_type group_slots = is_gathered ? group_accesses(problem.element_bytes) : 1;
+  const size_type most_groups =
+      smaller<size_type>(row_threads, most_gathered_bytes / (group_slots * 16) / 32 * 32);
+  const size_type staged_slots =
+      is_gathered ? smaller<size_type>(most_groups * group_slots, row_slots) : row_slots;
+  const size_type spare = larger(spare_bytes, group_slots * 16);
   const bool whole_rows = problem.row_bytes() <= (staged_slots * 16 - spare) / 2;
   if (problem.from_last_row) {
     const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
@@ -228,14 +250,15 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   const size_type row_bytes = covered * element;
   arguments.covered_bytes = row_bytes;
   arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
-  // Rows that are not joined are moved directly or gathered where they can be.
-  const bool is_staged = !is_direct(unjoined) && unjoined != row_order::gathered;
+  // Rows that are not joined are moved directly or by a kernel that knows their elements where they can be.
+  const bool is_staged =
+      !is_direct(unjoined) && (unjoined != known_order(known) || problem.element_bytes != known);
   const bool joins = !arguments.swaps && !problem.from_last_row && problem.dense() &&
                      problem.rows > 1 &&
                      row_bytes <= (is_staged ? (row_slots * 16 - spare) / 2 : most_joined_bytes);
   plan.order = choose_order(problem, alignment, known, joins);
   const bool gathers = plan.order == row_order::gathered;
-  const size_type rounds = gathers                                       ? group_accesses
+  const size_type rounds = gathers                                       ? group_slots
                            : is_direct(plan.order) && !arguments.shifted ? direct_rounds
                                                                          : row_rounds;
   const size_type most_threads = gathers ? most_groups : row_threads;
@@ -262,7 +285,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       size_type threads = divide_up(divide_up(row_bytes, 16) + 1, rounds);
       if (gathers) {
         // A group may start up to its own length before the span.
-        threads = larger(threads, row_bytes / (group_accesses * 16) + 2);
+        threads = larger(threads, row_bytes / (group_slots * 16) + 2);
       }
       const size_type fit = most_threads / threads;
       arguments.block_spans = static_cast<unsigned>(smaller(fit / spans, arguments.rows));
@@ -305,8 +328,14 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   arguments.element = divider(element);
   plan.shared_bytes =
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
+  if (plan.order == row_order::grouped) {
+    plan.shared_bytes = grouped_bytes(spans, arguments.span_pitch);
+    if (arguments.threads == row_threads) {
+      plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
+    }
+  }
   if (gathers) {
-    arguments.group_pitch = static_cast<unsigned>(span_threads * group_accesses * 16);
+    arguments.group_pitch = static_cast<unsigned>(span_threads * group_slots * 16);
     // A swizzle moves accesses within 128 bytes.
     plan.shared_bytes = static_cast<unsigned>(divide_up(spans * arguments.group_pitch, 128) * 128);
   }

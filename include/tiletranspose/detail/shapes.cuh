@@ -6,19 +6,25 @@
 
 #pragma once
 
-#include <tiletranspose/detail/tile_kernel.cuh>
+#include <tiletranspose/detail/spliced_tile.cuh>
 #include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.
-template <int Architecture, int ElementBytes, int Unit, tile_access Access>
+template <int Architecture, int ElementBytes, int Unit, tile_access Access,
+          bool Splices = splices_elements(ElementBytes, Unit)>
 struct tuned_shape {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
   using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
                           policy.load_bytes, policy.chunk_bytes, policy.store_bytes,
                           Access == tile_access::whole>;
+};
+template <int Architecture, int ElementBytes, int Unit, tile_access Access>
+struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
+  static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
+  using type = spliced_shape<ElementBytes, policy.tile_rows, policy.tile_cols, policy.threads>;
 };
 
 /// The tiles of `small_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.

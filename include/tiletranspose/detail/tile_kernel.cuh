@@ -121,6 +121,7 @@ struct tile_shape {
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
   static constexpr bool in_place = false;  // input and output are one
+  static constexpr bool splices = false;   // spliced_tile.cuh
 
   static constexpr bool splits_element = Unit < ElementBytes && LoadBytes == Unit;
   static constexpr int parts = ElementBytes / Unit;
@@ -130,7 +131,7 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && Unit < 16 && Unit == ElementBytes;
   static constexpr bool shifts_loads = !Whole && LoadBytes % 4 == 0 && Unit < 4 && !deals_loads;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
-  static_assert(!splits_element || ChunkBytes == Unit, "");
+  static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
   static constexpr bool moves_groups = shifts_loads && Unit < ElementBytes;
@@ -170,14 +171,13 @@ struct tile_shape {
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
 
   // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements
-  // continue where the neighbour's end (pitch = element, modulo all banks; for parts of a word, the words
-  // that an element can touch), chunks keep an odd pitch, and where a thread fills several rows, every
-  // micro_cols rows are followed by one chunk of padding. Where words of groups are stored, neighbouring
-  // micro-blocks of a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
+  // continue where the neighbour's end (pitch = element, modulo all banks), chunks keep an odd pitch, and
+  // where a thread fills several rows, every micro_cols rows are followed by one chunk of padding. Where
+  // words of groups are stored, neighbouring micro-blocks of a row lie an odd multiple of as many words
+  // apart as a warp fills rows of micro-blocks.
   static constexpr int used_bytes = lead_bytes + piece_bytes;
-  static constexpr int banks_taken = Unit < 4 ? (ElementBytes + 6) / 4 * 4 : ElementBytes;
   static constexpr int pitch = splits_element
-                                   ? round_up(used_bytes - banks_taken, 128) + banks_taken
+                                   ? round_up(used_bytes - ElementBytes, 128) + ElementBytes
                                : moves_groups ? used_bytes
                                : deals_loads  ? round_up(used_bytes, 4 * warp_rows)
                                : micro_cols > 1
@@ -264,7 +264,7 @@ struct tile_shape {
              word_of_turn(turn, step, from / word_bytes) * word_bytes;
     }
   };
-  /// Pieces that are no multiple of 128 bytes, as only elements of an odd size above 16 have, let a quarter
+  /// Pieces that are no multiple of 128 bytes, as only some elements above 16 bytes have, let a quarter
   /// of a warp straddle two rows, which may then meet.
   static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
   static constexpr bool drains_without_conflict() {
@@ -571,11 +571,10 @@ TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsign
   }
 }
 
-/// Copies one piece of each shared row to the output. Stores that would reach over an end of the output
-/// row are left to `drain_row_ends`.
-template <class Shape, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
-                                       const tile_target& target) {
+/// Writes one piece of each output row, read(row, byte) being what the store `byte` bytes into the piece of row
+/// `row` writes. Stores that would reach over an end of the output row are left to `store_row_ends`.
+template <class Shape, bool Interior, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_pieces(Group group, const tile_target& target, Read read) {
   constexpr int store_bytes = Shape::store_bytes;
   constexpr unsigned row_stores = Shape::piece_bytes / store_bytes;
   constexpr unsigned steps = Shape::tile_cols * row_stores;
@@ -584,32 +583,46 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
   const unsigned rank = group.thread_rank();
   const unsigned rows = static_cast<unsigned>(target.rows);
   unsigned char* out = target.first + rank / row_stores * target.stride_bytes;
+  unsigned carried_rows = 0;           // that a round is ahead of whole ones
+  unsigned place = rank % row_stores;  // of the store in its row
   TILETRANSPOSE_UNROLL
   for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
     const loop_step here(round);
-    const unsigned step = rank + round * Shape::threads;
-    const unsigned row = straight ? rank / row_stores + round * round_rows : step / row_stores;
-    if (((steps % Shape::threads != 0 || !Interior) || Shape::deals_loads) && row >= rows) {
-      break;
+    if (!straight && round > 0) {
+      place += Shape::threads % row_stores;
+      carried_rows += place >= row_stores ? 1 : 0;
+      place -= place >= row_stores ? row_stores : 0;
     }
+    const unsigned row = rank / row_stores + round * round_rows + carried_rows;
+    // Interior tiles have all rows, which end inside of the last round.
+    const bool may_end = (round + 1) * Shape::threads > steps || !Interior || Shape::deals_loads;
+    if (may_end && row >= rows) { break; }
     if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
     if (straight && round > 0) { out += round_rows * target.stride_bytes; }
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = static_cast<int>((straight ? rank : step) % row_stores * store_bytes) - skew;
-    const unsigned from = Shape::row_offset(row) + Shape::lead_bytes + byte;
+    const int byte = static_cast<int>(place * store_bytes) - skew;
     if (Interior || (byte >= target.first_byte && byte + store_bytes <= target.end_byte)) {
-      store_global(out + byte, read_piece<Shape>(shared, from, rank));
+      store_global(out + byte, read(row, byte));
     }
   }
 }
 
-/// Writes the stores of an output row that lie partly outside of it, unit by unit.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
-                                           const tile_target& target) {
+/// Copies one piece of each shared row to the output, but for the ends of output rows.
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
+                                       const tile_target& target) {
+  const unsigned rank = group.thread_rank();
+  store_pieces<Shape, Interior>(group, target, [&](unsigned row, int byte) {
+    return read_piece<Shape>(shared, Shape::row_offset(row) + Shape::lead_bytes + byte, rank);
+  });
+}
+
+/// Writes the stores of an output row that lie partly outside of it unit by unit, read(row, byte) being what the
+/// unit `byte` bytes into the piece of row `row` is.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
   constexpr int bytes = Shape::store_bytes;
   constexpr int most = bytes / Shape::unit;  // units on each side
-  using word = access_word_t<Shape::unit>;
   for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
        step += Shape::threads) {
     const loop_step here(step / Shape::threads);
@@ -627,10 +640,15 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
     const bool left = step % (2 * most) < most;
     const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
     if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
-      store_global(out + byte,
-                   load_shared<word>(shared + Shape::row_offset(row) + Shape::lead_bytes + byte));
+      store_global(out + byte, read(row, byte));
     }
   }
+}
+
+/// True where pieces of a tile touch the first or the last bytes of their rows.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
+  return target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes;
 }
 
 /// Writes all of a tile's pieces. Barriers: group.sync() between filling the tile and this call.
@@ -639,8 +657,11 @@ TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* share
                                          const tile_target& target) {
   drain_tile<Shape, Interior>(group, shared, target);
   if constexpr (!Interior && Shape::joins_stores) {
-    if (target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes) {
-      drain_row_ends<Shape>(group, shared, target);
+    if (has_piece_ends<Shape>(target)) {
+      store_row_ends<Shape>(group, target, [&](int row, int byte) {
+        return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
+                                                       Shape::lead_bytes + byte);
+      });
     }
   }
 }

@@ -1,0 +1,262 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The tile kernel's body for elements that are no multiple of a word's bytes, or lie at no multiple of them.
+///
+/// *Fill*: rows of the input are copied to shared memory as they lie, each from a word's first byte on that the row has
+/// a byte of.
+///
+/// *Drain*: a thread makes an access to an output row, 16 bytes, which belong to two elements or more. Each of these
+/// lies in a row of shared memory of its own. The words that hold 16 bytes from the wanted byte on are read,
+/// shifted together, and spliced with those of the next element where that begins:
+///
+///     row 4      ....[a a a a a a a a a a a]......     elements of 11 bytes
+///     row 5      ......[b b b b b b b b b b b]....
+///     access                      a a a a a b b b b b b b b b b b
+///
+/// Pieces of output rows start on sectors, as those of every tile do; tile_kernel.cuh.
+
+#pragma once
+
+#include <tiletranspose/detail/tile_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The compile-time side of the kernel.
+template <int ElementBytes, int TileRows, int TileCols, int Threads>
+struct spliced_shape {
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr int unit = 1;
+  static constexpr int tile_rows = TileRows;
+  static constexpr int tile_cols = TileCols;
+  static constexpr int threads = Threads;
+  static constexpr int store_bytes = 16;
+  static constexpr bool whole = false;
+  static constexpr bool deals_loads = false;
+  static constexpr bool splices = true;
+
+  static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;
+  static constexpr int staged_rows = skew_rows + TileRows;
+  static constexpr int piece_bytes = TileRows * ElementBytes;
+  static_assert(piece_bytes % sector_bytes == 0, "");
+
+  static constexpr int row_bytes = TileCols * ElementBytes;
+  static constexpr int load_bytes = 8;
+  static constexpr int row_loads =  // that a row may touch
+      (row_bytes + 2 * (load_bytes - 1)) / load_bytes;
+  /// Threads that share a row.
+  static constexpr int row_lanes = 64;
+  static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
+  /// The pitch of shared rows modulo 64 bytes. Threads read the same word of accesses that lie 16 bytes apart, so that
+  /// four would meet in rows that continue each other; with these pitches two do on average.
+  static constexpr int pitch_rest =
+      ElementBytes % 2 == 0 ? (ElementBytes % 4 == 0 && ElementBytes % 16 != 8 ? 24 : 28)
+      : ElementBytes > 14   ? 32
+      : ElementBytes > 9    ? 12
+                            : 4;
+  /// A row's first word takes the place of one that its first load may hold before it, and leaves one behind.
+  static constexpr int pitch =
+      (load_bytes * row_loads + 4 - pitch_rest + 63) / 64 * 64 + pitch_rest;
+  /// The word before the first row, the rows, and what an access reads behind the last of them.
+  static constexpr int lead_bytes = 4;
+  static constexpr int shared_bytes = round_up(lead_bytes + staged_rows * pitch + 20, 16);
+  static_assert(shared_bytes <= default_shared_bytes, "");
+  /// Elements that an access may hold bytes of.
+  static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
+};
+
+/// The 8 bytes of an input row that start at a multiple of 8, `byte` bytes into the row; zeros for those outside of it.
+TILETRANSPOSE_FUNCTION unsigned long long load_of_row(const unsigned char* address, int byte,
+                                                      const tile_source& source) {
+  if (byte >= source.first_byte && byte + 8 <= source.end_byte) {
+    return load_constant<unsigned long long>(address);
+  }
+  unsigned long long bytes = 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    const loop_step here(i);
+    if (byte + i >= source.first_byte && byte + i < source.end_byte) {
+      bytes |= static_cast<unsigned long long>(load_constant<unsigned char>(address + i)) << 8 * i;
+    }
+  }
+  return bytes;
+}
+
+/// Copies the rows of a tile to shared memory. All loads are under way before the first store. `Interior` promises
+/// that all rows exist, and so do the bytes around each that share its loads.
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
+                                       const tile_source& source) {
+  constexpr int lanes = Shape::row_lanes;
+  constexpr int together = Shape::threads / lanes;
+  constexpr int rounds = (Shape::staged_rows + together - 1) / together;
+  const auto rank = static_cast<int>(group.thread_rank());
+  const int lane = rank % lanes;
+  const int first = rank / lanes;
+  // Only the last round may want rows that there are not.
+  const auto is_wanted = [&](int round) {
+    return Shape::staged_rows % together == 0 || round + 1 < rounds ||
+           first + round * together < Shape::staged_rows;
+  };
+  if (lane >= Shape::row_loads) { return; }
+
+  unsigned long long loaded[rounds];
+  int past[rounds];  // whole words of a row's first load that lie before the row
+  const unsigned char* row = source.row(first - Shape::skew_rows);
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
+    const loop_step here(round);
+    const int byte = 8 * lane - static_cast<int>(address_bits(row) % 8);
+    past[round] = static_cast<int>(address_bits(row) & 4);
+    loaded[round] = 0;
+    if constexpr (Interior) {
+      if (is_wanted(round)) { loaded[round] = load_constant<unsigned long long>(row + byte); }
+    } else {
+      const int at = first + round * together - Shape::skew_rows;
+      if (is_wanted(round) && at >= source.first_row && at < source.end_row) {
+        loaded[round] = load_of_row(row + byte, byte, source);
+      }
+    }
+  }
+  // Each half of a warp stores the other word first, so that a request meets every bank once.
+  const int turn = rank / 16 % 2;
+  unsigned char* const to = shared + Shape::lead_bytes + first * Shape::pitch + 8 * lane;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    if (is_wanted(round)) {
+      unsigned char* const place = to + round * together * Shape::pitch - past[round];
+      const auto low = static_cast<unsigned>(loaded[round]);
+      const auto high = static_cast<unsigned>(loaded[round] >> 32);
+      store_shared(place + 4 * turn, turn == 0 ? low : high);
+      store_shared(place + 4 - 4 * turn, turn == 0 ? high : low);
+    }
+  }
+}
+
+/// Reads pieces of output rows out of the staged rows of a tile.
+template <class Shape>
+class spliced_rows {
+ public:
+  TILETRANSPOSE_FUNCTION spliced_rows(const unsigned char* shared, const tile_source& source)
+      : shared_(shared),
+        first_bits_(address_bits(source.row(-Shape::skew_rows))),
+        stride_bits_(static_cast<unsigned>(source.stride_bytes)) {}
+
+  /// Bytes byte .. byte + 15 of the piece of output row `col`.
+  TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte) const {
+    const unsigned at = staged_byte(byte);
+    const unsigned row = at / Shape::element_bytes;
+    const auto part = static_cast<int>(at % Shape::element_bytes);
+    unsigned words[4];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Shape::access_elements; ++i) {
+      const loop_step here(i);
+      const int start = i * Shape::element_bytes - part;  // of the element, in the access
+      if (i > 0 && start >= Shape::store_bytes) { break; }
+      const unsigned from = offset(row + i, col) - static_cast<unsigned>(start);
+      unsigned read[5];
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < 5; ++w) {
+        const loop_step part_here(w);
+        read[w] = staged_word(from / 4 * 4 + 4 * w);
+      }
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < 4; ++w) {
+        const unsigned shifted = funnel_shift(read[w], read[w + 1], 8 * from);
+        words[w] = i == 0 ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
+      }
+    }
+    return {words[0], words[1], words[2], words[3]};
+  }
+
+  /// Byte `byte` of the piece of output row `col`.
+  TILETRANSPOSE_FUNCTION unsigned char unit(int col, int byte) const {
+    const unsigned at = staged_byte(byte);
+    return load_shared<unsigned char>(
+        shared_ + offset(at / Shape::element_bytes, static_cast<unsigned>(col)) +
+        at % Shape::element_bytes);
+  }
+
+ private:
+  const unsigned char* shared_;
+  unsigned first_bits_;
+  unsigned stride_bits_;
+
+  /// A word of shared memory. The GPU reads what lies between two rows, too, though it is not used; the CPU, which
+  /// would see that nobody wrote it, does not.
+  TILETRANSPOSE_FUNCTION unsigned staged_word(unsigned at) const {
+#if !TILETRANSPOSE_ON_DEVICE
+    const unsigned in_row = (at - Shape::lead_bytes) % Shape::pitch;
+    if (at < Shape::lead_bytes || in_row >= Shape::row_bytes + 3 ||
+        at >= Shape::lead_bytes + Shape::staged_rows * Shape::pitch) {
+      return 0;
+    }
+#endif
+    return load_shared<unsigned>(shared_ + at);
+  }
+  /// A byte of a piece, counted from the first staged row.
+  TILETRANSPOSE_FUNCTION static unsigned staged_byte(int byte) {
+    return static_cast<unsigned>(byte + Shape::skew_rows * Shape::element_bytes);
+  }
+  /// Where element `col` of a staged row lies.
+  TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
+    const unsigned past = (first_bits_ + row * stride_bits_) % 4;
+    return Shape::lead_bytes + row * Shape::pitch + past + col * Shape::element_bytes;
+  }
+};
+
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* shared,
+                                                 const tile_source& source,
+                                                 const tile_target& target) {
+  stage_rows<Shape, Interior>(group, shared, source);
+  group.sync();
+  const spliced_rows<Shape> rows(shared, source);
+  store_pieces<Shape, Interior>(group, target,
+                                [&](unsigned col, int byte) { return rows.access(col, byte); });
+  if (!Interior && has_piece_ends<Shape>(target)) {
+    store_row_ends<Shape>(group, target, [&](int col, int byte) { return rows.unit(col, byte); });
+  }
+}
+
+/// The kernel's body: one block moves the tile that `block` names.
+/// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared,
+                                              const tile_arguments& arguments, unsigned block) {
+  const tile_order::place at = arguments.order(block);
+  const tile_problem& problem = arguments.problem;
+  // Asked first, because working out how much of a tile exists costs a block as much as a sixth of its work.
+  constexpr size_type reach =  // columns that a row's loads may reach into
+      (2 * Shape::load_bytes + Shape::element_bytes - 1) / Shape::element_bytes;
+  if (at.row_tile > 0 && at.col_tile > 0 && (at.row_tile + 1) * Shape::tile_rows <= problem.ny &&
+      (at.col_tile + 1) * Shape::tile_cols + reach <= problem.nx) {
+    const tile_source source{problem.in_matrix(at.batch) +
+                                 at.row_tile * Shape::tile_rows * problem.in_stride_bytes +
+                                 at.col_tile * Shape::row_bytes,
+                             problem.in_stride_bytes,
+                             0,
+                             0,
+                             0,
+                             0};
+    const tile_target target{problem.out_matrix(at.batch) +
+                                 at.col_tile * Shape::tile_cols * problem.out_stride_bytes +
+                                 at.row_tile * Shape::piece_bytes,
+                             problem.out_stride_bytes,
+                             Shape::tile_cols,
+                             0,
+                             0,
+                             arguments.sector_mask};
+    move_spliced_between<Shape, true>(group, shared, source, target);
+  } else {
+    move_spliced_between<Shape, false>(group, shared,
+                                       make_source<Shape::element_bytes, Shape>(arguments, at),
+                                       make_target<Shape>(arguments, at));
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
