@@ -78,6 +78,12 @@ TEST_CASE("batched: every path at a small size", "[batched][quick]") {
         check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
         check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
       }
+      // Words of small elements that start at every row: boxes that are full and not, two matrices in a word, and
+      // one matrix of a size that needs more shared memory than a block has without asking.
+      for (const shape s : {shape{49, 51}, shape{24, 25}, shape{40, 13}, shape{50, 50}}) {
+        check_contiguous(t, s, 11, random, 3 * t.type.alignment, t.type.alignment);
+      }
+      check_contiguous(t, {201, 199}, 2, random, t.type.alignment, 5 * t.type.alignment);
       // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
       check_contiguous(t, {4, 8}, 600, random);
       check_contiguous(t, {60, 52}, 7, random);

@@ -81,6 +81,13 @@ TEST_CASE("tuned: every path at a small size", "[transpose][quick]") {
       check(t, {512, 7}, random, 5 * step, 3 * step);
       check(t, three_tiles(t.type), random);
       check(t, three_tiles(t.type), random, step, 3 * step);
+      if (t.type.size <= 2) {
+        // Boxes of words that start at every row: the first, the last and one between.
+        for (const shape s : {shape{20, 3001}, shape{5, 13001}, shape{3001, 20}, shape{1999, 33}}) {
+          check(t, s, random);
+          check(t, s, random, 3 * step, 5 * step);
+        }
+      }
       if (t.type.size <= 4) {
         // Rows of 33 times 16 bytes: open to 16-byte accesses, and every second one off a sector.
         check(t, {528 / t.type.size, 528 / t.type.size}, random);

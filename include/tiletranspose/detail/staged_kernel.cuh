@@ -76,10 +76,6 @@ struct staged_arguments {
   unsigned repeat_words;     ///< words of a round
   unsigned repeat_matrices;  ///< matrices of a round, where it takes whole ones
   unsigned repeat_bytes;     ///< shared bytes from round to round
-  bool wraps;                ///< rounds go on from matrix to matrix
-  unsigned repeat_cols;      ///< columns that a round advances then, beyond whole matrices
-  unsigned
-      collected_place;  ///< where words wait in shared memory until all are there; 0: they do not
 };
 
 /// The box of one block, cut to what exists.
@@ -689,133 +685,8 @@ TILETRANSPOSE_FUNCTION void gather_repeating(Group group, const unsigned char* s
   }
 }
 
-/// Writes the span of matrices that lie side by side, in rounds that advance whole columns: the units of a
-/// thread's word come from the same rows in every round, and from one column or from that and the next, so
-/// that one column is all that wraps from matrix to matrix. `Collect`: rounds end inside of sectors, so words
-/// are collected in shared memory and written 16 bytes at a time.
-/// Barriers: none, or one to collect.
-template <int ElementBytes, int Unit, bool Collect, class Group>
-TILETRANSPOSE_FUNCTION void gather_wrapping(Group group, unsigned char* shared,
-                                            const staged_arguments& arguments,
-                                            const staged_box& box) {
-  constexpr unsigned parts = 4 / Unit;
-  const unsigned lane = group.thread_rank();
-  const unsigned words = arguments.repeat_words;
-  const unsigned step = 4 * words;
-  const unsigned cols = arguments.cols_wrap.divisor;
-  const auto wrap = static_cast<int>(arguments.col_wrap_bytes);
-  const unsigned length = box.matrices * box.cols * box.rows * static_cast<unsigned>(ElementBytes);
-  unsigned char* const first =
-      arguments.problem.out_matrix(box.matrix) +
-      (arguments.cols_backwards ? box.cols - 1 : 0) * arguments.problem.out_stride_bytes;
-  const unsigned origin =
-      (address_bits(box_origin<ElementBytes>(arguments, box, 0)) & arguments.lead_mask) +
-      box.first_row_offset(arguments) +
-      (arguments.cols_backwards ? (box.cols - 1) * ElementBytes : 0);
-  const unsigned head = smaller((0 - address_bits(first)) % 4, length);
-  // Words that are written at once are counted from a line's start; its distance is shorter than a round.
-  const unsigned turn = lane + words - (Collect ? 0 : line_lag(first + head));
-  unsigned byte = head + 4 * (turn < words ? turn : turn - words);
-
-  const span_place start(byte / ElementBytes, arguments);
-  unsigned col = start.col;
-  const unsigned char* at = shared + (origin + start.offset - start.row * arguments.row_bytes);
-  int within[parts];      // where units are, from the first one's column on
-  unsigned here = parts;  // so many are of that column
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < parts; ++i) {
-    const unsigned part = byte % ElementBytes + i * Unit;
-    unsigned row = start.row + part / ElementBytes;
-    if (row >= box.rows) {
-      row -= box.rows;
-      here = smaller(here, i);
-    }
-    within[i] = static_cast<int>(row * arguments.row_bytes + part % ElementBytes +
-                                 (i < here ? 0 : arguments.col_bytes));
-  }
-  // From this column on the next one belongs to the next matrix.
-  const unsigned last = here < parts ? cols - 1 : unlimited;
-  const auto read = [&](const unsigned char* from, int jump) {
-    unsigned word = 0;
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < parts; ++i) {
-      const auto unit =
-          load_shared<access_word_t<Unit>>(from + (within[i] + (i < here ? 0 : jump)));
-      word |= static_cast<unsigned>(unit) << (8 * Unit * i % 32);
-    }
-    return word;
-  };
-  const auto advance = [&] {
-    col += arguments.repeat_cols;
-    at += static_cast<int>(arguments.repeat_bytes);
-    if (col >= cols) {
-      col -= cols;
-      at += wrap;
-    }
-  };
-  // Hands words byte, byte + step, ... before `end` to store(byte, word), two at a time.
-  const auto gather = [&](unsigned end, auto store) {
-    for (; byte + step + 4 <= end; byte += 2 * step) {
-      const unsigned char* const one_at = at;
-      const bool one_jumps = col == last;
-      advance();
-      unsigned one = 0;
-      unsigned two = 0;
-      if (Unit == 1 && !one_jumps && col != last) {  // the most: four bytes pay for a branch
-        one = read(one_at, 0);
-        two = read(at, 0);
-      } else {
-        one = read(one_at, one_jumps ? wrap : 0);
-        two = read(at, col == last ? wrap : 0);
-      }
-      advance();
-      store(byte, one);
-      store(byte + step, two);
-    }
-    if (byte + 4 <= end) {
-      store(byte, read(at, col == last ? wrap : 0));
-      advance();
-      byte += step;
-    }
-  };
-  if constexpr (!Collect) {
-    if (lane < words) {
-      gather(length, [&](unsigned to, unsigned word) { store_global(first + to, word); });
-    }
-  } else {
-    // Byte b of the span waits there, at the same place of 16 bytes as in the output.
-    const unsigned lead = address_bits(first) % max_access_bytes;
-    unsigned char* const collected = shared + arguments.collected_place;
-    if (lane < words) {
-      gather(length,
-             [&](unsigned to, unsigned word) { store_shared(collected + (lead + to), word); });
-    }
-    group.sync();
-    // Words [from, to) wait: whole chunks of four, and up to three words at either end.
-    const unsigned from = (lead + head) / 4;
-    const unsigned to = from + (length - head) / 4;
-    const unsigned from_chunk = (from + 3) / 4;
-    const unsigned to_chunk = to / 4;
-    TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned chunk = from_chunk + lane; chunk < to_chunk; chunk += staged_threads) {
-      store_global(first - lead + chunk * 16, load_shared<word16>(collected + chunk * 16));
-    }
-    if (lane < 8) {
-      const unsigned word = lane < 4 ? from + lane : larger(from_chunk, to_chunk) * 4 + (lane - 4);
-      if (word < to && (lane >= 4 || word < from_chunk * 4)) {
-        store_global(first - lead + word * 4, load_shared<unsigned>(collected + word * 4));
-      }
-    }
-  }
-  if (head > 0 || (length - head) % 4 != 0) {
-    gather_ends<Unit>(shared, first, length, head, lane, staged_threads, [&](unsigned end) {
-      return origin + span_place(end / ElementBytes, arguments).offset + end % ElementBytes;
-    });
-  }
-}
-
 /// The kernel's body: one block moves the box that `block` names.
-/// Shared memory: what `plan_staged` says, aligned to 16. Barriers: one or two, inside.
+/// Shared memory: what `plan_staged` says, aligned to 16. Barriers: one, inside.
 template <int ElementBytes, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void move_box(Group group, unsigned char* shared,
                                      const staged_arguments& arguments, unsigned block) {
@@ -826,16 +697,6 @@ TILETRANSPOSE_FUNCTION void move_box(Group group, unsigned char* shared,
   group.sync();
   if (!arguments.cols_joined) {
     gather_pieces<ElementBytes, Unit>(group, shared, arguments, box);
-  } else if (Unit < 4 && arguments.wraps) {
-    if constexpr (Unit == 2) {
-      if (arguments.collected_place > 0) {
-        gather_wrapping<ElementBytes, Unit, true>(group, shared, arguments, box);
-        return;
-      }
-    }
-    if constexpr (Unit < 4) {
-      gather_wrapping<ElementBytes, Unit, false>(group, shared, arguments, box);
-    }
   } else if (Unit < 4 && arguments.repeats) {
     if constexpr (Unit < 4) { gather_repeating<ElementBytes, Unit>(group, shared, arguments, box); }
   } else {

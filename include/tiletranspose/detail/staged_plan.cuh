@@ -38,11 +38,6 @@ constexpr size_type largest_matrix_bytes(int unit, bool whole, size_type shared_
 inline constexpr size_type most_rows = 128;
 inline constexpr size_type tall_box_bytes = 64 * 1024;
 
-/// Words of 2-byte elements whose rounds end inside of sectors are collected, in boxes of so many bytes. H200,
-/// 2026-11-21: batches of 49 x 51 and 101 x 99, 87 -> 93 % and 89 -> 92; bytes, which take more instructions,
-/// 86 -> 82 and 85 -> 68.
-inline constexpr size_type collected_box_bytes = 16 * 1024;
-
 /// Rows of the output up to this length are written as part of longer spans when the matrices of a batch
 /// are too large for a box.
 inline constexpr size_type short_row_bytes = 1024;
@@ -249,36 +244,13 @@ void choose_rounds(staged_arguments& arguments, box_kind kind) {
   }
   const size_type matrix_bytes = column_bytes * problem.nx;
   const bool joined = arguments.matrices_joined && arguments.out_matrices_joined;
-  if (joined && span_words < 256 && (pads || Unit == 1)) {
-    // Rounds of whole matrices; padded ones of whole stretches between two pads.
-    size_type unit_bytes = matrix_bytes;
-    while (pads && unit_bytes / (problem.nx * ElementBytes) * ElementBytes % 4 != 0) {
-      unit_bytes += matrix_bytes;
-    }
-    const unsigned words = repeating_words(unit_bytes, staged_threads);
+  if (joined && !pads && span_words < 256) {  // rounds of whole matrices
+    const unsigned words = repeating_words(matrix_bytes, staged_threads);
     if (words >= 128) {
       arguments.repeats = true;
       arguments.repeat_words = words;
       arguments.repeat_matrices = static_cast<unsigned>(4 * words / matrix_bytes);
       arguments.span_lanes = 8;
-      arguments.pads_rows = pads;
-      return;
-    }
-  }
-  if (joined && !pads && column_bytes >= 3) {
-    const unsigned words = repeating_words(column_bytes, staged_threads);
-    const bool collects = Unit == 2 && words % (sector_bytes / 4) != 0 &&
-                          2 * matrix_bytes <= default_shared_bytes - 128;
-    if (words >= 128 && (collects || arguments.box_matrices > 1)) {
-      arguments.repeats = true;
-      arguments.wraps = true;
-      arguments.repeat_words = words;
-      if (collects) {
-        arguments.box_matrices = smaller(
-            arguments.box_matrices,
-            static_cast<unsigned>(larger<size_type>(collected_box_bytes / matrix_bytes, 1)));
-        arguments.collected_place = 1;  // plan_staged knows where
-      }
       return;
     }
   }
@@ -396,12 +368,6 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
   plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.box_matrices) * matrix_pitch;
   plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
 
-  if (arguments.collected_place > 0) {
-    arguments.collected_place = static_cast<unsigned>(divide_up(plan.shared_bytes, 16) * 16);
-    plan.shared_bytes = static_cast<unsigned>(arguments.collected_place + max_access_bytes +
-                                              arguments.box_matrices * matrix_bytes);
-  }
-
   // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
   // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
   // ones 28.
@@ -427,17 +393,10 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
     arguments.piece_step = 0 - arguments.piece_step;
   }
   arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
-  const size_type repeat_cols = 4 * arguments.repeat_words / (ny * element);
-  arguments.repeat_cols = static_cast<unsigned>(repeat_cols % nx);
-  arguments.repeat_bytes =
-      arguments.wraps ? static_cast<unsigned>(repeat_cols / nx) * arguments.matrix_bytes +
-                            arguments.repeat_cols * arguments.col_bytes
-      : arguments.repeat_matrices > 0
-          ? static_cast<unsigned>(
-                arguments.repeat_matrices * matrix_bytes +
-                (arguments.pads_rows ? arguments.repeat_matrices * ny * element / 4 * 4 : 0))
-          : 4 * arguments.repeat_words / (arguments.rows_wrap.divisor * element) *
-                arguments.col_bytes;
+  arguments.repeat_bytes = arguments.repeat_matrices > 0
+                               ? static_cast<unsigned>(arguments.repeat_matrices * matrix_bytes)
+                               : 4 * arguments.repeat_words /
+                                     (arguments.rows_wrap.divisor * element) * arguments.col_bytes;
   const unsigned rows_wrap = arguments.rows_wrap.divisor;
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
   const unsigned round = shape::round_elements;

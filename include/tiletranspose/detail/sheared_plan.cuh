@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which matrices the sheared kernel takes, and the boxes it cuts them into. Host only.
+
+#pragma once
+
+#include <tiletranspose/detail/sheared_kernel.cuh>
+#include <tiletranspose/detail/staged_plan.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// True where elements have sheared shapes.
+constexpr bool has_sheared_shape(int element_bytes, int unit) {
+  return element_bytes <= 2 && unit == element_bytes;
+}
+
+template <int ElementBytes>
+using sheared_matrices = sheared_shape<ElementBytes, true, true>;
+template <int ElementBytes>
+using sheared_columns = sheared_shape<ElementBytes, true, false>;
+template <int ElementBytes>
+using sheared_rows = sheared_shape<ElementBytes, false, true>;
+
+/// Bytes of a box, which takes twice as much shared memory. H200, 2026-11-21, 1 byte: batches of 49 x 51 at 12, 16,
+/// 20 and 24 KB less than 93, 94, 97 and 96 % of cudaMemcpyAsync; 33 rows at 12, 24, 36 and 48 KB 91, 91, 91
+/// and 91 %, 20 rows 86, 93, 92 and 90, 7 rows 74, 90, 88 and 80; columns are much the same from 12 to 24 KB.
+inline constexpr size_type sheared_matrices_bytes = 24000;
+inline constexpr size_type sheared_columns_bytes = 20 * 1024;
+inline constexpr size_type sheared_rows_bytes = 24 * 1024;
+
+/// Fewer rows are staged. H200, 2026-11-21, 1 byte, 5 rows: 86 % of cudaMemcpyAsync staged and 77 sheared; 7 rows 89
+/// and 90, 13 rows 87 and 93.
+inline constexpr size_type least_sheared_rows = 7;
+
+/// So are matrices of fewer bytes, where rows of neither side are whole words. H200, 2026-11-21, 1 byte, 7 x 9: 91 %
+/// staged and 60 sheared; 17 x 13: 87 and 83; 25 x 25: 91 and 95. Where one is: 8 x 9 85 and 94.
+inline constexpr size_type least_sheared_bytes = 256;
+inline constexpr size_type least_word_bytes = 64;
+
+enum class sheared_kind { none, matrices, columns, rows };
+
+/// What the sheared kernel does better with boxes of a kind than the staged one.
+/// \param shared_bytes  what a block may ask for
+inline sheared_kind choose_sheared(const tile_problem& problem, size_type batch, size_type element,
+                                   box_kind kind, size_type shared_bytes) {
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type matrix_bytes = nx * ny * element;
+  if (problem.pointer_arrays || !is_dense(problem.in_stride_bytes, nx * element) ||
+      nx * element < 4) {
+    return sheared_kind::none;
+  }
+  if (kind == box_kind::few_columns) {
+    return problem.in_stride_bytes == nx * element ? sheared_kind::columns : sheared_kind::none;
+  }
+  if (kind == box_kind::none || !is_dense(problem.out_stride_bytes, ny * element) ||
+      ny * element < 4) {
+    return sheared_kind::none;
+  }
+  const bool shears = (reinterpret_cast<size_type>(problem.out) | ny * element) % 4 != 0;
+  // Columns would meet in four banks or fewer. H200, 2026-11-21, 48 rows of bytes to an odd address: 79 % staged and
+  // 61 sheared.
+  if (shears && ny % 8 == 0) { return sheared_kind::none; }
+  if (kind == box_kind::few_rows) {
+    return batch == 1 && ny >= least_sheared_rows && nx * element >= 512 &&
+                   problem.out_stride_bytes == ny * element
+               ? sheared_kind::rows
+               : sheared_kind::none;
+  }
+  // Four words down, 16 apart: eight banks. H200, 2026-11-21, 50 x 16 bytes: 96 % staged and 82 sheared.
+  if (element == 1 && ny == 16 && nx < 64 && nx % 4 != 0) { return sheared_kind::none; }
+  const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
+  const size_type least = words ? least_word_bytes : least_sheared_bytes;
+  // Two blocks share a multiprocessor at least.
+  const size_type most = larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
+  return problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
+                 matrix_bytes >= least && 2 * matrix_bytes + 512 <= most
+             ? sheared_kind::matrices
+             : sheared_kind::none;
+}
+
+struct sheared_plan {
+  sheared_arguments arguments;
+  size_type blocks;
+  unsigned shared_bytes;
+};
+
+/// The least number from `least` on that is congruent to `stride` modulo a power of two.
+constexpr size_type congruent_pitch(size_type least, size_type stride, size_type modulus) {
+  return least + (stride - least) % modulus;
+}
+
+/// How many lanes of a warp meet in a bank where they read the words of `columns` groups side by side, of `walks`
+/// walks that lie `walk_bytes` apart, of matrices that lie `matrix_bytes` apart.
+inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_bytes,
+                             unsigned matrix_bytes) {
+  unsigned char used[32] = {};
+  unsigned worst = 0;
+  unsigned column = 0;
+  unsigned walk = 0;
+  unsigned matrix = 0;
+  unsigned line = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned ways = ++used[(line / 4 + column) % 32];
+    if (ways > worst) { worst = ways; }
+    if (++column < columns) { continue; }
+    column = 0;
+    line += walk_bytes;
+    if (++walk == walks) {
+      walk = 0;
+      line = ++matrix * matrix_bytes;
+    }
+  }
+  return worst;
+}
+
+/// Groups of rows that a thread walks down, with which the warps of a block take the least time in all: to begin a
+/// walk takes as long as three steps, and a step as long as its loads are in conflict, and once more. A walk begins
+/// with a whole group.
+inline size_type choose_steps(size_type columns, size_type matrices, size_type groups,
+                              size_type whole, size_type group_bytes, size_type matrix_bytes) {
+  constexpr size_type most = 16;
+  if (groups <= most) { return groups; }
+  size_type best = groups;
+  size_type best_cost = ~size_type{0};
+  for (size_type steps = 1; steps <= most; ++steps) {
+    if (whole < groups && whole % steps == 0) { continue; }
+    const size_type walks = divide_up(groups, steps);
+    const size_type warps = divide_up(columns * matrices * walks, 32);
+    if (warps * (steps + 3) * 2 > best_cost) { continue; }
+    const unsigned ways = walking_ways(static_cast<unsigned>(columns), static_cast<unsigned>(walks),
+                                       static_cast<unsigned>(steps * group_bytes),
+                                       static_cast<unsigned>(matrix_bytes));
+    const size_type cost = warps * (steps + 3) * (1 + ways);
+    if (cost <= best_cost) {
+      best = steps;
+      best_cost = cost;
+    }
+  }
+  return best;
+}
+
+/// Precondition: choose_sheared named the shape's kind.
+template <class Shape>
+sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
+  constexpr size_type element = Shape::element_bytes;
+  constexpr size_type units = Shape::units;
+  constexpr size_type skew = Shape::skew_rows;
+  constexpr size_type chunk = max_access_bytes;
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  sheared_plan plan{};
+  sheared_arguments& arguments = plan.arguments;
+  arguments.in = static_cast<const unsigned char*>(problem.in);
+  arguments.out = static_cast<unsigned char*>(problem.out);
+  arguments.in_stride_bytes = problem.in_stride_bytes;
+  arguments.out_stride_bytes = problem.out_stride_bytes;
+  arguments.in_batch_bytes = batch > 1 ? problem.in_batch_bytes : 0;
+  arguments.out_batch_bytes = batch > 1 ? problem.out_batch_bytes : 0;
+  arguments.nx = nx;
+  arguments.ny = ny;
+  arguments.batch = batch;
+  arguments.rows_backwards = problem.in_stride_bytes != nx * element;
+  arguments.cols_backwards = problem.out_stride_bytes != ny * element;
+  arguments.in_words = (reinterpret_cast<size_type>(arguments.in) | arguments.in_stride_bytes |
+                        arguments.in_batch_bytes) %
+                           4 ==
+                       0;
+  arguments.shears = (reinterpret_cast<size_type>(arguments.out) | arguments.out_stride_bytes |
+                      arguments.out_batch_bytes) %
+                         4 !=
+                     0;
+
+  size_type matrices = 1;
+  size_type rows = ny;
+  size_type cols = nx;
+  if (Shape::joins_matrices) {
+    matrices = larger<size_type>(sheared_matrices_bytes / (nx * ny * element), 1);
+    // Of short columns, one a thread, as many as threads take in whole rounds.
+    const size_type columns = divide_up(nx, units);
+    const size_type rounds = matrices * columns / Shape::threads;
+    if (columns < Shape::threads && rounds > 0) {
+      matrices = smaller(matrices, rounds * Shape::threads / columns);
+    }
+    matrices = smaller(matrices, batch);
+  } else if (Shape::joins_rows) {
+    rows =
+        larger<size_type>(sheared_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
+  } else {
+    // Rows that warps read by whole rounds, wherever they start; of short ones even parts.
+    constexpr size_type round = 32 * chunk;
+    const size_type row = larger<size_type>(sheared_rows_bytes / (ny * round), 1) * round;
+    cols = (row - chunk - 4) / element;
+    if (nx < 2 * cols) {
+      cols = divide_up(nx, divide_up(nx * ny * element, sheared_rows_bytes));
+      cols = divide_up(cols, units) * units;
+    }
+    while (nx % cols > 0 && nx % cols < units) { cols -= units; }  // of a last box, too
+    while (arguments.row_lanes < 5 && chunk << arguments.row_lanes < cols * element + chunk) {
+      ++arguments.row_lanes;
+    }
+  }
+  const size_type boxes = divide_up(ny, rows) * divide_up(nx, cols);
+  plan.blocks = divide_up(batch, matrices) * boxes;
+  if (plan.blocks >= size_type{1} << 31) { return plan; }  // another kernel splits the work
+  arguments.box_matrices = static_cast<unsigned>(matrices);
+  arguments.box_rows = static_cast<unsigned>(rows);
+  arguments.box_cols = static_cast<unsigned>(cols);
+  arguments.boxes = divider(boxes);
+
+  const size_type columns = divide_up(cols, units);
+  const size_type groups = divide_up(rows + skew, units);
+  size_type in_pitch = arguments.in_stride_bytes;
+  // Rows that are staged one by one do not share chunks.
+  if (!Shape::joins_rows) {
+    in_pitch = congruent_pitch(cols * element + 4 + 2 * (chunk - 1), in_pitch, Shape::in_line);
+  }
+  const size_type steps =
+      choose_steps(columns, matrices, groups, Shape::joins_cols ? rows / units : groups,
+                   units * in_pitch, rows * cols * element);
+  arguments.groups = divider(columns);
+  arguments.walks = divider(divide_up(groups, steps));
+  arguments.steps = divider(steps);
+  // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
+  arguments.turn_shift = 1;
+  while ((ny << arguments.turn_shift) % 32 != 0) { ++arguments.turn_shift; }
+
+  // The input: chunks, the next word of the last one, and where lines begin.
+  size_type in_bytes = matrices * rows * nx * element;
+  if (!Shape::joins_cols) { in_bytes = (groups + 1) * units * in_pitch; }
+  if (!Shape::joins_rows) { in_bytes = rows * in_pitch; }
+  in_bytes += 4 + chunk + 2 * Shape::in_line;
+  // The output. Words of rows above a piece's sector are written before it; pieces end as late as the last one.
+  size_type out_pitch = arguments.out_stride_bytes;
+  size_type out_bytes = matrices * cols * ny * element + 3 * chunk;
+  if (!Shape::joins_cols) {
+    out_pitch = congruent_pitch(rows * element + 3 * sector_bytes, out_pitch, sector_bytes);
+    out_bytes = cols * out_pitch + sector_bytes;
+    arguments.chunks = divider(rows * element / chunk);
+    arguments.last_chunks = divider(rows * element / chunk + sector_bytes / chunk);
+  }
+  arguments.in_pitch = static_cast<unsigned>(in_pitch);
+  arguments.out_pitch = static_cast<unsigned>(out_pitch);
+  arguments.out_place =
+      static_cast<unsigned>(divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element);
+  plan.shared_bytes = static_cast<unsigned>(arguments.out_place + out_bytes);
+  return plan;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
