@@ -90,19 +90,19 @@ const auto tuned = [](auto* out, const auto* in, shape s) {
 };
 
 template <class T>
-void check_views(shape s, std::size_t in_gap, std::size_t out_gap) {
+void check_views(shape s, std::size_t in_gap, std::size_t out_gap, std::size_t in_offset = 0) {
   const std::size_t in_stride = s.nx + in_gap;
   const std::size_t out_stride = s.ny + out_gap;
-  tt::emulated_buffer<T> in(in_stride * s.ny);
+  tt::emulated_buffer<T> in(in_offset + in_stride * s.ny);
   tt::emulated_buffer<T> out(out_stride * s.nx);
   fill(in);
   launch_case c(describe<T>("transpose of views", s) + ", gaps of " + std::to_string(in_gap) +
-                " and " + std::to_string(out_gap));
-  const tt::matrix_view<const T> from{in.data(), s.ny, s.nx, in_stride};
+                " and " + std::to_string(out_gap) + ", from element " + std::to_string(in_offset));
+  const tt::matrix_view<const T> from{in.data() + in_offset, s.ny, s.nx, in_stride};
   const tt::matrix_view<T> to{out.data(), s.nx, s.ny, out_stride};
   c.knows(from).knows(to);
   const cudaError_t status = tt::transpose(to, from);
-  c.expect(status, is_transpose(out.data(), out_stride, in.data(), in_stride, s));
+  c.expect(status, is_transpose(out.data(), out_stride, from.data, in_stride, s));
 }
 
 template <class T>
@@ -327,6 +327,7 @@ void check_tuned() {
     check_dense<T>("transpose", s, 0, 1, tuned);
   }
   check_views<T>({35, small ? 70 : 34}, 5, 3);
+  check_views<T>({2, 130}, 6, 0, 25);  // a tile whose rows' ends meet
   check_batch<T>({7, 9}, small ? 11 : 3, 0, false);
   check_batch<T>({17, 20}, 3, 1, false);
   check_batch<T>({33, 18}, 2, 4, true);

@@ -511,15 +511,18 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
       Shape::micro_cols + (3 + bytes - 1) / bytes;
   constexpr int row_units = (left_cols + right_cols) * Shape::parts;
   using word = access_word_t<Shape::unit>;
+  const int first_col = source.first_byte / bytes;
   const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
   for (int step = static_cast<int>(group.thread_rank()); step < rows * row_units;
        step += Shape::threads) {
     const loop_step here(step / Shape::threads);
     const int row = from_row + step / row_units;
     const int end = step % row_units / Shape::parts;
-    const int col =
-        end < left_cols ? source.first_byte / bytes + end : end_col - 1 - (end - left_cols);
+    const bool left = end < left_cols;
+    const int col = left ? first_col + end : end_col - 1 - (end - left_cols);
     if (row < source.first_row || row >= source.end_row || col < 0 || col >= end_col) { continue; }
+    // In a narrow tile the ends meet: what the left end stores the right one leaves alone.
+    if (!left && col < first_col + left_cols) { continue; }
     const int byte = step % Shape::parts * Shape::unit;
     store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes + byte,
                  load_global<word>(source.row(row) + col * bytes + byte));
