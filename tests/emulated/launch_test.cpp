@@ -345,6 +345,7 @@ void check_others() {
     check_rectangle<T>({66, 20}, starts_together);
     check_rectangle<T>({140, 260}, starts_together);
     check_rectangle<T>({131, 140}, starts_together);
+    if (sizeof(T) <= 2) { check_rectangle<T>({251, 300}, starts_together); }
   }
   check_fused<T>({33, 70});
   // Rows that are whole accesses take kernels of their own.

@@ -62,6 +62,27 @@ TEST_CASE("in place: every path, 16 bytes", "[inplace][quick]") { check_quick(16
 TEST_CASE("in place: every path, 31 to 33 bytes", "[inplace][quick]") { check_quick(31, 33); }
 TEST_CASE("in place: every path, 48 to 64 bytes", "[inplace][quick]") { check_quick(48, 64); }
 
+// Sides from which on squares take large tiles: rows that start anywhere, and bytes whose rows are whole accesses.
+// A tile is 112 rows of bytes, 120 of 2 bytes, 124 of 4 and 62 of 8; or 256 of bytes.
+TEST_CASE("in place: large tiles of squares", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const symmetry_calls& c : plain_calls()) {
+    const std::size_t size = c.type.size;
+    const std::size_t tile = size == 1   ? 112
+                             : size == 2 ? 120
+                             : size == 4 ? 124
+                             : size == 8 ? 62
+                                         : 0;
+    if (tile == 0 || c.type.alignment != size) continue;
+    DYNAMIC_SECTION(c.type.name) {
+      check_square(c, 32 * tile + 1, 0, random, size);
+      check_square(c, 32 * tile, 1, random);
+      if (size == 1) check_square(c, 32 * 256, 16, random);
+    }
+  }
+}
+
 // ---------------------------------------------------- reverse, flips, half turns
 
 TEST_CASE("in place: reverse of few elements", "[inplace]") {

@@ -15,8 +15,18 @@ namespace detail {
 template <class Shape>
 __global__ void __launch_bounds__(2 * Shape::threads)
     swap_kernel(const __grid_constant__ swap_arguments arguments) {
-  __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
-  swap_tiles<Shape>(static_block<2 * Shape::threads>{}, shared, arguments, blockIdx.x);
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  swap_tiles<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                    blockIdx.x);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(2 * Shape::threads,
+                                  resident_blocks(2 * Shape::threads, Shape::blocks))
+    swap_chunks_kernel(const __grid_constant__ swap_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                     blockIdx.x);
 }
 
 template <class T, class Tile, int Threads>
@@ -28,18 +38,42 @@ __global__ void __launch_bounds__(Threads)
 
 template <class Kernel>
 cudaError_t launch_swaps(Kernel* kernel, const square_problem& square, int tile_side, int threads,
-                         cudaStream_t stream) {
+                         size_type shared_bytes, cudaStream_t stream) {
   swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side))};
+  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+  if (status != cudaSuccess) { return status; }
   void* pointers[] = {&arguments};
-  return start(kernel, arguments.order.blocks(), threads, 0, pointers, stream);
+  return start(kernel, arguments.order.blocks(), threads, shared_bytes, pointers, stream);
+}
+
+/// Tiles that take a multiprocessor for themselves, or half of it, are for squares of so many a side.
+inline constexpr size_type large_tiles = 32;
+
+/// True where a pair of large tiles fits a block and there is work for all multiprocessors.
+inline bool takes_large_tiles(const square_problem& square, int tile_side, size_type shared_bytes) {
+  return square.side >= large_tiles * tile_side && shared_bytes <= most_shared_bytes();
+}
+
+template <class Shape>
+cudaError_t launch_swapped_tiles(const square_problem& square, cudaStream_t stream) {
+  return launch_swaps(&swap_kernel<Shape>, square, Shape::tile_rows, 2 * Shape::threads,
+                      2 * Shape::shared_bytes, stream);
 }
 
 template <int ElementBytes, int Alignment>
 cudaError_t launch_swapped_views(const square_problem& square, cudaStream_t stream) {
+  if constexpr (access_width(ElementBytes, Alignment) == ElementBytes && ElementBytes <= 8) {
+    using shape = chunk_shape<ElementBytes>;
+    constexpr size_type shared_bytes = 2 * shape::shared_bytes;
+    if (takes_large_tiles(square, shape::side, shared_bytes)) {
+      return launch_swaps(&swap_chunks_kernel<shape>, square, shape::side, 2 * shape::threads,
+                          shared_bytes, stream);
+    }
+  }
   using tile = swap_tile<ElementBytes, Alignment>;
   return launch_swaps(
       &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>, square,
-      tile::side, tile::threads, stream);
+      tile::side, tile::threads, 0, stream);
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
@@ -53,9 +87,13 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
   if constexpr (wanted == ElementBytes) {
     if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
-      using shape = swap_shape<ElementBytes>;
-      return launch_swaps(&swap_kernel<shape>, square, shape::tile_rows, 2 * shape::threads,
-                          stream);
+      if constexpr (ElementBytes == 1) {
+        using large = swap_shape<1, large_swap_policy>;
+        if (takes_large_tiles(square, large::tile_rows, 2 * large::shared_bytes)) {
+          return launch_swapped_tiles<large>(square, stream);
+        }
+      }
+      return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
     }
   }
   if constexpr (promised < wanted) {

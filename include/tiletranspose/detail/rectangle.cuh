@@ -78,11 +78,8 @@ struct rectangle_problem {
   bool undo;  ///< the matrix has as many rows as the grid has columns
 };
 
-/// Bytes of a band's rows in scratch memory, and in shared memory at most. Rows that start anywhere share a sector
-/// at each end of them, which is written in two pieces: 16381 x 16411 floats by bands of 64, 128, 256 and 512 bytes
-/// 25, 45, 55 and 52 % of cudaMemcpyAsync (columns only, H200, 2026-11-21).
+/// Bytes of a band's rows in scratch memory.
 inline constexpr size_type band_bytes = 128;
-inline constexpr size_type widest_band_bytes = 256;
 /// Scratch that stays in the L2 cache beside what passes through it.
 inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 /// Shared memory of a block that takes a tile out of scratch memory, or short rows.
@@ -125,11 +122,12 @@ struct column_plan {
   size_type unit = 1;        ///< bytes
   size_type band_bytes = 0;  ///< of a row of a band
   size_type tile_rows = 1;
-  size_type tile_pitch = 0;  ///< bytes
-  size_type blocks = 0;      ///< that run at once; 0: columns pass through scratch memory
-  bool squares = false;      ///< are transposed on the way
+  size_type tile_pitch = 0;   ///< bytes
+  size_type blocks = 0;       ///< that run at once; 0: columns pass through scratch memory
+  size_type spare_bytes = 0;  ///< of shared memory, around the tile
+  bool squares = false;       ///< are transposed on the way
 
-  size_type shared_bytes() const { return tile_rows * tile_pitch; }
+  size_type shared_bytes() const { return tile_rows * tile_pitch + spare_bytes; }
   size_type band_tiles(const rectangle& grid) const { return divide_up(grid.rows, tile_rows); }
   size_type bands(const rectangle& grid, size_type element) const {
     return divide_up(grid.cols * element, band_bytes);
@@ -141,14 +139,19 @@ struct column_plan {
   column_plan(const rectangle& grid, bool with_squares, size_type element, size_type narrow,
               size_type wide, size_type wanted, size_type most) {
     const size_type square_bytes = grid.common * element;
-    squares = with_squares && square_bytes <= wanted;
+    const size_type slanted = smaller(wanted, widest_slanted_bytes);
+    const bool single = narrow < 4 && narrow == element;  // elements that squares slant
+    squares = with_squares && square_bytes <= (single ? slanted : wanted);
     unit = squares ? narrow : wide;
+    const bool slants = squares ? single : unit < 4;
+    if (slants) { wanted = slanted; }
     const size_type step = squares ? square_bytes : unit;
     band_bytes = smaller(larger<size_type>(smaller(wanted, column_threads * unit) / step, 1) * step,
                          grid.cols * element);
     // Squares in shared memory are read across.
-    tile_pitch = band_bytes + (squares ? unit : 0);
-    limit_rows(grid, most / tile_pitch);
+    tile_pitch = slants ? slanted_pitch : squares ? band_bytes + unit : band_bytes;
+    spare_bytes = slants ? slanted_spare_bytes : 0;
+    limit_rows(grid, (most - spare_bytes) / tile_pitch);
   }
 
   /// At most so many rows a tile; whole squares in any case.
@@ -294,7 +297,12 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& g
     size_type team = shuffle_threads;
     while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
     arguments.team = static_cast<unsigned>(team);
-    arguments.step = typename row_walk<Undo>::step(grid, static_cast<unsigned>(team / parts));
+    // A thread takes a unit of every `team`-th, or a word.
+    using walk_step = typename row_walk<Undo>::step;
+    const size_type skipped =
+        gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
+    arguments.step = walk_step(grid, static_cast<unsigned>(skipped));
+    arguments.one = walk_step(grid, 1);
     const size_type shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
     const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
     const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);

@@ -73,15 +73,27 @@ struct rectangle {
 /// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
 TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modulus) {
   const unsigned sum = a + b;
-  return sum >= modulus ? sum - modulus : sum;
+  return smaller(sum, sum - modulus);
 }
+
+/// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them,
+/// which is written in two pieces: 16381 x 16411 floats by bands of 64, 128, 256 and 512 bytes 25, 45, 55 and 52 % of
+/// cudaMemcpyAsync (columns only, H200, 2026-11-21).
+inline constexpr size_type widest_band_bytes = 256;
+
+/// The same of tiles that are read at a slant: wherever a row starts, 16 threads cover it with 16 bytes each.
+inline constexpr size_type widest_slanted_bytes = 15 * 16;
+/// Their pitch, and what is left around the rows: of the 16 bytes that a thread reads up to 15 may be another tile's,
+/// which then go to the left or right of a row, or above or below all rows, without a question.
+inline constexpr unsigned slanted_pitch = widest_slanted_bytes + 2 * 16;
+inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
 
 inline constexpr int column_threads = 512;
 inline constexpr int shuffle_threads = 512;
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.
 template <int Unit>
-inline constexpr unsigned column_batch = Unit < 16 && copies_async ? 8 : 4;
+inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8 : 4;
 
 // ---- columns ----------------------------------------------------------------------------------------------
 
@@ -336,8 +348,214 @@ struct column_tile {
   }
 };
 
+/// A tile of a band of 1- or 2-byte units, moved by words. Rows of the tile are what it writes: rows of the grid
+/// where steps are undone, else lines, which go down a square of the grid with each square to the right and all of
+/// which step 3 moves to one row. So rows are written whole and read at a slant:
+///
+///     lines of the grid     a . . .      of the tile's rows      a a a a
+///                           b a . .                              b b b b
+///                           c b a .
+///                           . c b a                              c c c c
+///
+/// 16 threads take a row, 16 bytes each.
+template <bool Undo, int Unit>
+struct slanted_tile {
+  using unit_word = access_word_t<Unit>;
+  static constexpr int chunk_units = 16 / Unit;
+
+  const column_arguments& arguments;
+  unsigned char* shared;
+  const unsigned char* source;  ///< the band's first unit in row 0
+  unsigned char* target;
+  unsigned first;  ///< row of the tile
+  unsigned rows;
+  int units;           ///< of the band
+  unsigned left;       ///< squares to the left of the band's first unit
+  unsigned in_square;  ///< units to the left of it in its square
+  unsigned rank;
+  unsigned teams;  ///< of 16 threads
+
+  /// The word of 16 bytes that a thread begins with: four threads whose words lie in the same banks take turns.
+  TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % 4; }
+  TILETRANSPOSE_FUNCTION unsigned last_square() const {
+    return arguments.square_units.quotient(in_square + units - 1);
+  }
+  TILETRANSPOSE_FUNCTION int start(unsigned square) const {
+    const unsigned at = square * arguments.square_units.divisor;
+    return at <= in_square ? 0 : smaller(static_cast<int>(at - in_square), units);
+  }
+  /// The units of slanted row v that are the tile's. `Single` where a square is one unit.
+  template <bool Single>
+  TILETRANSPOSE_FUNCTION unsigned clip(unsigned v, unsigned last) const {
+    const divider& by = arguments.grid.by_common;
+    const unsigned most = smaller(Single ? v : by.quotient(v), last);
+    const unsigned least = v < rows ? 0 : (Single ? v - rows : by.quotient(v - rows)) + 1;
+    const unsigned from = Undo ? last - most : least;
+    const unsigned to = (Undo ? last - least : most) + 1;
+    return Single ? from + 65536 * to : start(from) + 65536 * start(to);
+  }
+  /// Where in shared memory unit c of slanted row v is, and from there unit by unit to the right. `Single` where a
+  /// square is one unit. c may be up to 16 units outside of the band.
+  template <bool Single>
+  class path {
+   public:
+    TILETRANSPOSE_FUNCTION path(const slanted_tile& tile, unsigned v, int c, unsigned last)
+        : width_(static_cast<int>(tile.arguments.square_units.divisor)) {
+      const rectangle& grid = tile.arguments.grid;
+      const int common = Single ? 1 : static_cast<int>(grid.common);
+      const unsigned shifted = tile.in_square + c + 16 * width_;
+      const int square =
+          Single ? c : static_cast<int>(tile.arguments.square_units.quotient(shifted)) - 16;
+      const int down = common * (Undo ? static_cast<int>(last) - square : square);
+      at_ = (static_cast<int>(v) - down) * pitch + c * Unit;
+      step_ = Single ? Unit + across : Unit;
+      if constexpr (!Single) {
+        left_ = width_ - (static_cast<int>(tile.in_square) + c - square * width_);
+        jump_ = common * across;
+        if (tile.arguments.squares) {
+          // With step 2: row and column in the square trade places.
+          const unsigned row = grid.by_common.remainder(v, grid.by_common.quotient(v));
+          at_ += (width_ - left_ - static_cast<int>(row)) * (pitch - Unit);
+          step_ = pitch;
+          jump_ -= width_ * (pitch - Unit);
+        }
+      }
+    }
+    TILETRANSPOSE_FUNCTION int at() const { return at_; }
+    TILETRANSPOSE_FUNCTION void advance() {
+      at_ += step_;
+      if (!Single && --left_ == 0) {
+        left_ = width_;
+        at_ += jump_;
+      }
+    }
+
+   private:
+    static constexpr int pitch = static_cast<int>(slanted_pitch);
+    static constexpr int across = Undo ? pitch : -pitch;  ///< a square to the right
+    int at_;
+    int step_;
+    int width_;     ///< of a square
+    int left_ = 0;  ///< units of it to go
+    int jump_ = 0;
+  };
+
+  TILETRANSPOSE_FUNCTION unsigned grid_row(unsigned row) const {
+    return row < arguments.grid.rows ? row : row - arguments.grid.rows;
+  }
+
+  TILETRANSPOSE_FUNCTION void read() const {
+    if (arguments.square_units.divisor == 1) {
+      read_squares<true>();
+    } else {
+      read_squares<false>();
+    }
+  }
+
+  template <bool Single>
+  TILETRANSPOSE_FUNCTION void read_squares() const {
+    constexpr unsigned batch = Single ? 4 : 1;  // rows that are under way
+    const rectangle& grid = arguments.grid;
+    const int lane = static_cast<int>(rank % 16);
+    const unsigned last = last_square();
+    const unsigned slanted = rows + grid.common * last;
+    const unsigned char* const lowest = arguments.source;
+    const unsigned char* const highest = arguments.source +
+                                         (grid.rows - 1) * arguments.source_pitch +
+                                         arguments.units * size_type{Unit};
+    const column_walk::step step(grid, smaller(teams, grid.rows));
+    const unsigned above = Undo ? grid.rows - grid.common * last : 0;
+    column_walk walk(grid, grid_row(grid_row(first + above + rank / 16)), left);
+    for (unsigned start = rank / 16; start < slanted; start += batch * teams) {
+      unsigned clips[batch];  // begin and end
+      int starts[batch];      // unit of the chunk
+      word16 got[batch];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < batch; ++i) {
+        const unsigned v = start + i * teams;
+        const unsigned global_row = Undo ? walk.row(grid) : grid_row(first + v);
+        if (Undo) { walk.advance(grid, step); }
+        const unsigned char* const from = source + global_row * arguments.source_pitch;
+        starts[i] = lane * chunk_units - static_cast<int>(address_bits(from) % 16 / Unit);
+        clips[i] = v < slanted ? clip<Single>(v, last) : 0;
+        const int lo = larger<int>(static_cast<int>(clips[i] % 65536) - starts[i], 0);
+        const int hi = smaller<int>(static_cast<int>(clips[i] / 65536) - starts[i], chunk_units);
+        const unsigned char* const chunk = from + starts[i] * Unit;
+        if (lo < hi) {
+          if (chunk >= lowest && chunk + 16 <= highest) {
+            got[i] = load_global_part<word16>(chunk, lo * Unit, hi * Unit);
+          } else {
+            TILETRANSPOSE_UNROLL_BY(1)
+            for (int u = lo; u < hi; ++u) {
+              store_shared(shared + path<Single>(*this, v, starts[i] + u, last).at(),
+                           load_global<unit_word>(chunk + u * Unit));
+            }
+            clips[i] = 0;
+          }
+        }
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < batch; ++i) {
+        const loop_step here(i);
+        const unsigned v = start + i * teams;
+        const int begin = static_cast<int>(clips[i] % 65536);
+        const unsigned length = clips[i] / 65536 - clips[i] % 65536;
+        if (length == 0 || starts[i] + chunk_units <= begin ||
+            starts[i] >= begin + static_cast<int>(length)) {
+          continue;
+        }
+        const unsigned read[4] = {got[i].x, got[i].y, got[i].z, got[i].w};
+        // Lanes that hold words for the same banks begin with different ones.
+        unsigned words[4];
+        turn_back(read, 4 - turn(), words);
+        TILETRANSPOSE_UNROLL
+        for (unsigned w = 0; w < 4; ++w) {
+          const int c = starts[i] + static_cast<int>((w + turn()) % 4 * (4 / Unit));
+          path<Single> to(*this, v, c, last);
+          TILETRANSPOSE_UNROLL
+          for (int u = 0; u < 4 / Unit; ++u) {
+            const loop_step part(w * 4 + u);
+            if (Single || static_cast<unsigned>(c + u - begin) < length) {
+              store_shared(shared + to.at(), static_cast<unit_word>(words[w] >> 8 * Unit * u));
+            }
+            to.advance();
+          }
+        }
+      }
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION void write() const {
+    const rectangle& grid = arguments.grid;
+    const int lane = static_cast<int>(rank % 16);
+    const column_walk::step step(grid, smaller(teams, grid.rows));
+    column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
+    TILETRANSPOSE_UNROLL_BY(2)
+    for (unsigned u = rank / 16; u < rows; u += teams) {
+      const loop_step here(u);
+      const unsigned row = Undo ? first + u : walk.row(grid);
+      if (!Undo) { walk.advance(grid, step); }
+      unsigned char* const to = target + row * arguments.data_pitch;
+      const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
+      const int c = head + lane * chunk_units;
+      if (c + chunk_units <= units) {
+        store_global(to + c * Unit, load_chunk<Unit>(shared, u * slanted_pitch + c * Unit, turn()));
+      }
+      const int front = smaller(head, units);
+      const int tail = (units - front) % chunk_units;
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (int e = lane; e < front + tail; e += 16) {
+        const loop_step part(e / 16);
+        const int edge = e < front ? e : units - front - tail + e;
+        store_global(to + edge * Unit,
+                     load_shared<unit_word>(shared + u * slanted_pitch + edge * Unit));
+      }
+    }
+  }
+};
+
 /// Steps 2 and 3 for the tiles of a block, or undone.
-/// Shared memory: tile_rows * tile_pitch bytes, aligned to 16. Barriers: three a tile, inside.
+/// Shared memory: tile_rows * tile_pitch bytes and, where units have less than 4 bytes, slanted_spare_bytes; aligned to 16. Barriers: three a tile, inside.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
 template <bool Undo, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
@@ -349,6 +567,31 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
   for (unsigned at = block; at < arguments.tiles; at += arguments.blocks) {
     const unsigned band = arguments.band_tiles.quotient(at);
     const unsigned first = arguments.band_tiles.remainder(at, band) * arguments.tile_rows;
+    if constexpr (Unit < 4) {
+      if (!arguments.squares || arguments.parts.divisor == 1) {
+        const unsigned start = band * arguments.band_units;
+        const unsigned start_unit = arguments.first_unit + start;
+        const unsigned squares = square_units.quotient(start_unit);
+        const slanted_tile<Undo, Unit> tile{
+            arguments,
+            shared + 15 * slanted_pitch + max_access_bytes,
+            arguments.source + size_type{start} * Unit,
+            arguments.data + size_type{start_unit} * Unit,
+            first,
+            smaller(grid.rows - first, arguments.tile_rows),
+            static_cast<int>(smaller(arguments.units - start, arguments.band_units)),
+            squares,
+            square_units.remainder(start_unit, squares),
+            group.thread_rank(),
+            group.size() / 16};
+        if (at != block) { group.sync(); }  // the tile before has been written
+        tile.read();
+        meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+             arguments.band_tiles.divisor);
+        tile.write();
+        continue;
+      }
+    }
     const unsigned in_launch = band * arguments.band_units + in_band;
     const unsigned unit = arguments.first_unit + in_launch;
     const unsigned left = square_units.quotient(unit);
@@ -467,8 +710,38 @@ struct shuffle_arguments {
   unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
   bool squares;         ///< step 2, too
   unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
-  typename row_walk<Undo>::step step;  ///< of team / (units of an element) elements
+  /// What a thread skips, the units or words of the others of its team; and one element.
+  typename row_walk<Undo>::step step;
+  typename row_walk<Undo>::step one;
 };
+
+/// A row of global memory that starts anywhere: units up to a word's boundary, words, and units.
+template <int Unit>
+struct row_of_words {
+  static constexpr unsigned word_units = 4 / Unit;
+
+  unsigned head;  ///< units before the first word
+  unsigned words;
+  unsigned tail;  ///< units behind the last word
+
+  TILETRANSPOSE_FUNCTION row_of_words(const unsigned char* row, unsigned units)
+      : head(smaller((0u - address_bits(row)) % 4 / Unit, units)),
+        words((units - head) / word_units),
+        tail((units - head) % word_units) {}
+
+  TILETRANSPOSE_FUNCTION unsigned word(unsigned number) const { return head + number * word_units; }
+  /// Threads 0 to 3 take the head, threads 4 to 7 the tail.
+  TILETRANSPOSE_FUNCTION bool has_edge(unsigned thread) const {
+    return thread < 4 ? thread < head : thread - 4 < tail;
+  }
+  TILETRANSPOSE_FUNCTION unsigned edge(unsigned thread) const {
+    return thread < 4 ? thread : word(words) + thread - 4;
+  }
+};
+
+/// True where a thread writes words of several elements.
+template <int ElementBytes, int Unit>
+inline constexpr bool gathers_words = ElementBytes <= 2 && Unit == ElementBytes;
 
 /// Step 1 for the rows of a block, or undone.
 /// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
@@ -518,6 +791,47 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
         arguments.squares ? (row - in_square) * grid.cols + in_square * row_pitch : row * grid.cols;
     const unsigned char* const from = copy + own * ElementBytes + part;
     unsigned char* const to = data + row * row_bytes + part;
+    if constexpr (gathers_words<ElementBytes, Unit>) {
+      // Words of the row, put together element by element, and what is left at both ends of it.
+      constexpr unsigned word_elements = 4 / ElementBytes;
+      const row_of_words<Unit> piece(to, grid.cols);
+      const auto take = [&](const row_walk<Undo>& walk) {
+        return load_shared<word>(from + walk.element(grid, pitch) * ElementBytes);
+      };
+      // A warp's words start on a line.
+      const unsigned skew = address_bits(to + piece.head * ElementBytes) % 128 / 4;
+      const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
+      row_walk<Undo> walk(grid, above, smaller(piece.word(begin), grid.cols - 1));
+      const auto move_words = [&](auto single) {
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned number = begin; number < piece.words; number += arguments.team) {
+          unsigned all = 0;
+          TILETRANSPOSE_UNROLL
+          for (unsigned i = 0; i < word_elements; ++i) {
+            const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
+            if constexpr (single.value) {
+              all |= static_cast<unsigned>(load_shared<word>(from + walk.turned * ElementBytes))
+                     << 8 * ElementBytes * i;
+              walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
+            } else {
+              all |= static_cast<unsigned>(take(walk)) << 8 * ElementBytes * i;
+              walk.advance(grid, by);
+            }
+          }
+          store_global(to + piece.word(number) * ElementBytes, all);
+        }
+      };
+      if (grid.common == 1) {
+        move_words(constant<true>{});
+      } else {
+        move_words(constant<false>{});
+      }
+      if (in_team < 8 && piece.has_edge(in_team)) {
+        const unsigned place = piece.edge(in_team);
+        store_global(to + place * ElementBytes, take(row_walk<Undo>(grid, above, place)));
+      }
+      continue;
+    }
     row_walk<Undo> walk(grid, above, start);
     TILETRANSPOSE_UNROLL_BY(4)
     for (unsigned place = start; place < grid.cols; place += stride) {

@@ -79,6 +79,13 @@ struct swap_policy {
   static constexpr int threads = 128;  ///< of a tile
   static constexpr int load_bytes = ElementBytes <= 2 ? 8 : 16;
 };
+/// Bytes, where a multiprocessor holds one pair: 94 % of cudaMemcpyAsync with rows of 256 bytes, 85 with 128 (H200,
+/// 2026-11-21, 32768 x 32768).
+struct large_swap_policy {
+  static constexpr int side = 256;
+  static constexpr int threads = 128;
+  static constexpr int load_bytes = 16;
+};
 template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
 struct swap_shape : tile_shape<ElementBytes, ElementBytes, Policy::side, Policy::side,
                                Policy::threads, Policy::load_bytes, 16, 16, true> {
@@ -162,6 +169,214 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
   } else {
     move(constant<false>{});
   }
+}
+
+/// Tiles of large squares whose rows start anywhere. A row is one 16-byte access shorter than `lanes` threads make, so
+/// that they cover it wherever it starts. Both ends of a row share a sector with another tile, so that long rows count
+/// more than many blocks. H200, 2026-11-21, % of cudaMemcpyAsync at 32749, 23143, 16381 and 11587 rows of 1, 2, 4 and
+/// 8 bytes: 60, 73, 79 and 82 (element by element in tiles of 64 or, for 8 bytes, 32 a side 48, 64, 72 and 72).
+template <int ElementBytes>
+struct chunk_policy {
+  static constexpr int lanes = ElementBytes == 1 ? 8 : ElementBytes == 2 ? 16 : 32;
+  static constexpr int threads = ElementBytes == 4 ? 512 : 256;  ///< of a tile
+  /// Of a multiprocessor.
+  static constexpr int blocks = ElementBytes == 1 ? 3 : ElementBytes == 4 ? 1 : 2;
+};
+
+/// 16 bytes of shared memory, `from` bytes from a multiple of 16 on, which elements of ElementBytes bytes start at.
+/// Lanes read them word by word, each beginning with the word of its turn.
+template <int ElementBytes>
+TILETRANSPOSE_FUNCTION word16 load_chunk(const unsigned char* shared, unsigned from,
+                                         unsigned turn) {
+  using word = access_word_t<larger(ElementBytes, 4)>;
+  constexpr unsigned count = 16 / sizeof(word);
+  const unsigned char* const first = shared + from / sizeof(word) * sizeof(word);
+  word read[count];
+  TILETRANSPOSE_UNROLL
+  for (unsigned w = 0; w < count; ++w) {
+    read[w] = load_shared<word>(first + (w + turn) % count * sizeof(word));
+  }
+  word words[count];
+  turn_back(read, turn, words);
+  if constexpr (ElementBytes < 4) {
+    if (from % 4 != 0) {
+      const unsigned next = load_shared<unsigned>(first + 16);
+      TILETRANSPOSE_UNROLL
+      for (unsigned w = 0; w < 4; ++w) {
+        words[w] = funnel_shift(words[w], w < 3 ? words[w + 1] : next, 8 * from);
+      }
+    }
+  }
+  word16 result;
+  __builtin_memcpy(&result, words, 16);
+  return result;
+}
+
+/// In shared memory row c of such a tile is its column c as plain bytes: a row of the output.
+template <int ElementBytes, class Policy = chunk_policy<ElementBytes>>
+struct chunk_shape {
+  using unit = access_word_t<ElementBytes>;
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr int threads = Policy::threads;
+  static constexpr int blocks = Policy::blocks;
+  static constexpr int lanes = Policy::lanes;
+  static constexpr int units = 16 / ElementBytes;  ///< elements of a chunk, 16 bytes
+  static constexpr int side = (lanes - 1) * units;
+  static constexpr int round_rows = threads / lanes;
+  static constexpr int rounds = (side + round_rows - 1) / round_rows;
+  /// Of chunks at the ends of a row some elements are another tile's: they go to spare rows, without a question.
+  static constexpr int spare_rows = units - 1;
+  static constexpr int pitch = (side | 1) * ElementBytes;
+  static constexpr int first = spare_rows * pitch;
+  static constexpr int shared_bytes = round_up((side + 2 * spare_rows) * pitch, 16);
+  /// A chunk is moved in words, each lane beginning with the one of its turn, so that eight lanes whose chunks lie
+  /// in the same banks as others' do not meet them.
+  using word = access_word_t<larger(ElementBytes, 4)>;
+  static constexpr unsigned words = 16 / sizeof(word);
+  static constexpr int word_units = units / static_cast<int>(words);
+};
+
+/// The tile of a half-block: moved as it is from one place, turned to another.
+template <class Shape>
+struct chunk_tile {
+  static constexpr int bytes = Shape::element_bytes;
+  using unit = typename Shape::unit;
+  using word = typename Shape::word;
+
+  unsigned char* shared;
+  unsigned rank;
+
+  TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % Shape::words; }
+
+  /// Fills the tile from rows that lie wholly in memory with 16 bytes before and after them.
+  TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride) const {
+    const int first = static_cast<int>(rank / Shape::lanes);
+    const int lane = static_cast<int>(rank % Shape::lanes);
+    const auto start = [&](const unsigned char* row) {
+      return lane * Shape::units - static_cast<int>(address_bits(row) % 16) / bytes;
+    };
+    const auto exists = [&](int row) {
+      return Shape::side % Shape::round_rows == 0 || row < Shape::side;
+    };
+    word16 got[Shape::rounds];
+    const unsigned char* row = from + first * stride;
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
+      const loop_step here(round);
+      const int col = start(row);
+      if (exists(first + round * Shape::round_rows) && col < Shape::side) {
+        got[round] = load_global_part<word16>(row + col * bytes, larger(-col, 0) * bytes,
+                                              smaller(Shape::side - col, Shape::units) * bytes);
+      }
+    }
+    row = from + first * stride;
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
+      const loop_step here(round);
+      const int col = start(row);
+      const int at = first + round * Shape::round_rows;
+      if (!exists(at) || col >= Shape::side) { continue; }
+      word read[Shape::words];
+      word turned[Shape::words];
+      __builtin_memcpy(read, &got[round], 16);
+      turn_back(read, Shape::words - turn(), turned);
+      TILETRANSPOSE_UNROLL
+      for (unsigned w = 0; w < Shape::words; ++w) {
+        const int c = col + static_cast<int>((w + turn()) % Shape::words) * Shape::word_units;
+        unsigned char* const to = shared + Shape::first + c * Shape::pitch + at * bytes;
+        TILETRANSPOSE_UNROLL
+        for (int u = 0; u < Shape::word_units; ++u) {
+          const loop_step part(static_cast<int>(w) * Shape::word_units + u);
+          store_shared(to + u * Shape::pitch, static_cast<unit>(turned[w] >> (8 * bytes * u)));
+        }
+      }
+    }
+  }
+
+  /// The same element by element, as far as rows and columns exist.
+  TILETRANSPOSE_FUNCTION void fill_part(const unsigned char* from, size_type stride, int rows,
+                                        int cols) const {
+    constexpr int cells = Shape::side * Shape::side;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (int cell = static_cast<int>(rank); cell < cells; cell += Shape::threads) {
+      const loop_step here(cell / Shape::threads);
+      const int row = cell / Shape::side;
+      const int col = cell % Shape::side;
+      if (row < rows && col < cols) {
+        store_shared(shared + Shape::first + col * Shape::pitch + row * bytes,
+                     load_global<unit>(from + row * stride + col * bytes));
+      }
+    }
+  }
+
+  /// Writes `rows` rows of `length` elements: chunks that start at multiples of 16 bytes, elements at both ends.
+  TILETRANSPOSE_FUNCTION void drain(unsigned char* to, size_type stride, int rows,
+                                    int length) const {
+    const auto head = [&](const unsigned char* row) {
+      return static_cast<int>((0u - address_bits(row)) % 16) / bytes;
+    };
+    const int first = static_cast<int>(rank / Shape::lanes);
+    const int lane = static_cast<int>(rank % Shape::lanes);
+    unsigned char* row = to + first * stride;
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
+      const loop_step here(round);
+      const int at = first + round * Shape::round_rows;
+      const int col = head(row) + lane * Shape::units;
+      if (at < rows && col + Shape::units <= length) {
+        const int place = Shape::first + at * Shape::pitch + col * bytes;
+        store_global(row + col * bytes,
+                     load_chunk<bytes>(shared, static_cast<unsigned>(place), turn()));
+      }
+    }
+    TILETRANSPOSE_UNROLL_BY(2)
+    for (int step = static_cast<int>(rank); step < rows * Shape::units; step += Shape::threads) {
+      const loop_step here(step / Shape::threads);
+      const int at = step / Shape::units;
+      unsigned char* const out = to + at * stride;
+      const int front = smaller(head(out), length);
+      const int ends = front + (length - front) % Shape::units;
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (int end = step % Shape::units; end < ends; end += Shape::units) {
+        const loop_step part(end / Shape::units);
+        const int col = end < front ? end : length - ends + end;
+        store_global(out + col * bytes,
+                     load_shared<unit>(shared + Shape::first + at * Shape::pitch + col * bytes));
+      }
+    }
+  }
+};
+
+/// The kernel's body where rows start anywhere.
+/// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
+                                        const swap_arguments& arguments, unsigned block) {
+  constexpr size_type side = Shape::side;
+  using half = half_block<Shape::threads>;
+  static_assert(known_size<Group>::value == 2 * Shape::threads, "");
+  const square_problem& square = arguments.square;
+  const pair_order::place at = arguments.order(block);
+  if (at.row > at.col || at.col * side >= square.side) { return; }
+  const swap_share own(at, half::number(), side);
+  const chunk_tile<Shape> tile{shared + half::number() * Shape::shared_bytes, half::thread_rank()};
+  const auto place = [&](size_type row, size_type col) {
+    return square.data + row * square.stride_bytes + col * Shape::element_bytes;
+  };
+  const int rows = static_cast<int>(smaller(square.side - own.row, side));
+  const int cols = static_cast<int>(smaller(square.side - own.col, side));
+  if (own.exists) {
+    // The first and the last tile of the square may be the first and the last of all memory.
+    const bool inside = smaller(rows, cols) == Shape::side && own.row + own.col > 0 &&
+                        own.row + own.col + 2 * side < 2 * square.side;
+    if (inside) {
+      tile.fill(place(own.row, own.col), square.stride_bytes);
+    } else {
+      tile.fill_part(place(own.row, own.col), square.stride_bytes, rows, cols);
+    }
+  }
+  group.sync();
+  if (own.exists) { tile.drain(place(own.col, own.row), square.stride_bytes, cols, rows); }
 }
 
 /// The tile of the other squares, from the public parts.
