@@ -166,6 +166,10 @@ void check_small(const std::vector<T>& values, const std::vector<U>& olds, Op op
   p = {};
   p.out_misalignment = sizeof(U);
   check_fused<Call>({64, 128}, p, random, values, olds, op, reference);
+  // A copy whose rows start elsewhere than those of the input, in tiles inside of the matrices too.
+  p = {};
+  p.copy_misalignment = sizeof(U);
+  check_fused<Call>({521, 393}, p, random, values, olds, op, reference);
   p = {75, 201, 74, 0, 0, 0};
   check_fused<Call>({70, 197}, p, random, values, olds, op, reference);
   p = {128, 256, 160, 0, 0, 0};

@@ -63,6 +63,21 @@ struct to_fp8 {
 struct plus_one {
   __host__ __device__ int operator()(int value) const { return value + 1; }
 };
+struct inverted {
+  __host__ __device__ std::uint8_t operator()(std::uint8_t value) const {
+    return static_cast<std::uint8_t>(~value);
+  }
+};
+// Not a number any more, but bits that show where they came from.
+struct swapped_halves {
+  __host__ __device__ double operator()(double value) const {
+    unsigned words[2];
+    memcpy(words, &value, sizeof words);
+    const unsigned swapped[2] = {words[1], words[0]};
+    memcpy(&value, swapped, sizeof value);
+    return value;
+  }
+};
 struct to_double {
   __host__ __device__ double operator()(float value) const { return value; }
 };
@@ -241,6 +256,12 @@ TEST_CASE("dual: every path at a small size", "[dual][quick]") {
   }
   SECTION("pixel to pixel") {
     check_small<dual_call, pixel>(some_pixels(), negative{}, negative{});
+  }
+  SECTION("byte to byte") {
+    check_small<dual_call, std::uint8_t>(every_byte(), inverted{}, inverted{});
+  }
+  SECTION("double to double") {
+    check_small<dual_call, double>(random_elements<double>(), swapped_halves{}, swapped_halves{});
   }
   SECTION("float to 64 bytes") {
     check_small<dual_call, repeat_16>(some_floats(), repeat{}, repeat{});

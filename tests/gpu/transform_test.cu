@@ -43,6 +43,12 @@ struct plus_one {
   __host__ __device__ int operator()(int value) const { return value + 1; }
 };
 
+struct inverted {
+  __host__ __device__ std::uint8_t operator()(std::uint8_t value) const {
+    return static_cast<std::uint8_t>(~value);
+  }
+};
+
 struct saturate {
   __device__ std::uint8_t operator()(float value) const {
     return static_cast<std::uint8_t>(value < 0 ? 0 : value > 255 ? 255 : value);
@@ -147,6 +153,9 @@ TEST_CASE("transform: every path at a small size", "[transform][quick]") {
   SECTION("byte to float, with state") {
     check_small<transform_call, float>(every_byte(), scale_by{0.25f},
                                        [](std::uint8_t v) { return static_cast<float>(v) / 4; });
+  }
+  SECTION("byte to byte") {
+    check_small<transform_call, std::uint8_t>(every_byte(), inverted{}, inverted{});
   }
   SECTION("float to byte, saturated") {
     check_small<transform_call, std::uint8_t>(some_floats(), saturate{}, saturated);

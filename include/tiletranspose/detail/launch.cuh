@@ -91,20 +91,29 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 }
 
 /// Small elements leave room for more blocks; what a function of the caller's needs, nobody knows. H200,
-/// 2026-11-21: bytes to bytes 93 % of cudaMemcpyAsync where rows are aligned, which take 3, and 91 with 4.
+/// 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
 template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
-  constexpr int bytes = static_cast<int>(sizeof(In) + sizeof(Out));
+  constexpr int in = static_cast<int>(sizeof(In));
+  constexpr int out = static_cast<int>(sizeof(Out));
   // Loads of a thread, each a register: 112 where elements of 7 bytes are moved byte by byte, which spilled with 2
   // blocks; 8 bytes are put together from as many without.
   constexpr int loads =
       Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
-  constexpr bool crowded = Fused::splits_out && sizeof(Out) % 2 != 0 && loads > 96;
-  return bytes > 16 || crowded                                                          ? 1
-         : Fused::splits_out || !Fused::whole_in                                        ? 2
-         : bytes > 8 || (Fused::micro_rows == 4 && !Fused::combines && sizeof(In) != 2) ? 3
-         : Fused::combines && sizeof(In) < sizeof(Out) && sizeof(In) == 1               ? 3
-                                                                                        : 4;
+  const bool crowded = Fused::splits_out && out % 2 != 0 && loads > 96;
+  const bool converts_many =
+      Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool widens_bytes = Fused::combines && in == 1 && out > 1;
+  const bool copies_narrow = Fused::copies && in == out && in <= 2;
+  const int blocks = in + out > 16 || crowded                                         ? 1
+                     : Fused::splits_out || !Fused::whole_in                          ? 2
+                     : in + out > 8 || converts_many || widens_bytes || copies_narrow ? 3
+                                                                                      : 4;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
+#else
+  return blocks;
+#endif
 }
 
 template <fusion Kind, bool Aligned, class In, class Out, class Op>
@@ -477,9 +486,15 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   const unsigned mask = fused::keeps_elements ? 0 : sector_mask(problem, 1);
   tile_arguments arguments{problem, {}, mask, fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
-  if (fused::stages_copy) {
-    copy.sector_mask =
-        Aligned && fused::cols * fused::out_bytes % sector_bytes == 0 ? 0 : sector_bytes - 1;
+  if (fused::deals && Kind == fusion::dual) {
+    copy.sector_mask = sector_bytes - 1;
+    // Loads of the input start where vectors of the copy do.
+    const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
+      return reinterpret_cast<size_type>(data) / bytes % fused::count * fused::count +
+             stride_bytes / bytes % fused::count;
+    };
+    copy.in_step = phase(problem.in, problem.in_stride_bytes, sizeof(In)) ==
+                   phase(copy.data, copy.stride_bytes, sizeof(Out));
   }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
@@ -506,7 +521,11 @@ template <fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
                          cudaStream_t stream) {
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (aligned::count > 1 || aligned::stages_copy) {
+  if constexpr (fused_shape<In, Out, Kind, false>::recalls) {
+    if (sector_mask(problem, 1) == 0) {
+      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+    }
+  } else if constexpr (aligned::loads != fused_shape<In, Out, Kind, false>::loads) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     if (in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0) {
@@ -534,8 +553,8 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
   if (answer != verdict::go) { return status_of(answer); }
   const size_type stride_bytes = copy_stride * sizeof(Out);
-  return launch_fused<fusion::dual, In, Out>(make_problem(request), {copy, stride_bytes, 0}, op,
-                                             stream);
+  return launch_fused<fusion::dual, In, Out>(make_problem(request), {copy, stride_bytes, 0, false},
+                                             op, stream);
 }
 
 }  // namespace detail

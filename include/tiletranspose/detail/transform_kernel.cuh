@@ -5,16 +5,17 @@
 /// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned into
 /// the output's, and stored into shared rows whose pieces are drained as the plain kernel's are.
 ///
-/// Two ways of loading, chosen at launch. Rows of the input that are aligned to 16 bytes are read by words,
-/// and as many rows at a time as fill a word of the shared row. Narrow elements of rows that start anywhere
-/// are read by wide loads from the boundary before the row on, and dealt out element by element.
+/// How rows are loaded is chosen at launch: `fused_loads`. Most of a block's instructions would be spent on finding
+/// out where things lie, because rows that start anywhere each have a distance from their sectors of their own. Rows
+/// a few apart have the same one, though: a thread takes rows that are whole periods apart, works out once where
+/// they lie, and only adds to it (`piece_rounds`, `tile_loads`).
 ///
 /// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the pieces of the output as they were are read into registers, by the accesses that will
-///   write them and before anything else. The shared rows take the elements of the input as they are, and
-///   the function meets both when it is their turn to be drained;
-/// - *dual*: a second set of shared rows takes the elements as the input has them, and is drained to the
-///   copy in the same way, by pieces of whole sectors.
+/// - *accumulate*: the pieces of the output as they were are read by the accesses that will write them and before
+///   anything else. They wait in registers, while the shared rows take the elements of the input as they are, and
+///   the function meets both when it is their turn to be drained; or, 4- and 8-byte elements of rows that start
+///   anywhere, in the shared rows, where the function finds them when the input is stored;
+/// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
 
@@ -36,6 +37,7 @@ struct row_major_copy {
   void* data;
   size_type stride_bytes;
   unsigned sector_mask;  ///< as the one of tile_arguments
+  bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
 };
 
 /// `Count` elements that are moved together, `Unit` bytes at a time.
@@ -111,199 +113,257 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
   return power;
 }
 
-/// The tile of a fused kernel.
-struct fused_policy {
-  int rows;   ///< of the input
-  int lanes;  ///< threads that share one of them
+/// How rows of the input are loaded.
+enum class fused_loads {
+  elements,  ///< one element a lane
+  vectors,   ///< several, where rows start at multiples of 16 bytes
+  shifted,   ///< the words that hold several, shifted to where the first of them starts
+  dealt  ///< vectors that start at their own boundaries or those of a copy, dealt out element by element
 };
 
-/// `count`: elements of a load; `deals`: loads start before their row.
+/// How a row is loaded, and thereby what a launch has to know about alignment.
+TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in_bytes,
+                                                             int out_bytes, bool parts,
+                                                             bool aligned) {
+  const bool copies = kind == fusion::dual;
+  if (parts) { return fused_loads::elements; }
+  if (aligned && in_bytes < (copies ? 16 : 4)) { return fused_loads::vectors; }
+  if (!aligned && copies && in_bytes <= 8 && out_bytes <= 8) { return fused_loads::dealt; }
+  if (!aligned && !copies && in_bytes < 4) { return fused_loads::shifted; }
+  if (!aligned && kind == fusion::transform && in_bytes == 4 && out_bytes == 4) {
+    return fused_loads::dealt;
+  }
+  return fused_loads::elements;
+}
+
+/// The tile of a fused kernel.
+struct fused_policy {
+  int rows;        ///< of the input
+  int lanes;       ///< threads that share one of them
+  int count;       ///< elements that a thread takes of one
+  int micro_rows;  ///< rows that it takes at a time
+};
+
+/// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-21, near 16384 x 16384.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
-                                                                    int out_bytes, int count,
-                                                                    bool deals) {
+                                                                    int out_bytes,
+                                                                    fused_loads loads) {
   const bool combines = kind == fusion::accumulate;
-  const int widest = larger(in_bytes, combines ? in_bytes : out_bytes);
-  if (!deals) {
-    const int rows = kind == fusion::transform && widest == 1 ? 256
-                     : out_bytes <= 2                         ? 128
-                     : out_bytes <= 8                         ? 64
-                                                              : 32;
-    const int cols = kind == fusion::dual && out_bytes <= 16                   ? 64
-                     : larger(in_bytes, out_bytes) > 16                        ? 16
-                     : larger(in_bytes, out_bytes) > 8                         ? 32
-                     : (kind == fusion::transform && count > 1) || widest == 1 ? 128
-                                                                               : 64;
-    return {rows, cols / count};
+  const int stored = combines ? in_bytes : out_bytes;
+  const int widest = larger(in_bytes, stored);
+  const bool to_bytes = kind == fusion::transform && in_bytes == 1 && out_bytes == 1;
+  switch (loads) {
+    case fused_loads::dealt:
+      return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32,
+              16 / larger(larger(in_bytes, out_bytes), 2), 1};
+    case fused_loads::shifted:
+      // Bytes: 81 %; 73 by 8 x 8, 70 by 4 x 4 elements.
+      if (in_bytes == 1 && out_bytes == 1) { return {128, combines ? 16 : 32, 8, 4}; }
+      return {out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32, combines ? 16 : 32, 4, 4};
+    case fused_loads::vectors:
+      if (to_bytes) { return {128, 16, 16, 8}; }  // 95 %; 92 by 8 x 8 elements
+      if (kind == fusion::dual) {
+        return {out_bytes <= 2 ? 128 : 64, 16, power_below(16 / larger(widest, 2)), 4};
+      }
+      return {out_bytes <= 2   ? 128
+              : out_bytes <= 8 ? 64
+                               : 32,
+              (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes), 4 / in_bytes,
+              larger(4 / stored, 1)};
+    default:
+      break;
   }
-  const int rows = out_bytes == 1   ? 128
-                   : out_bytes == 2 ? (kind == fusion::transform && in_bytes <= 2 ? 128 : 64)
-                   : out_bytes > 4 || (combines && in_bytes == 1) ? 32
-                                                                  : 64;
-  if (kind == fusion::dual) {
-    return {rows, widest == 1 ? 8 : in_bytes == 4 && out_bytes <= 2 ? 32 : 16};
-  }
-  if (combines) { return {rows, widest == 4 || (in_bytes == 2 && out_bytes == 2) ? 16 : 8}; }
-  return {rows, widest == 1 || widest == 2 || out_bytes == 1 || widest == 8 ? 16 : 32};
+  const int rows = out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32;
+  const int cols = larger(in_bytes, out_bytes) > 16  ? 16
+                   : larger(in_bytes, out_bytes) > 8 ? 32
+                                                     : 64;
+  return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a
-/// copy at sectors.
+/// copy at sectors; or, where old elements of other rows would wait in shared memory, those of the output do.
 ///
 /// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
-/// before it on. Loads of aligned rows are words, as many below each other as their elements fill words of
-/// the shared rows. Where rows start anywhere, loads are wider, start at the boundary before and are dealt
-/// out element by element; shared rows before the first and behind the last take what lies beside the tile.
+/// before it on.
 template <class In, class Out, fusion Kind, bool Aligned>
 struct fused_shape {
-  static constexpr bool combines = Kind == fusion::accumulate;
   static constexpr bool copies = Kind == fusion::dual;
   static constexpr int threads = 256;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
   static constexpr int in_unit = access_width(in_bytes, alignof(In));
   static constexpr int out_bytes = static_cast<int>(sizeof(Out));
   static constexpr int out_unit = access_width(out_bytes, alignof(Out));
+  static constexpr bool whole_in = in_unit == in_bytes;
   static constexpr bool splits_out = out_unit < out_bytes;
+  /// Old elements meet those of the input when these are stored into the shared rows, or when the rows are
+  /// drained.
+  static constexpr bool recalls = Kind == fusion::accumulate && !Aligned && whole_in &&
+                                  !splits_out && in_bytes >= 4 && out_bytes >= 4 && in_bytes <= 8 &&
+                                  out_bytes <= 8;
+  static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
   /// a sector, and whoever is later would find the new element instead of the old one.
   static constexpr bool keeps_elements = combines && splits_out;
-  /// Large elements cover sectors of their own and are copied by the threads that have them.
-  static constexpr bool stages_copy = copies && out_bytes <= 16;
   /// What shared memory holds: old elements are combined with those of the input.
   using stored = typename either<combines, In, Out>::type;
   static constexpr int bytes = static_cast<int>(sizeof(stored));
   static constexpr int unit = access_width(bytes, alignof(stored));
 
-  /// Elements of a load, beside and below each other.
-  static constexpr bool whole_in = in_unit == in_bytes;
-  static constexpr bool deals =
-      !Aligned && whole_in && in_bytes <= (copies ? 4 : 2) && out_bytes <= 4;
-  static constexpr int count = deals ? power_below(16 / larger(in_bytes, bytes))
-                               : Aligned && whole_in && in_bytes < 4 ? 4 / in_bytes
-                                                                     : 1;
-  static constexpr int micro_rows = !deals && unit == bytes ? larger(4 / bytes, 1) : 1;
+  static constexpr fused_loads loads =
+      choose_loads(Kind, in_bytes, out_bytes, !whole_in || (splits_out && copies), Aligned);
+  static constexpr bool shifts = loads == fused_loads::shifted;
+  static constexpr bool deals = loads == fused_loads::dealt;
+  static constexpr fused_policy wanted = tuned_fused_policy(Kind, in_bytes, out_bytes, loads);
+  static constexpr int count = wanted.count;
+  static constexpr int micro_rows = unit == bytes ? wanted.micro_rows : 1;
   static constexpr int load_bytes = count * in_bytes;
-  static constexpr int chunk_unit = micro_rows > 1 ? 4 : unit;
+  static constexpr int chunk_unit = micro_rows > 1 ? access_width(micro_rows* bytes) : unit;
   static constexpr int skew_rows =
       keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
-  /// Loads before the tile's first column, for the pieces of the copy that begin there.
-  static constexpr int lead_lanes =
-      stages_copy && !Aligned ? ((sector_bytes + out_bytes - 1) / out_bytes + count - 1) / count
-                              : 0;
-  static constexpr int lead_cols = lead_lanes * count;
+  /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile, or up to a vector.
+  static constexpr int lead_cols = !deals ? 0 : copies ? sector_bytes / out_bytes : count;
+  /// Rows after which they are aligned as before.
+  static constexpr int period = larger(lead_cols, 1);
 
   /// Registers that an old element takes; parts of a word take one each until they are put together.
   static constexpr int old_registers = larger(splits_out ? out_bytes / out_unit : 0, out_bytes / 4);
 
   /// What follows from a policy.
   struct plan {
-    fused_policy policy;
+    int rows;
+    int lanes;
 
-    TILETRANSPOSE_HOST_DEVICE constexpr int cols() const {
-      return (policy.lanes - lead_lanes - (deals ? 1 : 0)) * count;
-    }
+    TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return lanes * count - lead_cols; }
     TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const {
-      const int used = lead_bytes + policy.rows * bytes;
+      const int used = lead_bytes + rows * bytes;
       const int banks = unit < 4 ? (bytes + 6) / 4 * 4 : bytes;
-      return deals          ? ((used + unit - 1) / unit | 1) * unit  // odd
+      return deals          ? round_up(used, 4)
              : unit < bytes ? round_up(used - banks, 128) + banks
              : count > 1    ? round_up(used, 2 * spread())
                             : round_up(used - spread(), 2 * spread()) + spread();
     }
     /// The words that a request writes into one shared row.
     TILETRANSPOSE_HOST_DEVICE constexpr int spread() const {
-      const int word = larger(unit, 4);
-      return word * larger(128 / word / policy.lanes, 1);
+      const int word = larger(chunk_unit, 4);
+      return word * larger(128 / word / lanes, 1);
     }
     /// Lanes that fill several rows side by side leave a chunk between their groups.
     TILETRANSPOSE_HOST_DEVICE constexpr int padding() const {
-      return !deals && count > 1 ? spread() : 0;
+      return deals ? larger(bytes, 4) : count > 1 ? spread() : 0;
     }
     TILETRANSPOSE_HOST_DEVICE constexpr int tile_bytes() const {
       const int shared_rows = cols() + (deals ? 2 * count : 0);
       return round_up(shared_rows * pitch() + shared_rows / count * padding(), 16);
     }
-    /// The copy's rows: as the lanes have them.
-    TILETRANSPOSE_HOST_DEVICE constexpr int copy_pitch() const {
-      return round_up(policy.lanes * count * out_bytes, 128) +
-             (deals ? 8 * count * out_bytes % 128 : 0);
-    }
-    TILETRANSPOSE_HOST_DEVICE constexpr int copy_bytes() const {
-      return stages_copy ? policy.rows * copy_pitch() + 16 : 0;
-    }
   };
-  /// Narrower where shared memory or, for old elements, registers are short.
+  /// Old elements that wait in shared memory take no registers: wider. Narrower where shared memory or, for old
+  /// elements, registers are short.
   static constexpr plan tile = [] {
-    plan result{tuned_fused_policy(Kind, in_bytes, out_bytes, count, deals)};
-    while (result.tile_bytes() + result.copy_bytes() > default_shared_bytes ||
-           (combines && result.policy.rows * result.cols() / threads * old_registers > 32)) {
-      result.policy.lanes /= 2;
+    plan result{wanted.rows, wanted.lanes * (recalls ? 2 : 1)};
+    while (result.tile_bytes() > default_shared_bytes ||
+           (combines && result.rows * result.cols() / threads * old_registers > 32)) {
+      result.lanes /= 2;
     }
     return result;
   }();
-  static constexpr int rows = tile.policy.rows;
-  static constexpr int lanes = tile.policy.lanes;
+  static constexpr int rows = tile.rows;
+  static constexpr int lanes = tile.lanes;
   static constexpr int cols = tile.cols();
   static constexpr int pitch = tile.pitch();
   static constexpr int padding = tile.padding();
-  static constexpr int copy_pitch = tile.copy_pitch();
-  static constexpr int tile_bytes = tile.tile_bytes();
-  static constexpr int shared_bytes = tile_bytes + tile.copy_bytes();
+  static constexpr int shared_bytes = tile.tile_bytes();
   static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
   static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
 
+  /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
-    return deals ? (col + count) * pitch : col * pitch + col / count * padding;
+    const unsigned at = col + (deals ? count : 0);
+    return at * pitch + at / count * padding;
   }
   struct fill_lanes {
     constexpr long long operator()(int lane) const {
-      return deals ? row_offset(lane % 8 * count) + lane / 8 * bytes
-                   : row_offset(lane % lanes * count) + lane / lanes * bytes * micro_rows;
+      return row_offset(lane % lanes * count) + lane / lanes * bytes * micro_rows;
     }
   };
   static_assert(unit < bytes || unit > 4 || request_ways(fill_lanes{}, chunk_unit) == 1,
                 "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
-  static constexpr int copy_unit = access_width(count * out_bytes, splits_out ? out_unit : 16);
+  static constexpr int copy_unit = splits_out ? out_unit : access_width(count * out_bytes);
 
-  /// What the tile's place needs to know.
+  /// Registers for shifted loads that are under way. More of them are slower where few rows are left for the last
+  /// round: H200, 2026-11-21, % of cudaMemcpyAsync with 40 and with fewer, odd rows: bytes 80, 82; halves 87, 84;
+  /// halves added to floats 81, 88.
+  static constexpr int load_registers = in_bytes == 1                      ? 24
+                                        : combines && out_bytes > in_bytes ? 32
+                                                                           : 40;
+
+  /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
+  static constexpr int tile_cols = cols;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
+  static constexpr int store_bytes = 16;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined =
       splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
-  /// Bytes of a store.
-  static constexpr int store_bytes = 16;
 };
 
-/// Calls visit(round, row, out, byte) for each vector of the pieces of a tile that is the thread's: `byte` is
-/// counted from the unskewed piece's start. Some of its bytes exist.
-template <int Rows, int RowVectors, int VectorBytes, int Threads, bool Interior, class Group,
-          class Visit>
+/// Which vectors of a tile's pieces a thread moves: in every round the one at the same place of a row some
+/// rows further down.
+template <class Fused, int VectorBytes>
+struct piece_rounds {
+  static constexpr unsigned row_vectors = Fused::piece_bytes / VectorBytes;
+  static constexpr unsigned steps = Fused::cols * row_vectors;
+  static constexpr unsigned rounds = (steps + Fused::threads - 1) / Fused::threads;
+  /// Whether a round takes whole rows.
+  static constexpr bool straight = Fused::threads % row_vectors == 0;
+  static constexpr unsigned together = straight ? Fused::threads / row_vectors : 1;
+  /// Rounds after which a row of the output lies in its sectors, and a shared row in its banks, as before.
+  static constexpr unsigned find_period() {
+    unsigned period = 1;
+    while (period < rounds &&
+           (!straight || period * together * Fused::out_bytes % sector_bytes != 0 ||
+            period * together % Fused::count != 0 ||
+            (Fused::row_offset(period * together) - Fused::row_offset(0)) % 16 != 0)) {
+      ++period;
+    }
+    return period;
+  }
+  static constexpr unsigned period = find_period();
+};
+
+/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
+/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
+/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
+/// knows. Some of its bytes exist.
+template <class Fused, int VectorBytes, bool Interior, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
-  constexpr unsigned steps = Rows * RowVectors;
-  constexpr unsigned rounds = (steps + Threads - 1) / Threads;
-  constexpr bool straight = Threads % RowVectors == 0;
+  using plan = piece_rounds<Fused, VectorBytes>;
   const unsigned rank = group.thread_rank();
-  unsigned char* out = target.first + rank / RowVectors * target.stride_bytes;
   TILETRANSPOSE_UNROLL
-  for (unsigned round = 0; round < rounds; ++round) {
+  for (unsigned round = 0; round < plan::rounds; ++round) {
     const loop_step here(round);
-    const unsigned step = rank + round * Threads;
-    const unsigned row =
-        straight ? rank / RowVectors + round * (Threads / RowVectors) : step / RowVectors;
-    if ((Interior && steps % Threads != 0 && (round + 1) * Threads > steps && row >= Rows) ||
+    // Everything but what is added to an address is as it was a period before, and worked out once.
+    const unsigned first = plan::straight ? round % plan::period : round;
+    const unsigned step = rank + first * Fused::threads;
+    const unsigned first_row = plan::straight ? rank / plan::row_vectors + first * plan::together
+                                              : step / plan::row_vectors;
+    const unsigned down = (round - first) * plan::together;
+    const unsigned row = first_row + down;
+    if ((Interior && plan::steps % Fused::threads != 0 &&
+         (round + 1) * Fused::threads > plan::steps && row >= Fused::cols) ||
         (!Interior && row >= static_cast<unsigned>(target.rows))) {
       break;
     }
-    if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
-    if (straight && round > 0) { out += Threads / RowVectors * target.stride_bytes; }
+    unsigned char* const out = target.first + first_row * target.stride_bytes;
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = static_cast<int>((straight ? rank : step) % RowVectors) * VectorBytes - skew;
+    const int byte =
+        static_cast<int>((plan::straight ? rank : step) % plan::row_vectors) * VectorBytes - skew;
     if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
-      visit(round, row, out, byte);
+      visit(round, out + byte + down * target.stride_bytes, byte, first_row,
+            Fused::row_offset(down) - Fused::row_offset(0));
     }
   }
 }
@@ -315,15 +375,17 @@ using vector_of =
     packed_elements<T, Count,
                     (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
 
-/// `Count` elements, `from` bytes into shared memory, a multiple of `Unit` and maybe of no more.
+/// `Count` elements, `from` + `further` bytes into shared memory. `from` is a multiple of `Unit` and maybe of no
+/// more, `further` one of 16.
 template <class T, int Count, int Unit>
 TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
-                                                               unsigned from, unsigned thread) {
+                                                               unsigned from, unsigned further,
+                                                               unsigned thread) {
   constexpr int bytes = Count * static_cast<int>(sizeof(T));
   vector_of<T, Count, Unit> result;
   if constexpr (Unit >= bytes || bytes < 4 || bytes % 4 != 0 || Count == 1) {
     packed_elements<T, Count, Unit> parts;
-    parts.load_from_shared(shared + from);
+    parts.load_from_shared(shared + from + further);
     __builtin_memcpy(result.memory, parts.memory, bytes);
   } else {
     constexpr int word_bytes = larger(Unit, 4);
@@ -332,14 +394,14 @@ TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned ch
     const unsigned char* const first = shared + from / word_bytes * word_bytes;
     word words[count + 1];
     if constexpr (count == 1) {
-      words[0] = load_shared<word>(first);
+      words[0] = load_shared<word>(first + further);
     } else {
       // Lanes that would meet in the same banks begin with different words.
       const unsigned turned = (thread / (32 / count) - from / word_bytes) % count;
       word read[count], back[count];
       TILETRANSPOSE_UNROLL
       for (unsigned turn = 0; turn < count; ++turn) {
-        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes);
+        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes + further);
       }
       turn_back(read, turned, back);
       TILETRANSPOSE_UNROLL
@@ -347,7 +409,7 @@ TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned ch
     }
     if constexpr (Unit < 4) {
       if (from % 4 != 0) {
-        words[count] = load_shared<word>(first + bytes);
+        words[count] = load_shared<word>(first + bytes + further);
         TILETRANSPOSE_UNROLL
         for (unsigned i = 0; i < count; ++i) {
           words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
@@ -359,23 +421,20 @@ TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned ch
   return result;
 }
 
-/// Where a block puts what it has computed.
+/// Where a block puts what it has computed: its shared rows, and its place in the copy.
 struct fused_memory {
   unsigned char* shared;
-  /// The copy's rows in shared memory or, where they are not staged, the tile's place in the copy itself.
   unsigned char* copied;
   size_type copy_stride_bytes;
+  bool in_step;  ///< as the one of row_major_copy
+
+  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
+    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
+  }
 };
 
-/// Elements of a row before the tile's first column that its first load takes.
-template <class Fused>
-TILETRANSPOSE_FUNCTION int load_shift(const unsigned char* row) {
-  return Fused::deals ? static_cast<int>(address_bits(row) % Fused::load_bytes) / Fused::in_bytes
-                      : 0;
-}
-
-/// Which rows of a tile a thread loads, round by round, and which of their elements. The rows before the
-/// tile, of which skewed pieces begin, are loaded with the others.
+/// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
+/// pieces begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
 template <class Fused, bool Interior>
 struct tile_loads {
   static constexpr int count = Fused::count;
@@ -383,58 +442,70 @@ struct tile_loads {
   static constexpr int skew_rows = Fused::skew_rows;
   static constexpr int micro_rows = Fused::micro_rows;
   static constexpr int together = Fused::threads / Fused::lanes * micro_rows;
-  static constexpr int rounds = (skew_rows + Fused::rows + together - 1) / together;
-  /// Registers that old elements or a second output take.
+  static constexpr int phases = larger(Fused::period / together, 1);
+  static constexpr int apart = phases * together;  ///< rows from round to round
+  static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
+  /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
+  /// for each element, which takes registers, too.
+  static constexpr int registers = Fused::deals                ? 40
+                                   : Fused::shifts             ? Fused::load_registers
+                                   : micro_rows * in_bytes > 8 ? 16
+                                                               : 32;
   static constexpr int taken =
-      Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4
-      : Fused::copies ? 16
-                      : 0;
-  static constexpr int wanted = Fused::deals                                       ? 40
-                                : micro_rows * in_bytes > (Fused::copies ? 16 : 8) ? 16
-                                                                                   : 32;
+      Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4 : 0;
+  static constexpr int words =
+      micro_rows * (larger(Fused::load_bytes / 4, 1) + (Fused::shifts ? 1 : 0));
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
-      larger(larger(wanted - taken, 8) / (micro_rows * larger(count * in_bytes / 4, 1)), 1);
+      larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
 
   const tile_source& source;
+  bool in_step;  ///< whether vectors of the input start where those of a copy do
   int lane;
-  int first_row;
-  int first_col;  ///< of the load of a row that starts at a boundary
+  int first_row;  ///< of the phase
+  int shift;      ///< elements that the first load of each row takes before the tile's first column
+  int col;
   int from_row;
   int end_row;
 
   template <class Group>
-  TILETRANSPOSE_FUNCTION tile_loads(Group group, const tile_source& from, bool skewed)
-      : source(from) {
-    // Where lanes start anywhere, a warp takes eight of each of four rows: those lie in different banks.
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory,
+                                    const tile_source& from, bool skewed, int phase)
+      : source(from), in_step(!Fused::copies || memory.in_step) {
     const unsigned rank = group.thread_rank();
-    constexpr unsigned lanes = Fused::lanes;
-    constexpr bool fours = Fused::deals && lanes > 8;
-    lane = static_cast<int>(fours ? rank % 8 + rank / 32 * 8 % lanes : rank % lanes);
-    first_row = static_cast<int>(fours ? rank % 32 / 8 + rank / (4 * lanes) * 4 : rank / lanes) *
-                    micro_rows -
-                skew_rows;
-    first_col = lane * count - Fused::lead_cols;
+    lane = static_cast<int>(rank % Fused::lanes);
+    first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
+    shift = 0;
+    if constexpr (Fused::deals && Fused::copies) {
+      shift = static_cast<int>(address_bits(memory.copy_row(first_row)) % sector_bytes) /
+              Fused::out_bytes;
+    } else if constexpr (Fused::deals) {
+      shift = static_cast<int>(address_bits(source.row(first_row)) % Fused::load_bytes) / in_bytes;
+    }
+    col = lane * count - shift;
     from_row = skewed ? -skew_rows : 0;
     end_row = Fused::rows;
     if (!Interior) {
       from_row = larger(from_row, source.first_row);
       end_row = smaller(end_row, source.end_row);
     }
+    (void)memory;
   }
 
-  TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * together; }
+  TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * apart; }
+  /// Whether each row of a round is one of the tile's, whatever the thread and the phase.
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool is_inside(int round) {
+    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::rows;
+  }
   TILETRANSPOSE_FUNCTION bool row_exists(int round, int micro_row) const {
-    return round < rounds &&
-           ((Interior && round * together >= skew_rows) || row(round) + micro_row >= from_row) &&
-           ((Interior && (round + 1) * together <= skew_rows + Fused::rows) ||
-            row(round) + micro_row < end_row);
+    const int at = row(round) + micro_row;
+    return (Interior && is_inside(round)) || (at >= from_row && at < end_row);
   }
   TILETRANSPOSE_FUNCTION bool any_exists(int round) const {
     return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
-                                    row(round) + micro_rows > from_row && round < rounds);
+                                    row(round) + micro_rows > from_row);
   }
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
     return Interior || (byte >= source.first_byte && byte < source.end_byte);
@@ -442,92 +513,220 @@ struct tile_loads {
 };
 
 /// What a thread has loaded of as many rounds as are under way at a time.
-template <class Fused>
+template <class Fused, bool Interior>
 struct loaded_batch {
-  typename Fused::vector rows[tile_loads<Fused, true>::batch][Fused::micro_rows];
+  typename Fused::vector rows[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
 };
 
-/// Starts the loads of a batch.
-template <class Fused, bool Interior, class In, class Group>
-TILETRANSPOSE_FUNCTION void load_rows(Group group, const tile_source& source, bool skewed,
-                                      int first, loaded_batch<Fused>& loaded) {
-  using places = tile_loads<Fused, Interior>;
-  constexpr int in_bytes = Fused::in_bytes;
-  const places at(group, source, skewed);
-  const unsigned char* row = source.row(at.row(first));
+/// Loads what exists of a vector, element by element.
+template <class Fused, class Places>
+TILETRANSPOSE_FUNCTION void load_parts(const Places& at, const unsigned char* row, int byte,
+                                       typename Fused::vector& loaded) {
   TILETRANSPOSE_UNROLL
-  for (int b = 0; b < places::batch; ++b) {
-    TILETRANSPOSE_UNROLL
-    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
-      const loop_step here((first + b) * places::micro_rows + r);
-      if (!at.row_exists(first + b, r)) { continue; }
-      const int byte = (at.first_col - load_shift<Fused>(row)) * in_bytes;
-      if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
-        loaded.rows[b][r].load(row + byte);
-      } else if constexpr (Fused::count > 1) {
-        TILETRANSPOSE_UNROLL
-        for (int i = 0; i < Fused::count; ++i) {
-          const loop_step part(i);
-          if (at.byte_exists(byte + i * in_bytes)) {
-            const auto word =
-                load_constant<access_word_t<Fused::in_unit>>(row + byte + i * in_bytes);
-            __builtin_memcpy(loaded.rows[b][r].memory + i * in_bytes, &word, Fused::in_unit);
-          }
-        }
-      }
+  for (int i = 0; i < Fused::count; ++i) {
+    const loop_step part(i);
+    const int from = byte + i * Fused::in_bytes;
+    if (at.byte_exists(from)) {
+      const auto word = load_constant<access_word_t<Fused::in_unit>>(row + from);
+      __builtin_memcpy(loaded.memory + i * Fused::in_bytes, &word, Fused::in_unit);
     }
-    row += (places::together - places::micro_rows) * source.stride_bytes;
   }
 }
 
-/// Stores a batch of loads into the shared rows, and into those of the copy.
-template <class Fused, bool Interior, class In, class Out, class Convert, class Group>
-TILETRANSPOSE_FUNCTION void store_rows(Group group, const fused_memory& memory,
-                                       const tile_source& source, bool skewed, int first,
-                                       const loaded_batch<Fused>& loaded, const Convert& convert) {
+/// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
+template <int Unit, class Places>
+TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char* address,
+                                          int byte) {
+  if (at.byte_exists(byte) && at.byte_exists(byte + 3)) { return load_constant<unsigned>(address); }
+  unsigned result = 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 4; i += Unit) {
+    const loop_step part(i);
+    if (at.byte_exists(byte + i)) {
+      result |= static_cast<unsigned>(load_constant<access_word_t<Unit>>(address + i)) << (8 * i);
+    }
+  }
+  return result;
+}
+
+/// Starts the loads of a batch.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
+                                      loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  const tile_source& source = at.source;
+  const int byte = at.col * Fused::in_bytes;
+  const unsigned char* row = source.row(at.row(first));
+  if constexpr (!Fused::shifts) {
+    const auto each = [&](auto load) {
+      TILETRANSPOSE_UNROLL
+      for (int b = 0; b < places::batch; ++b) {
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
+          const loop_step here((first + b) * places::micro_rows + r);
+          if (first + b < places::rounds && at.row_exists(first + b, r)) {
+            load(loaded.rows[b][r]);
+          }
+        }
+        row += (places::apart - places::micro_rows) * source.stride_bytes;
+      }
+    };
+    using vector = typename Fused::vector;
+    if (Fused::deals && !at.in_step) {
+      each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
+      return;
+    }
+    each([&](vector& to) {
+      if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
+        to.load(row + byte);
+      } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < Fused::load_bytes; w += 4) {
+          const loop_step part(w);
+          const unsigned word = load_word<Fused::in_unit>(at, row + byte + w, byte + w);
+          __builtin_memcpy(to.memory + w, &word, 4);
+        }
+      } else if constexpr (Fused::count > 1) {
+        load_parts<Fused>(at, row, byte, to);
+      }
+    });
+  } else {
+    // One word more than wanted, from the word boundary on. Rows that are as many apart start alike.
+    constexpr int words = Fused::load_bytes / 4 + 1;
+    constexpr int alike = 4 / Fused::in_bytes;
+    static_assert(places::apart % alike == 0, "");
+    unsigned raw[places::batch][places::micro_rows][words];
+    const unsigned char* starts[alike];
+    unsigned bits[alike];
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < alike; ++r) {
+      starts[r] = word_below(row + byte);
+      bits[r] = 8 * address_bits(row + byte);
+      row += source.stride_bytes;
+    }
+    row -= alike * source.stride_bytes;
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const loop_step here((first + b) * places::micro_rows + r);
+        if (first + b >= places::rounds || !at.row_exists(first + b, r)) { continue; }
+        const unsigned char* const start =
+            starts[r % alike] + (b * places::apart + r / alike * alike) * source.stride_bytes;
+        const int below = static_cast<int>(bits[r % alike] / 8 % 4);
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words; ++w) {
+          const loop_step part(w);
+          raw[b][r][w] = load_word<Fused::in_unit>(at, start + 4 * w, byte - below + 4 * w);
+        }
+      }
+    }
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        unsigned shifted[words - 1];
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w + 1 < words; ++w) {
+          shifted[w] = funnel_shift(raw[b][r][w], raw[b][r][w + 1], bits[r % alike]);
+        }
+        __builtin_memcpy(loaded.rows[b][r].memory, shifted, Fused::load_bytes);
+      }
+    }
+  }
+}
+
+/// Stores a batch of loads into the shared rows, and into the copy.
+template <class Fused, bool Interior, class In, class Out, class Convert>
+TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
+                                       const fused_memory& memory, const tile_target& target,
+                                       int first, const loaded_batch<Fused, Interior>& loaded,
+                                       const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
-  const places at(group, source, skewed);
-  const unsigned char* row = source.row(at.row(first));
+  const int group = at.lane - at.shift / count;
+  unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
+                            at.row(0) * Fused::bytes + at.col * Fused::pitch +
+                            group * Fused::padding;
+  // Units that wrap into the group of columns before lie one padding less far.
+  const int wrapped = Fused::deals ? at.shift % count : 0;
+  // Some lanes are there for the copy alone.
+  const bool fills = !Fused::deals || (at.col > -count && at.col < Fused::cols);
+  // The tile's part of the copy's row ends where the one of its right neighbour begins.
+  const bool copies = !Fused::deals || !Fused::copies ||
+                      at.lane * count * Fused::out_bytes <
+                          (Fused::cols + at.shift) * Fused::out_bytes / sector_bytes * sector_bytes;
+  unsigned char* copy_to = memory.copied;
+  if constexpr (Fused::copies) {
+    copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
+  }
+  // Where old elements wait, the function may see those of the tile's own rows and columns alone.
+  int first_own[count] = {};
+  int end_own[count] = {};
+  if constexpr (Fused::recalls) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const int column = at.col + i;
+      if (column < 0 || column >= Fused::cols) { continue; }
+      first_own[i] = -static_cast<int>(address_bits(target.first + column * target.stride_bytes) &
+                                       target.sector_mask) /
+                     Fused::out_bytes;
+      end_own[i] = first_own[i] + Fused::rows;
+    }
+  }
+  (void)target;
   TILETRANSPOSE_UNROLL
-  for (int b = 0; b < places::batch; ++b, row += places::together * source.stride_bytes) {
-    const loop_step here(first + b);
-    if (!at.any_exists(first + b)) { continue; }
-    const int col = at.first_col - load_shift<Fused>(row);
-    unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
-                              at.row(first + b) * Fused::bytes + col * Fused::pitch +
-                              (Fused::padding > 0 ? at.lane * Fused::padding : 0);
+  for (int b = 0; b < places::batch; ++b) {
+    const int round = first + b;
+    const loop_step here(round);
+    if (round >= places::rounds || !at.any_exists(round)) { continue; }
+    const int row = at.row(round);
     packed_elements<Out, count, Fused::copy_unit> copied[places::micro_rows] = {};
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < count; ++i) {
       const loop_step part(i);
-      if (!at.byte_exists((col + i) * in_bytes)) { continue; }
+      if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+      if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
       packed_elements<stored, places::micro_rows, Fused::chunk_unit> chunk;
+      unsigned char* const chunk_to = to + i * Fused::pitch - (i < wrapped ? Fused::padding : 0) +
+                                      round * places::apart * Fused::bytes;
+      if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
-        if (!Interior && places::micro_rows > 1 && !at.row_exists(first + b, r)) { continue; }
-        chunk.put(r, convert(loaded.rows[b][r].get(i)));
+        if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
+        if constexpr (Fused::recalls) {
+          chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+        } else {
+          chunk.put(r, convert(loaded.rows[b][r].get(i)));
+        }
         if constexpr (Fused::copies) { copied[r].put(i, chunk.get(r)); }
       }
-      if (!Fused::stages_copy || at.lane >= Fused::lead_lanes) {
-        chunk.store_to_shared(to + i * Fused::pitch);
-      }
+      if (fills) { chunk.store_to_shared(chunk_to); }
     }
     if constexpr (Fused::copies) {
-      if ((first + b + 1) * places::together <= Fused::skew_rows || at.row(first + b) < 0) {
+      if ((round + 1) * places::apart <= Fused::skew_rows ||
+          (round * places::apart < Fused::skew_rows && row < 0) || !copies) {
         continue;
       }
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
-        const int copy_row = at.row(first + b) + r;
-        if constexpr (Fused::stages_copy) {
-          copied[r].store_to_shared(memory.copied + copy_row * Fused::copy_pitch +
-                                    at.lane * count * Fused::out_bytes);
-        } else if (at.row_exists(first + b, r) && at.byte_exists(col * in_bytes)) {
-          copied[r].store(memory.copied + copy_row * memory.copy_stride_bytes +
-                          col * Fused::out_bytes);
+        if (!at.row_exists(round, r)) { continue; }
+        unsigned char* const address = copy_to + (b * places::apart + r) * memory.copy_stride_bytes;
+        if (Interior || (at.byte_exists(at.col * in_bytes) &&
+                         at.byte_exists((at.col + count - 1) * in_bytes))) {
+          copied[r].store(address);
+        } else if constexpr (count > 1) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            const loop_step part(i);
+            if (at.byte_exists((at.col + i) * in_bytes)) {
+              packed_elements<Out, 1, Fused::out_unit> one;
+              one.put(0, copied[r].get(i));
+              one.store(address + i * Fused::out_bytes);
+            }
+          }
         }
       }
     }
@@ -539,15 +738,20 @@ TILETRANSPOSE_FUNCTION void store_rows(Group group, const fused_memory& memory,
 template <class Fused, bool Interior, class In, class Out, class Convert, class Meanwhile,
           class Group>
 TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
-                                           const tile_source& source, bool skewed,
+                                           const tile_source& source, const tile_target& target,
                                            const Convert& convert, Meanwhile meanwhile) {
   using places = tile_loads<Fused, Interior>;
   TILETRANSPOSE_UNROLL
-  for (int first = 0; first < places::rounds; first += places::batch) {
-    loaded_batch<Fused> loaded;
-    load_rows<Fused, Interior, In>(group, source, skewed, first, loaded);
-    if (first == 0) { meanwhile(); }
-    store_rows<Fused, Interior, In, Out>(group, memory, source, skewed, first, loaded, convert);
+  for (int phase = 0; phase < places::phases; ++phase) {
+    const loop_step here(phase);
+    const places at(group, memory, source, target.sector_mask != 0, phase);
+    TILETRANSPOSE_UNROLL
+    for (int first = 0; first < places::rounds; first += places::batch) {
+      loaded_batch<Fused, Interior> loaded;
+      load_rows<Fused, Interior>(at, first, loaded);
+      if (phase == 0 && first == 0) { meanwhile(); }
+      store_rows<Fused, Interior, In, Out>(at, memory, target, first, loaded, convert);
+    }
   }
 }
 
@@ -556,8 +760,9 @@ template <class Fused, class Out>
 struct recalled {
   static constexpr int count = Fused::combined;
   static constexpr int vector_bytes = count * Fused::out_bytes;
-  static constexpr int row_vectors = Fused::rows / count;
-  static constexpr int rounds = (Fused::cols * row_vectors + Fused::threads - 1) / Fused::threads;
+  static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
+  /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
+  static constexpr bool always_early = !Fused::splits_out && Fused::out_bytes > 8;
   using vector = packed_elements<Out, count, (Fused::splits_out ? Fused::out_unit : vector_bytes)>;
   vector vectors[rounds];
 };
@@ -566,17 +771,36 @@ struct recalled {
 template <class Fused, bool Interior, class Out, class Group>
 TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old,
                                           const tile_target& target) {
-  using recall = recalled<Fused, Out>;
-  constexpr int bytes = recall::vector_bytes;
-  visit_vectors<Fused::cols, recall::row_vectors, bytes, Fused::threads, Interior>(
-      group, target, [&](unsigned round, unsigned, unsigned char* out, int byte) {
+  constexpr int bytes = recalled<Fused, Out>::vector_bytes;
+  visit_vectors<Fused, bytes, Interior>(
+      group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          old.vectors[round].load_changing(out + byte);
+          old.vectors[round].load_changing(address);
         }
       });
 }
 
-/// Writes op(element, old element). Barriers: group.sync() between filling the tile and this call.
+/// The same, into the places of the shared rows that they will be drained from.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void recall_to_shared(Group group, unsigned char* shared,
+                                             const tile_target& target) {
+  constexpr int bytes = Fused::out_unit;
+  access_word_t<bytes> old[piece_rounds<Fused, bytes>::rounds];
+  const auto keep = [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+    store_shared(shared + Fused::row_offset(row) + Fused::lead_bytes + byte + further, old[round]);
+  };
+  visit_vectors<Fused, bytes, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        old[round] = load_global<access_word_t<bytes>>(address);
+        // At the ends of a matrix registers are short.
+        if (!Interior) { keep(round, address, byte, row, further); }
+      });
+  if (Interior) { visit_vectors<Fused, bytes, Interior>(group, target, keep); }
+}
+
+/// Writes op(element, old element). Old elements that were not read early are read when it is their turn.
+/// Barriers: group.sync() between filling the tile and this call.
 template <class Fused, bool Interior, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* shared,
                                            recalled<Fused, Out>& old, const tile_target& target,
@@ -585,85 +809,75 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
   constexpr int count = recall::count;
   constexpr int bytes = recall::vector_bytes;
   const unsigned rank = group.thread_rank();
-  visit_vectors<Fused::cols, recall::row_vectors, bytes, Fused::threads, Interior>(
-      group, target, [&](unsigned round, unsigned row, unsigned char* out, int byte) {
+  visit_vectors<Fused, bytes, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
         // Of the row's elements, those of the rows before the tile among them.
         const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
         const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          const auto elements = read_elements<In, count, Fused::in_unit>(shared, from, rank);
+          const auto elements =
+              read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
+          if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
           typename recall::vector result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
           }
-          result.store(out + byte);
+          result.store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             const loop_step part(i);
             const int at = byte + i * Fused::out_bytes;
             if (at < target.first_byte || at >= target.end_byte) { continue; }
-            const auto element =
-                read_elements<In, 1, Fused::in_unit>(shared, from + i * Fused::in_bytes, rank);
+            const auto element = read_elements<In, 1, Fused::in_unit>(
+                shared, from + i * Fused::in_bytes, further, rank);
             packed_elements<Out, 1, Fused::out_unit> one;
-            one.load_changing(out + at);
+            one.load_changing(address + i * Fused::out_bytes);
             one.put(0, op(element.get(0), one.get(0)));
-            one.store(out + at);
+            one.store(address + i * Fused::out_bytes);
           }
         }
       });
 }
 
-/// Writes the bytes of pieces: find(row) says where in shared memory the row's byte 0 is, reaches(out, byte)
-/// whether a vector is the tile's. Barriers: group.sync() between filling the tile and this call.
-template <class Fused, int Rows, int RowVectors, bool Interior, class Group, class Find,
-          class Reaches>
-TILETRANSPOSE_FUNCTION void drain_spans(Group group, const unsigned char* shared,
-                                        const tile_target& target, Find find, Reaches reaches) {
+/// Writes the pieces. Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* shared,
+                                            const tile_target& target) {
   constexpr int unit = Fused::out_unit;
   constexpr int bytes = Fused::store_bytes;
   const unsigned rank = group.thread_rank();
-  visit_vectors<Rows, RowVectors, bytes, Fused::threads, Interior>(
-      group, target, [&](unsigned, unsigned row, unsigned char* out, int byte) {
-        if (!reaches(out, byte)) { return; }
-        const unsigned from = find(row) + byte;
+  visit_vectors<Fused, bytes, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, rank)
-              .store(out + byte);
-        } else {
-          TILETRANSPOSE_UNROLL_BY(1)
-          for (int i = 0; i < bytes; i += unit) {
-            const loop_step part(i);
-            if (byte + i >= target.first_byte && byte + i < target.end_byte) {
-              store_global(out + byte + i, load_shared<access_word_t<unit>>(shared + from + i));
-            }
-          }
+          read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, further, rank)
+              .store(address);
         }
       });
+  if constexpr (!Interior && unit < bytes) {
+    if (target.first_byte > -sector_bytes || target.end_byte < Fused::piece_bytes) {
+      drain_row_ends<Fused>(group, shared, target);
+    }
+  }
 }
 
-/// The copy's side of a tile.
+/// The tile's place in the copy.
 template <class Fused>
-TILETRANSPOSE_FUNCTION tile_target make_copy_target(const tile_arguments& arguments,
-                                                    const tile_order::place& at,
+TILETRANSPOSE_FUNCTION unsigned char* place_in_copy(const tile_order::place& at,
                                                     const row_major_copy& copy) {
-  const size_type first_row = at.row_tile * Fused::rows;
-  const size_type first_byte = at.col_tile * Fused::cols * Fused::out_bytes;
-  const int rows = clipped_distance(first_row, arguments.problem.ny);
-  return {static_cast<unsigned char*>(copy.data) + first_row * copy.stride_bytes + first_byte,
-          copy.stride_bytes,
-          larger(smaller(rows, Fused::rows), 0),
-          clipped_distance(first_byte, 0),
-          clipped_distance(first_byte, arguments.problem.nx * Fused::out_bytes),
-          copy.sector_mask};
+  return static_cast<unsigned char*>(copy.data) + at.row_tile * Fused::rows * copy.stride_bytes +
+         at.col_tile * Fused::cols * Fused::out_bytes;
 }
 
 /// A block's tile; `interior` where each of its loads and stores is inside of the matrices.
 struct fused_tile {
   tile_source source;
   tile_target target;
-  tile_target copy_target;
+  unsigned char* copied;
   bool interior;
 };
 
@@ -672,74 +886,54 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const tile_arguments& arguments,
                                              const row_major_copy& copy, unsigned tile) {
   const tile_order::place at = arguments.order(tile);
   fused_tile result{make_source<Fused::in_bytes, Fused>(arguments, at),
-                    make_target<Fused>(arguments, at),
-                    {},
-                    false};
+                    make_target<Fused>(arguments, at), nullptr, false};
   // Columns of tiles may be there for the end of the copy alone.
   result.target.rows = larger(result.target.rows, 0);
-  if constexpr (Kind == fusion::dual) {
-    result.copy_target = make_copy_target<Fused>(arguments, at, copy);
-  }
+  if constexpr (Kind == fusion::dual) { result.copied = place_in_copy<Fused>(at, copy); }
   // How far loads reach over the tile.
   constexpr int row_bytes = Fused::cols * Fused::in_bytes;
-  constexpr int reach = Fused::deals ? Fused::load_bytes : 0;
-  constexpr int lead = Fused::lead_cols * Fused::in_bytes;
+  constexpr int reach = Fused::shifts ? 4 : Fused::lead_cols * Fused::in_bytes;
   const tile_source& source = result.source;
   result.interior = source.first_row <= (arguments.sector_mask != 0 ? -Fused::skew_rows : 0) &&
-                    source.end_row >= Fused::rows && source.first_byte <= -reach - lead &&
+                    source.end_row >= Fused::rows && source.first_byte <= -reach &&
                     source.end_byte >= row_bytes + reach;
   return result;
-}
-
-/// Writes the pieces of the output and of the copy. Barriers: as `drain_spans`.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_tile_and_copy(Group group, const fused_memory& memory,
-                                                const fused_tile& tile) {
-  drain_spans<Fused, Fused::cols, Fused::piece_bytes / Fused::store_bytes, Interior>(
-      group, memory.shared, tile.target,
-      [](unsigned row) { return Fused::row_offset(row) + Fused::lead_bytes; },
-      [](const unsigned char*, int) { return true; });
-  if constexpr (Fused::stages_copy) {
-    // Each up to where its right neighbour's begins.
-    constexpr int row_bytes = Fused::cols * Fused::out_bytes;
-    constexpr int most =
-        (row_bytes + sector_bytes - Fused::out_unit + Fused::store_bytes - 1) / Fused::store_bytes;
-    drain_spans<Fused, Fused::rows, most, Interior>(
-        group, memory.copied, tile.copy_target,
-        [&](unsigned row) {
-          const int shift = load_shift<Fused>(tile.source.row(static_cast<int>(row)));
-          return row * Fused::copy_pitch + (Fused::lead_cols + shift) * Fused::out_bytes;
-        },
-        [&](const unsigned char* out, int byte) {
-          return byte < row_bytes - static_cast<int>(address_bits(out + row_bytes) &
-                                                     tile.copy_target.sector_mask);
-        });
-  }
 }
 
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
                                                  const fused_tile& tile, const Op& op) {
-  const bool skewed = tile.target.sector_mask != 0;
-  if constexpr (Kind == fusion::accumulate) {
-    recalled<Fused, Out> old;
-    const auto recall = [&] { recall_pieces<Fused, Interior>(group, old, tile.target); };
-    // Loads that are dealt out go first: what has to be done with them takes longer. H200, 2026-11-21, odd
-    // rows of halves: 80 % of cudaMemcpyAsync, and 76 the other way round.
-    if constexpr (!Fused::deals) { recall(); }
+  if constexpr (Fused::recalls) {
+    recall_to_shared<Fused, Interior>(group, memory.shared, tile.target);
+    group.sync();
     fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, skewed, [](const In& element) -> const In& { return element; },
+        group, memory, tile.source, tile.target,
+        [&](const In& element, const Out& old) -> Out { return op(element, old); }, [] {});
+    group.sync();
+    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
+  } else if constexpr (Kind == fusion::accumulate) {
+    recalled<Fused, Out> old;
+    const auto recall = [&] {
+      if (Interior || recalled<Fused, Out>::always_early) {
+        recall_pieces<Fused, Interior>(group, old, tile.target);
+      }
+    };
+    // Loads that are shifted go first: what has to be done with them takes longer.
+    if constexpr (!Fused::shifts) { recall(); }
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, tile.target,
+        [](const In& element) -> const In& { return element; },
         [&] {
-          if constexpr (Fused::deals) { recall(); }
+          if constexpr (Fused::shifts) { recall(); }
         });
     group.sync();
     combine_pieces<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
   } else {
     fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, skewed, [&](const In& element) -> Out { return op(element); },
-        [] {});
+        group, memory, tile.source, tile.target,
+        [&](const In& element) -> Out { return op(element); }, [] {});
     group.sync();
-    drain_tile_and_copy<Fused, Interior>(group, memory, tile);
+    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
   }
 }
 
@@ -750,9 +944,7 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const tile_arguments& arguments,
                                          const row_major_copy& copy, const Op& op, unsigned block) {
   const fused_tile tile = place_tile<Fused, Kind>(arguments, copy, block);
-  const fused_memory memory{
-      shared, Fused::stages_copy ? shared + Fused::tile_bytes : tile.copy_target.first,
-      copy.stride_bytes};
+  const fused_memory memory{shared, tile.copied, copy.stride_bytes, copy.in_step};
   if (tile.interior) {
     convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {

@@ -1,0 +1,169 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The fused calls, run on the CPU: every way in which elements are loaded, put into the tile and written, in
+// tiles that lie inside of the matrices and in those at their ends. Results are compared byte by byte, no
+// access leaves its matrix, no two threads race, and an accumulation calls its function once an element.
+
+#include "cuda_on_cpu.hpp"
+
+#include <tiletranspose/transpose.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <cstring>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+template <int Bytes, int Alignment = Bytes>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+// Each byte of the result shows where it came from.
+template <class In, class Out>
+Out converted(const In& value) {
+  Out result;
+  for (std::size_t i = 0; i < sizeof(Out); ++i) {
+    result.bytes[i] = static_cast<unsigned char>(3 * value.bytes[i % sizeof(In)] + i);
+  }
+  return result;
+}
+template <class In, class Out>
+Out combined(const In& value, const Out& old) {
+  Out result = converted<In, Out>(value);
+  for (std::size_t i = 0; i < sizeof(Out); ++i) {
+    result.bytes[i] = static_cast<unsigned char>(result.bytes[i] + 5 * old.bytes[i]);
+  }
+  return result;
+}
+
+std::size_t calls = 0;  // of the function that combines; fibers take turns
+
+// Zero strides are dense; offsets are elements past a multiple of 256 bytes.
+struct placement {
+  std::size_t nx, ny;
+  std::size_t in_stride = 0, out_stride = 0, copy_stride = 0;
+  std::size_t in_offset = 0, out_offset = 0, copy_offset = 0;
+};
+
+enum class call { transform, accumulate, dual };
+
+template <call Call, class In, class Out>
+void check(placement p) {
+  static std::mt19937 random(Catch::getSeed());
+  p.in_stride = p.in_stride > 0 ? p.in_stride : p.nx;
+  p.out_stride = p.out_stride > 0 ? p.out_stride : p.ny;
+  p.copy_stride = p.copy_stride > 0 ? p.copy_stride : p.nx;
+  tt::emulated_buffer<In> in((p.ny - 1) * p.in_stride + p.nx, p.in_offset);
+  tt::emulated_buffer<Out> out((p.nx - 1) * p.out_stride + p.ny, p.out_offset);
+  tt::emulated_buffer<Out> copy((p.ny - 1) * p.copy_stride + p.nx, p.copy_offset);
+  const auto fill = [&](auto& buffer) {
+    auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
+    for (std::size_t i = 0; i < buffer.size() * sizeof(*buffer.data()); ++i) {
+      bytes[i] = static_cast<unsigned char>(random());
+    }
+  };
+  fill(in), fill(out), fill(copy);
+  std::vector<Out> want_out(out.data(), out.data() + out.size());
+  std::vector<Out> want_copy(copy.data(), copy.data() + copy.size());
+  for (std::size_t y = 0; y < p.ny; ++y) {
+    for (std::size_t x = 0; x < p.nx; ++x) {
+      const In& value = in.data()[y * p.in_stride + x];
+      Out& result = want_out[x * p.out_stride + y];
+      result = Call == call::accumulate ? combined(value, result) : converted<In, Out>(value);
+      if (Call == call::dual) { want_copy[y * p.copy_stride + x] = result; }
+    }
+  }
+  const tt::matrix_view<const In> from{in.data(), p.ny, p.nx, p.in_stride};
+  const tt::matrix_view<Out> to{out.data(), p.nx, p.ny, p.out_stride};
+  const tt::matrix_view<Out> beside{copy.data(), p.ny, p.nx, p.copy_stride};
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(from).knows(to);
+  cudaError_t status = cudaSuccess;
+  calls = 0;
+  if constexpr (Call == call::transform) {
+    status = tt::transform_transpose(to, from, [](const In& v) { return converted<In, Out>(v); });
+  } else if constexpr (Call == call::accumulate) {
+    status = tt::accumulate_transpose(to, from, [](const In& v, const Out& old) {
+      ++calls;
+      return combined(v, old);
+    });
+  } else {
+    cpu::this_device().options.knows(beside);
+    status = tt::transform_transpose_dual(beside, to, from,
+                                          [](const In& v) { return converted<In, Out>(v); });
+  }
+  INFO("call " << static_cast<int>(Call) << ", " << sizeof(In) << " to " << sizeof(Out)
+               << " bytes, nx " << p.nx << ", ny " << p.ny << ", strides " << p.in_stride << ", "
+               << p.out_stride << ", " << p.copy_stride << ", offsets " << p.in_offset << ", "
+               << p.out_offset << ", " << p.copy_offset << "; repeat with --rng-seed "
+               << Catch::getSeed() << '\n'
+               << cpu::this_device().last.table());
+  CHECK(status == cudaSuccess);
+  CHECK(std::memcmp(want_out.data(), out.data(), out.size() * sizeof(Out)) == 0);
+  CHECK(std::memcmp(want_copy.data(), copy.data(), copy.size() * sizeof(Out)) == 0);
+  CHECK(cpu::this_device().faults == 0);
+  if (Call == call::accumulate) { CHECK(calls == p.nx * p.ny); }
+}
+
+// `cols` and `rows` are such that some tiles of the pair touch no end of a matrix.
+template <class In, class Out>
+void check_calls(std::size_t cols, std::size_t rows) {
+  const placement dense[] = {{cols, rows}, {cols + 1, rows + 3}, {3, 70}, {70, 3}};
+  // Aligned rows without whole tiles; rows of the copy that are not aligned as those of the input.
+  const placement pitched{cols - 9, rows - 5, (cols + 47) / 32 * 32, (rows + 63) / 32 * 32,
+                          (cols + 47) / 32 * 32};
+  placement skewed{cols + 1, rows + 3};
+  skewed.in_offset = 5, skewed.out_offset = 1, skewed.copy_offset = 2;
+  const auto all = [](const placement& p) {
+    check<call::transform, In, Out>(p);
+    check<call::accumulate, In, Out>(p);
+    check<call::dual, In, Out>(p);
+  };
+  for (const placement& p : dense) { all(p); }
+  all(pitched);
+  all(skewed);
+}
+
+}  // namespace
+
+TEST_CASE("fused: 1-byte elements") {
+  check_calls<element<1>, element<1>>(768, 384);
+  check_calls<element<1>, element<4>>(384, 192);
+  check_calls<element<1>, element<16>>(192, 96);
+}
+
+TEST_CASE("fused: 2-byte elements") {
+  check_calls<element<2>, element<2>>(384, 384);
+  check_calls<element<2>, element<1>>(704, 384);
+  check_calls<element<2>, element<4>>(384, 192);
+}
+
+TEST_CASE("fused: 4-byte elements") {
+  check_calls<element<4>, element<4>>(384, 192);
+  check_calls<element<4>, element<2>>(352, 384);
+  check_calls<element<4>, element<1>>(320, 384);
+  check_calls<element<4>, element<8>>(192, 192);
+}
+
+TEST_CASE("fused: 8- and 16-byte elements") {
+  check_calls<element<8>, element<8>>(192, 192);
+  check_calls<element<8>, element<4>>(192, 192);
+  check_calls<element<8>, element<1>>(192, 384);
+  check_calls<element<16>, element<16>>(96, 96);
+}
+
+TEST_CASE("fused: elements that are moved in parts") {
+  check_calls<element<12, 4>, element<12, 4>>(96, 96);
+  check_calls<element<4>, element<12, 4>>(192, 96);
+  check_calls<element<3, 1>, element<3, 1>>(192, 192);
+  check_calls<element<3, 1>, element<1>>(192, 384);
+  check_calls<element<32, 16>, element<32, 16>>(48, 96);
+  check_calls<element<64, 4>, element<64, 4>>(48, 96);
+}
