@@ -649,6 +649,16 @@ TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& targe
   }
 }
 
+/// The same for units that lie in the shared rows.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
+                                           const tile_target& target) {
+  store_row_ends<Shape>(group, target, [&](int row, int byte) {
+    return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
+                                                   Shape::lead_bytes + byte);
+  });
+}
+
 /// True where pieces of a tile touch the first or the last bytes of their rows.
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
@@ -661,12 +671,7 @@ TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* share
                                          const tile_target& target) {
   drain_tile<Shape, Interior>(group, shared, target);
   if constexpr (!Interior && Shape::joins_stores) {
-    if (has_piece_ends<Shape>(target)) {
-      store_row_ends<Shape>(group, target, [&](int row, int byte) {
-        return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
-                                                       Shape::lead_bytes + byte);
-      });
-    }
+    if (has_piece_ends<Shape>(target)) { drain_row_ends<Shape>(group, shared, target); }
   }
 }
 

@@ -859,9 +859,7 @@ TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* sh
         }
       });
   if constexpr (!Interior && unit < bytes) {
-    if (target.first_byte > -sector_bytes || target.end_byte < Fused::piece_bytes) {
-      drain_row_ends<Fused>(group, shared, target);
-    }
+    if (has_piece_ends<Fused>(target)) { drain_row_ends<Fused>(group, shared, target); }
   }
 }
 
