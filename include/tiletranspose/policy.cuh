@@ -87,9 +87,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
   while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
   const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
   const int row_units = cols * element_bytes / unit;
-  const int threads = row_units > 384   ? 256
-                      : row_units > 192 ? row_units
-                                        : 192 / row_units * row_units;
+  const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
   // Accesses of 8 and 16 bytes: 24 and 64 bytes 79 and 83 % with 4 blocks, 94 and 95 with 7.
   return {rows, cols, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 2};
 }

@@ -143,7 +143,7 @@ void add(const goal& row, const std::string& type, std::vector<tagged_shape> cas
 // k columns, then k rows, of one gibibyte.
 template <class T>
 std::vector<tagged_shape> skinny(std::initializer_list<std::size_t> widths) {
-  constexpr std::size_t elements = (std::size_t{1} << 30) / sizeof(T);
+  constexpr std::size_t elements = gibibyte / sizeof(T);
   std::vector<tagged_shape> cases;
   for (const std::size_t k : widths) { cases.push_back({{k, elements / k}}); }
   for (const std::size_t k : widths) { cases.push_back({{elements / k, k}}); }
@@ -176,6 +176,15 @@ tagged_shape batch(std::size_t n, std::size_t nx, std::size_t ny, std::size_t ba
 
 tagged_shape square(std::size_t n, std::size_t slots) {
   return {shape{n, n}, slots == 1 ? "one-pair" : "", slots};
+}
+
+// About 1 GiB of elements that are aligned to nothing, in rows of an odd number of them.
+template <int Bytes>
+void add_packed() {
+  std::size_t side = 32767;
+  while (side * side * Bytes > gibibyte) { side -= 2; }
+  add<packed<Bytes>>({"packed", "packed elements of 5 to 45 bytes, odd shape", 0},
+                     std::to_string(Bytes) + "-byte", {{{side, side + 8}}});
 }
 
 void register_cases() {
@@ -233,6 +242,13 @@ void register_cases() {
   const goal struct_3{"struct", "3-byte pixels", 0};
   add<triplet>(struct_12, "12-byte", {{{9216, 9216}}, {{9215, 9221}}, {{3, 29826161}}});
   add<pixel>(struct_3, "3-byte", {{{16384, 16384}}, {{16381, 16411}}});
+  add_packed<5>();
+  add_packed<8>();
+  add_packed<9>();
+  add_packed<11>();
+  add_packed<17>();
+  add_packed<31>();
+  add_packed<45>();  // the textbook tile of larger ones is more than 48 KB
 
   const goal skinny_wide{"skinny", "2 to 64 columns or rows, 4 and 8 bytes", 90};
   const goal skinny_narrow{"skinny", "2 to 64 columns or rows, 1 and 2 bytes", 85};

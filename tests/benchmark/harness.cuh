@@ -28,6 +28,14 @@
 
 namespace bench {
 
+constexpr std::size_t gibibyte = std::size_t{1} << 30;
+
+// An element without alignment, which may start anywhere.
+template <int Bytes>
+struct packed {
+  unsigned char bytes[Bytes];
+};
+
 inline void must(cudaError_t status, const char* what) {
   if (status != cudaSuccess) {
     throw std::runtime_error(std::string{what} + ": " + cudaGetErrorString(status));

@@ -188,8 +188,6 @@ cudaError_t thrust_reverse(T* out, const T*, const place& p, cudaStream_t stream
       [&] { thrust::reverse(thrust::cuda::par_nosync.on(stream), out, out + p.elements()); });
 }
 
-constexpr std::size_t gibibyte = std::size_t{1} << 30;
-
 template <class T>
 void add_reverses(const std::string& type) {
   const goal out_of_place{"reverse", "reverse, any element, length and offset", 95};
@@ -209,12 +207,6 @@ void add_reverses(const std::string& type) {
       },
       thrust_reverse<T>);
 }
-
-// Elements without alignment, which may start anywhere.
-template <int Bytes>
-struct packed {
-  unsigned char bytes[Bytes];
-};
 
 template <int Bytes>
 void add_packed_reverses(const std::string& type) {
