@@ -361,6 +361,13 @@ template <int Bytes>
 void check_size() {
   constexpr int most = tt::access_width(Bytes);  // the largest alignment that the size allows
   check_tuned<element<Bytes, most>>();
+  if constexpr (Bytes == 17 || Bytes == 18) {  // fewer rows than are read at a slant
+    for (const bool starts_together : {false, true}) {
+      check_rectangle<element<Bytes, most>>({28, 20}, starts_together);
+      check_rectangle<element<Bytes, most>>({20, 29}, starts_together);
+      check_rectangle<element<Bytes, most>>({30, 24}, starts_together);
+    }
+  }
   if constexpr (is_power_or_three_halves(Bytes)) {
     check_others<element<Bytes, most>>();
     if constexpr (most > 1) {  // as a struct of bytes, too

@@ -463,7 +463,8 @@ struct slanted_tile {
     const unsigned char* const highest = arguments.source +
                                          (grid.rows - 1) * arguments.source_pitch +
                                          arguments.units * size_type{Unit};
-    const column_walk::step step(grid, smaller(teams, grid.rows));
+    // Slanted rows may be more than the grid's.
+    const column_walk::step step(grid, teams <= grid.rows ? teams : teams % grid.rows);
     const unsigned above = Undo ? grid.rows - grid.common * last : 0;
     column_walk walk(grid, grid_row(grid_row(first + above + rank / 16)), left);
     for (unsigned start = rank / 16; start < slanted; start += batch * teams) {
