@@ -31,6 +31,7 @@
 #include <type_traits>
 
 #include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/detail/fused_launch.cuh>
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
 #include <tiletranspose/detail/rectangle.cuh>

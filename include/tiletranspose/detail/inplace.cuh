@@ -82,10 +82,8 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   const square_problem square{static_cast<unsigned char*>(problem.out), problem.out_stride_bytes,
                               problem.nx};
   if (square.side == 1) { return cudaSuccess; }
-  constexpr int wanted = access_width(ElementBytes);
-  constexpr int promised = access_width(ElementBytes, Alignment);
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
-  if constexpr (wanted == ElementBytes) {
+  if constexpr (access_width(ElementBytes) == ElementBytes) {
     if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
       if constexpr (ElementBytes == 1) {
         using large = swap_shape<1, large_swap_policy>;
@@ -96,10 +94,9 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
       return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
     }
   }
-  if constexpr (promised < wanted) {
-    if (bits % wanted != 0) { return launch_swapped_views<ElementBytes, promised>(square, stream); }
-  }
-  return launch_swapped_views<ElementBytes, wanted>(square, stream);
+  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    return launch_swapped_views<ElementBytes, decltype(unit)::value>(square, stream);
+  });
 }
 
 }  // namespace detail

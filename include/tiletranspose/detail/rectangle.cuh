@@ -451,18 +451,13 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
   const rectangle_problem problem{
       static_cast<unsigned char*>(request.out), static_cast<unsigned char*>(scratch), scratch_bytes,
       tall ? request.ny : request.nx,           tall ? request.nx : request.ny,       !tall};
-  constexpr int wanted = access_width(ElementBytes);
-  constexpr int promised = access_width(ElementBytes, Alignment);
   const size_type bits =
       reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
-  if constexpr (promised < wanted) {
-    if (bits % wanted != 0) {
-      return problem.undo ? launch_rectangle<true, ElementBytes, promised>(problem, stream)
-                          : launch_rectangle<false, ElementBytes, promised>(problem, stream);
-    }
-  }
-  return problem.undo ? launch_rectangle<true, ElementBytes, wanted>(problem, stream)
-                      : launch_rectangle<false, ElementBytes, wanted>(problem, stream);
+  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    return problem.undo
+               ? launch_rectangle<true, ElementBytes, decltype(unit)::value>(problem, stream)
+               : launch_rectangle<false, ElementBytes, decltype(unit)::value>(problem, stream);
+  });
 }
 
 /// The two calls of a caller with scratch memory.

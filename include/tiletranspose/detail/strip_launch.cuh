@@ -53,17 +53,11 @@ template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Paddi
 cudaError_t transpose_strips(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  constexpr int wanted = access_width(ElementBytes);
-  constexpr int promised = access_width(ElementBytes, Alignment);
   const tile_problem problem = make_problem(request);
-  if constexpr (promised < wanted) {
-    if (address_bits_of(problem, promised) % wanted != 0) {
-      return launch_strips<ElementBytes, promised, TileDim, BlockRows, Padding>(
-          problem, request.batch, stream);
-    }
-  }
-  return launch_strips<ElementBytes, wanted, TileDim, BlockRows, Padding>(problem, request.batch,
-                                                                          stream);
+  return with_unit<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto unit) {
+    return launch_strips<ElementBytes, decltype(unit)::value, TileDim, BlockRows, Padding>(
+        problem, request.batch, stream);
+  });
 }
 
 }  // namespace detail

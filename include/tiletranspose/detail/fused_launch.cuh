@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The fused kernel as CUDA sees it, and the choice of its loads.
+
+#pragma once
+
+#include <tiletranspose/detail/launch.cuh>
+#include <tiletranspose/detail/transform_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Small elements leave room for more blocks; what a function of the caller's needs, nobody knows. H200,
+/// 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
+template <class Fused, class In, class Out>
+constexpr int fused_blocks() {
+  constexpr int in = static_cast<int>(sizeof(In));
+  constexpr int out = static_cast<int>(sizeof(Out));
+  // Loads of a thread, each a register: 112 where elements of 7 bytes are moved byte by byte, which spilled with 2
+  // blocks; 8 bytes are put together from as many without.
+  constexpr int loads =
+      Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
+  const bool crowded = Fused::splits_out && out % 2 != 0 && loads > 96;
+  const bool converts_many =
+      Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool widens_bytes = Fused::combines && in == 1 && out > 1;
+  const bool copies_narrow = Fused::copies && in == out && in <= 2;
+  const int blocks = in + out > 16 || crowded                                         ? 1
+                     : Fused::splits_out || !Fused::whole_in                          ? 2
+                     : in + out > 8 || converts_many || widens_bytes || copies_narrow ? 3
+                                                                                      : 4;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
+#else
+  return blocks;
+#endif
+}
+
+template <fusion Kind, bool Aligned, class In, class Out, class Op>
+__global__ void __launch_bounds__(
+    fused_shape<In, Out, Kind, Aligned>::threads,
+    resident_blocks(fused_shape<In, Out, Kind, Aligned>::threads,
+                    fused_blocks<fused_shape<In, Out, Kind, Aligned>, In, Out>()))
+    fused_kernel(const __grid_constant__ tile_arguments arguments, const row_major_copy copy,
+                 const __grid_constant__ Op op) {
+  using fused = fused_shape<In, Out, Kind, Aligned>;
+  __shared__ __align__(16) unsigned char shared[fused::shared_bytes];
+  convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, copy, op,
+                                     blockIdx.x);
+}
+
+/// The copy's part beside a part of the problem, which starts some rows down or some columns across.
+inline row_major_copy copy_beside(const row_major_copy& copy, const tile_problem& problem,
+                                  const tile_problem& part, size_type in_element,
+                                  size_type out_element) {
+  const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
+                                               static_cast<const unsigned char*>(problem.in));
+  row_major_copy result = copy;
+  result.data = static_cast<unsigned char*>(copy.data) +
+                distance / problem.in_stride_bytes * copy.stride_bytes +
+                distance % problem.in_stride_bytes / in_element * out_element;
+  return result;
+}
+
+template <fusion Kind, bool Aligned, class In, class Out, class Op>
+cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const Op& op,
+                         cudaStream_t stream) {
+  using fused = fused_shape<In, Out, Kind, Aligned>;
+  const unsigned mask = fused::keeps_elements ? 0 : sector_mask(problem, 1);
+  tile_arguments arguments{problem, {}, mask, fused::cols};
+  // Skewed pieces of the copy leave the last columns to one more tile.
+  if (fused::deals && Kind == fusion::dual) {
+    copy.sector_mask = sector_bytes - 1;
+    // Loads of the input start where vectors of the copy do.
+    const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
+      return reinterpret_cast<size_type>(data) / bytes % fused::count * fused::count +
+             stride_bytes / bytes % fused::count;
+    };
+    copy.in_step = phase(problem.in, problem.in_stride_bytes, sizeof(In)) ==
+                   phase(copy.data, copy.stride_bytes, sizeof(Out));
+  }
+  arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
+  size_type blocks = 0;
+  // Two outputs, one along each side of the input: neighbours write neighbouring memory in both.
+  const int strip_width = Kind == fusion::dual ? 8 : 1;
+  if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
+    return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
+      const bool copies = Kind == fusion::dual;
+      return launch_fused<Kind, Aligned, In, Out>(
+          part, copies ? copy_beside(copy, problem, part, sizeof(In), sizeof(Out)) : copy, op,
+          stream);
+    });
+  }
+  arguments.problem.nx = problem.nx;
+  Op own_op = op;
+  void* pointers[] = {&arguments, &copy, &own_op};
+  return start(&fused_kernel<Kind, Aligned, In, Out, Op>, blocks, fused::threads, 0, pointers,
+               stream);
+}
+
+/// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or
+/// for any.
+template <fusion Kind, class In, class Out, class Op>
+cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
+                         cudaStream_t stream) {
+  using aligned = fused_shape<In, Out, Kind, true>;
+  if constexpr (fused_shape<In, Out, Kind, false>::recalls) {
+    if (sector_mask(problem, 1) == 0) {
+      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+    }
+  } else if constexpr (aligned::loads != fused_shape<In, Out, Kind, false>::loads) {
+    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
+    const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
+    if (in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0) {
+      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+    }
+  }
+  return launch_fused<Kind, false, In, Out>(problem, copy, op, stream);
+}
+
+/// out(x, y) = op(in(y, x)), or with the old out(x, y) as a second argument.
+template <fusion Kind, class In, class Out, class Op>
+cudaError_t transform_elements(const transpose_request& request, const Op& op,
+                               cudaStream_t stream) {
+  static_assert(Kind != fusion::dual, "that one takes a third matrix");
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
+  return launch_fused<Kind, In, Out>(make_problem(request), {}, op, stream);
+}
+
+/// copy(y, x) = out(x, y) = op(in(y, x)); `copy_stride` in elements.
+template <class In, class Out, class Op>
+cudaError_t transform_twice(const transpose_request& request, Out* copy, size_type copy_stride,
+                            const Op& op, cudaStream_t stream) {
+  verdict answer = examine(request);
+  if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
+  if (answer != verdict::go) { return status_of(answer); }
+  const size_type stride_bytes = copy_stride * sizeof(Out);
+  return launch_fused<fusion::dual, In, Out>(make_problem(request), {copy, stride_bytes, 0, false},
+                                             op, stream);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
