@@ -117,34 +117,26 @@ void check_ways(const backwards_transpose& t, shape s, std::size_t batch, std::s
 }  // namespace
 
 TEST_CASE("backwards: every path at a small size", "[backwards][quick]") {
-  require_device();
-  random_source random;
-  for (const backwards_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      check_ways(t, {64, 128}, 1, 64, random);  // whole tiles, where the element has them
-      check_ways(t, {71, 90}, 1, 5, random);    // tiles
-      check_ways(t, {3, 300}, 1, 2, random);    // few columns
-      check_ways(t, {300, 5}, 1, 2, random);    // few rows
-      check_ways(t, {7, 9}, 20, 0, random);     // small matrices
-    }
-  }
+  for_each_type(transposes, [&](const backwards_transpose& t, random_source& random) {
+    check_ways(t, {64, 128}, 1, 64, random);  // whole tiles, where the element has them
+    check_ways(t, {71, 90}, 1, 5, random);    // tiles
+    check_ways(t, {3, 300}, 1, 2, random);    // few columns
+    check_ways(t, {300, 5}, 1, 2, random);    // few rows
+    check_ways(t, {7, 9}, 20, 0, random);     // small matrices
+  });
 }
 
 TEST_CASE("backwards: random shapes and strides", "[backwards]") {
-  require_device();
-  random_source random;
-  for (const backwards_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (int i = 0; i < 20; ++i) {
-        check_ways(t, {random.between(1, 400), random.between(1, 400)}, 1, random.between(1, 40),
-                   random);
-        check_ways(t, {random.between(1, 20), random.between(1, 5000)}, 1, random.between(1, 9),
-                   random);
-        check_ways(t, {random.between(1, 5000), random.between(1, 20)}, 1, random.between(1, 9),
-                   random);
-        check_ways(t, {random.between(1, 60), random.between(1, 60)}, random.between(2, 50), 0,
-                   random);
-      }
+  for_each_type(transposes, [&](const backwards_transpose& t, random_source& random) {
+    for (int i = 0; i < 20; ++i) {
+      check_ways(t, {random.between(1, 400), random.between(1, 400)}, 1, random.between(1, 40),
+                 random);
+      check_ways(t, {random.between(1, 20), random.between(1, 5000)}, 1, random.between(1, 9),
+                 random);
+      check_ways(t, {random.between(1, 5000), random.between(1, 20)}, 1, random.between(1, 9),
+                 random);
+      check_ways(t, {random.between(1, 60), random.between(1, 60)}, random.between(2, 50), 0,
+                 random);
     }
-  }
+  });
 }

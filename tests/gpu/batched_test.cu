@@ -56,78 +56,66 @@ void check_every_form(const batch_calls& t, shape s, std::size_t batch, random_s
 }  // namespace
 
 TEST_CASE("batched: every path at a small size", "[batched][quick]") {
-  require_device();
-  random_source random;
-  for (const batch_calls& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : {shape{1, 1}, shape{3, 5}, shape{8, 8}, shape{33, 31}, shape{64, 64}}) {
-        check_every_form(t, s, 3, random);
-      }
-      check_every_form(t, {3, 150}, 2, random);
-      check_every_form(t, {150, 3}, 2, random);
-      check_every_form(t, {128, 128}, 2, random);
-      // Too large to be staged whole: rows that are short, rows that are long, whole accesses.
-      check_every_form(t, {130, 1000 / t.type.size}, 2, random);
-      check_every_form(t, {130, 1040 / t.type.size + 259}, 2, random);
-      check_every_form(t, {256, 256}, 2, random);
-      check_contiguous(t, {8, 8}, 100, random, t.type.alignment, 3 * t.type.alignment);
-      // Several matrices a box: even rows with pads between them, odd ones without; matrices that lie alike,
-      // and such that start at every place of a word; rounds of columns and of whole matrices.
-      for (const shape s : {shape{64, 64}, shape{60, 100}, shape{101, 99}, shape{12, 13}}) {
-        check_contiguous(t, s, 9, random);
-        check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
-        check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
-      }
-      // Words of small elements that start at every row: boxes that are full and not, two matrices in a word, and
-      // one matrix of a size that needs more shared memory than a block has without asking.
-      for (const shape s : {shape{49, 51}, shape{24, 25}, shape{40, 13}, shape{50, 50}}) {
-        check_contiguous(t, s, 11, random, 3 * t.type.alignment, t.type.alignment);
-      }
-      check_contiguous(t, {201, 199}, 2, random, t.type.alignment, 5 * t.type.alignment);
-      // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
-      check_contiguous(t, {4, 8}, 600, random);
-      check_contiguous(t, {60, 52}, 7, random);
-      for (const shape s : {shape{12, 1360}, shape{1360, 12}, shape{48, 272}, shape{272, 48}}) {
-        check_contiguous(t, s, 2, random);
-        check_strided(t, s, 2, 16, 32, random);
-      }
-      if (t.type.size <= 8) { check_every_form(t, {250, 1000 / t.type.size}, 2, random); }
-      // Each of the tiniest matrices takes more shared memory than it has bytes where gaps part them.
-      if (t.type.size <= 2) { check_strided(t, {1, 2}, 20000, 1, 0, random); }
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    for (const shape s : {shape{1, 1}, shape{3, 5}, shape{8, 8}, shape{33, 31}, shape{64, 64}}) {
+      check_every_form(t, s, 3, random);
     }
-  }
+    check_every_form(t, {3, 150}, 2, random);
+    check_every_form(t, {150, 3}, 2, random);
+    check_every_form(t, {128, 128}, 2, random);
+    // Too large to be staged whole: rows that are short, rows that are long, whole accesses.
+    check_every_form(t, {130, 1000 / t.type.size}, 2, random);
+    check_every_form(t, {130, 1040 / t.type.size + 259}, 2, random);
+    check_every_form(t, {256, 256}, 2, random);
+    check_contiguous(t, {8, 8}, 100, random, t.type.alignment, 3 * t.type.alignment);
+    // Several matrices a box: even rows with pads between them, odd ones without; matrices that lie alike,
+    // and such that start at every place of a word; rounds of columns and of whole matrices.
+    for (const shape s : {shape{64, 64}, shape{60, 100}, shape{101, 99}, shape{12, 13}}) {
+      check_contiguous(t, s, 9, random);
+      check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
+      check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
+    }
+    // Words of small elements that start at every row: boxes that are full and not, two matrices in a word, and
+    // one matrix of a size that needs more shared memory than a block has without asking.
+    for (const shape s : {shape{49, 51}, shape{24, 25}, shape{40, 13}, shape{50, 50}}) {
+      check_contiguous(t, s, 11, random, 3 * t.type.alignment, t.type.alignment);
+    }
+    check_contiguous(t, {201, 199}, 2, random, t.type.alignment, 5 * t.type.alignment);
+    // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
+    check_contiguous(t, {4, 8}, 600, random);
+    check_contiguous(t, {60, 52}, 7, random);
+    for (const shape s : {shape{12, 1360}, shape{1360, 12}, shape{48, 272}, shape{272, 48}}) {
+      check_contiguous(t, s, 2, random);
+      check_strided(t, s, 2, 16, 32, random);
+    }
+    if (t.type.size <= 8) { check_every_form(t, {250, 1000 / t.type.size}, 2, random); }
+    // Each of the tiniest matrices takes more shared memory than it has bytes where gaps part them.
+    if (t.type.size <= 2) { check_strided(t, {1, 2}, 20000, 1, 0, random); }
+  });
 }
 
 TEST_CASE("batched: a few matrices of every shape", "[batched]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{1, 1},    {1, 5},     {5, 1},     {2, 2},     {3, 5},     {4, 4},
                           {7, 9},    {8, 8},     {16, 16},   {17, 31},   {31, 33},   {32, 32},
                           {33, 33},  {64, 2},    {2, 64},    {64, 64},   {65, 63},   {3, 1000},
                           {1000, 3}, {127, 129}, {128, 128}, {256, 256}, {257, 129}, {129, 257}};
-  for (const batch_calls& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : shapes) {
-        for (const std::size_t batch : {1, 2, 7}) check_every_form(t, s, batch, random);
-      }
-      for (const std::size_t row_bytes : {200, 400, 600, 1000, 1024, 1100}) {
-        check_every_form(t, {130, row_bytes / t.type.size}, 3, random);
-      }
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    for (const shape s : shapes) {
+      for (const std::size_t batch : {1, 2, 7}) check_every_form(t, s, batch, random);
     }
-  }
+    for (const std::size_t row_bytes : {200, 400, 600, 1000, 1024, 1100}) {
+      check_every_form(t, {130, row_bytes / t.type.size}, 3, random);
+    }
+  });
 }
 
 TEST_CASE("batched: a thousand small matrices", "[batched]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{1, 1}, {2, 3}, {3, 5}, {8, 8}, {16, 16}, {31, 17}, {32, 32}, {3, 100}};
-  for (const batch_calls& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : shapes) {
-        if (s.nx * s.ny * t.type.size <= 8192) check_every_form(t, s, 1000, random);
-      }
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    for (const shape s : shapes) {
+      if (s.nx * s.ny * t.type.size <= 8192) check_every_form(t, s, 1000, random);
     }
-  }
+  });
 }
 
 // A grid that counts matrices in y or z would end at 65535 of them.
@@ -144,20 +132,16 @@ TEST_CASE("batched: 70000 matrices", "[batched]") {
 }
 
 TEST_CASE("batched: random shapes batches gaps and alignments", "[batched]") {
-  require_device();
-  random_source random;
-  for (const batch_calls& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      const std::size_t most = 64 / t.type.alignment;
-      for (int i = 0; i < 30; ++i) {
-        const shape s{random.between(1, 90), random.between(1, 90)};
-        const std::size_t batch = random.between(1, 60);
-        const std::size_t in = t.type.alignment * random.between(0, most);
-        const std::size_t out = t.type.alignment * random.between(0, most);
-        check_contiguous(t, s, batch, random, in, out);
-        check_strided(t, s, batch, random.between(0, 40), random.between(0, 40), random, in, out);
-        check_scattered(t, s, batch, random);
-      }
+  for_each_type(transposes, [&](const batch_calls& t, random_source& random) {
+    const std::size_t most = 64 / t.type.alignment;
+    for (int i = 0; i < 30; ++i) {
+      const shape s{random.between(1, 90), random.between(1, 90)};
+      const std::size_t batch = random.between(1, 60);
+      const std::size_t in = t.type.alignment * random.between(0, most);
+      const std::size_t out = t.type.alignment * random.between(0, most);
+      check_contiguous(t, s, batch, random, in, out);
+      check_strided(t, s, batch, random.between(0, 40), random.between(0, 40), random, in, out);
+      check_scattered(t, s, batch, random);
     }
-  }
+  });
 }

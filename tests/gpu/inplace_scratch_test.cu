@@ -106,31 +106,28 @@ void check_amounts(const scratch_call& c, shape s, random_source& random,
 }
 
 void check_quick(std::size_t lowest, std::size_t highest) {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : scratch_calls_between(lowest, highest)) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t step = c.type.alignment;
-      check_amounts(c, {24, 36}, random);
-      for (const shape s :
-           {shape{37, 20}, shape{3, 100}, shape{100, 3}, shape{1, 9}, shape{9, 1}, shape{32, 32},
-            shape{64, 16}, shape{5, 70000 / c.type.size}, shape{70000 / c.type.size, 5}}) {
-        check_smallest(c, s, random, step);
-      }
-      // Bands of several tiles; squares wider than a band, and of whole 16-byte accesses.
-      for (const shape s : {shape{131, 900}, shape{900, 131}, shape{390, 260}, shape{260, 390}}) {
-        check_smallest(c, s, random, step);
-      }
-      check_smallest(c, {160, 480}, random);
-      check_smallest(c, {480, 320}, random);
-      // Small elements whose squares move with the columns, because no block holds their rows.
-      if (c.type.size <= 2) {
-        const std::size_t side = 200 / c.type.size;
-        check_smallest(c, {side * 13, side * 12}, random, step);
-        check_smallest(c, {side * 12, side * 13}, random, step);
-      }
-    }
-  }
+  for_each_type(
+      scratch_calls_between(lowest, highest), [&](const scratch_call& c, random_source& random) {
+        const std::size_t step = c.type.alignment;
+        check_amounts(c, {24, 36}, random);
+        for (const shape s :
+             {shape{37, 20}, shape{3, 100}, shape{100, 3}, shape{1, 9}, shape{9, 1}, shape{32, 32},
+              shape{64, 16}, shape{5, 70000 / c.type.size}, shape{70000 / c.type.size, 5}}) {
+          check_smallest(c, s, random, step);
+        }
+        // Bands of several tiles; squares wider than a band, and of whole 16-byte accesses.
+        for (const shape s : {shape{131, 900}, shape{900, 131}, shape{390, 260}, shape{260, 390}}) {
+          check_smallest(c, s, random, step);
+        }
+        check_smallest(c, {160, 480}, random);
+        check_smallest(c, {480, 320}, random);
+        // Small elements whose squares move with the columns, because no block holds their rows.
+        if (c.type.size <= 2) {
+          const std::size_t side = 200 / c.type.size;
+          check_smallest(c, {side * 13, side * 12}, random, step);
+          check_smallest(c, {side * 12, side * 13}, random, step);
+        }
+      });
 }
 
 }  // namespace
@@ -384,85 +381,65 @@ TEST_CASE("scratch: columns longer than shared memory", "[inplace]") {
 }
 
 TEST_CASE("scratch: coprime and other sides", "[inplace]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{2, 3},     {3, 2},     {4, 6},     {6, 4},     {30, 42},   {64, 96},
                           {96, 64},   {97, 101},  {101, 97},  {127, 128}, {128, 127}, {128, 256},
                           {256, 128}, {255, 256}, {210, 330}, {331, 211}, {300, 200}, {512, 384},
                           {251, 509}, {512, 33},  {33, 512},  {1000, 27}, {27, 1000}, {360, 840}};
-  for (const scratch_call& c : plain_scratch_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const shape s : shapes) check_amounts(c, s, random, some_misalignment(c.type, random));
-    }
-  }
+  for_each_type(plain_scratch_calls(), [&](const scratch_call& c, random_source& random) {
+    for (const shape s : shapes) check_amounts(c, s, random, some_misalignment(c.type, random));
+  });
 }
 
 TEST_CASE("scratch: every element type", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : every_scratch_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      check_amounts(c, {150, 120}, random, some_misalignment(c.type, random));
-      check_amounts(c, {113, 211}, random, some_misalignment(c.type, random));
-      check_amounts(c, {7, 1000}, random, some_misalignment(c.type, random));
-      check_amounts(c, {1000, 7}, random, some_misalignment(c.type, random));
-    }
-  }
+  for_each_type(every_scratch_call(), [&](const scratch_call& c, random_source& random) {
+    check_amounts(c, {150, 120}, random, some_misalignment(c.type, random));
+    check_amounts(c, {113, 211}, random, some_misalignment(c.type, random));
+    check_amounts(c, {7, 1000}, random, some_misalignment(c.type, random));
+    check_amounts(c, {1000, 7}, random, some_misalignment(c.type, random));
+  });
 }
 
 TEST_CASE("scratch: few columns and few rows", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : plain_scratch_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t few : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
-        for (const std::size_t many : {1000, 20011}) {
-          check_smallest(c, {few, many}, random, some_misalignment(c.type, random));
-          check_smallest(c, {many, few}, random, some_misalignment(c.type, random));
-        }
-        check_amounts(c, {few, 6007}, random, some_misalignment(c.type, random));
-        check_amounts(c, {6007, few}, random, some_misalignment(c.type, random));
+  for_each_type(plain_scratch_calls(), [&](const scratch_call& c, random_source& random) {
+    for (const std::size_t few : {1, 2, 3, 4, 5, 7, 8, 16, 31}) {
+      for (const std::size_t many : {1000, 20011}) {
+        check_smallest(c, {few, many}, random, some_misalignment(c.type, random));
+        check_smallest(c, {many, few}, random, some_misalignment(c.type, random));
       }
+      check_amounts(c, {few, 6007}, random, some_misalignment(c.type, random));
+      check_amounts(c, {6007, few}, random, some_misalignment(c.type, random));
     }
-  }
+  });
 }
 
 TEST_CASE("scratch: few columns or rows of hundreds of kilobytes", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : plain_scratch_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t bytes : {200000, 232448, 500000}) {
-        const std::size_t many = bytes / c.type.size + 1;
-        for (const std::size_t few : {2, 5, 12, 40}) {
-          check_smallest(c, {many, few}, random);
-          check_smallest(c, {few, many}, random);
-        }
-        check_amounts(c, {many, 6}, random);
-        check_amounts(c, {6, many}, random);
+  for_each_type(plain_scratch_calls(), [&](const scratch_call& c, random_source& random) {
+    for (const std::size_t bytes : {200000, 232448, 500000}) {
+      const std::size_t many = bytes / c.type.size + 1;
+      for (const std::size_t few : {2, 5, 12, 40}) {
+        check_smallest(c, {many, few}, random);
+        check_smallest(c, {few, many}, random);
       }
+      check_amounts(c, {many, 6}, random);
+      check_amounts(c, {6, many}, random);
     }
-  }
+  });
 }
 
 TEST_CASE("scratch: random sides", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : every_scratch_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (int i = 0; i < 25; ++i) {
-        shape s{random.between(1, 300), random.between(1, 300)};
-        if (i % 4 == 0) {  // a common divisor
-          const std::size_t common = random.between(2, 20);
-          s = {common * random.between(1, 20), common * random.between(1, 20)};
-        }
-        const std::size_t least = smallest_scratch(c, s, nullptr);
-        const std::size_t full = std::max(least, s.nx * s.ny * c.type.size);
-        check_with(c, s, least, random, some_misalignment(c.type, random));
-        check_with(c, s, random.between(least, full), random, some_misalignment(c.type, random));
+  for_each_type(every_scratch_call(), [&](const scratch_call& c, random_source& random) {
+    for (int i = 0; i < 25; ++i) {
+      shape s{random.between(1, 300), random.between(1, 300)};
+      if (i % 4 == 0) {  // a common divisor
+        const std::size_t common = random.between(2, 20);
+        s = {common * random.between(1, 20), common * random.between(1, 20)};
       }
+      const std::size_t least = smallest_scratch(c, s, nullptr);
+      const std::size_t full = std::max(least, s.nx * s.ny * c.type.size);
+      check_with(c, s, least, random, some_misalignment(c.type, random));
+      check_with(c, s, random.between(least, full), random, some_misalignment(c.type, random));
     }
-  }
+  });
 }
 
 TEST_CASE("scratch: twice is what it was", "[inplace][quick]") {

@@ -28,26 +28,23 @@ void check_square(const symmetry_calls& c, std::size_t n, std::size_t gap, rando
 }
 
 void check_quick(std::size_t lowest, std::size_t highest) {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_between(lowest, highest)) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t step = c.type.alignment;
-      check_reverse_inplace(c, 97, random, step);
-      check_reverse_inplace(c, 16128 / c.type.size + 4, random);
-      check_reverse_inplace(c, 40001 / c.type.size, random, 3 * step);
-      for (const symmetry s : row_symmetries) {
-        check_inplace(c, s, {21, 46}, 0, random, step);
-        check_inplace(c, s, {17000 / c.type.size, 3}, 1, random);
-        check_inplace(c, s, {17001 / c.type.size, 4}, 0, random);
-      }
-      for (const symmetry s : every_symmetry) {
-        if (swaps_sides(s)) check_inplace(c, s, {67, 67}, 2, random);
-      }
-      check_square(c, 128, 0, random);
-      check_square(c, 75, 0, random, step);
-    }
-  }
+  for_each_type(calls_between(lowest, highest),
+                [&](const symmetry_calls& c, random_source& random) {
+                  const std::size_t step = c.type.alignment;
+                  check_reverse_inplace(c, 97, random, step);
+                  check_reverse_inplace(c, 16128 / c.type.size + 4, random);
+                  check_reverse_inplace(c, 40001 / c.type.size, random, 3 * step);
+                  for (const symmetry s : row_symmetries) {
+                    check_inplace(c, s, {21, 46}, 0, random, step);
+                    check_inplace(c, s, {17000 / c.type.size, 3}, 1, random);
+                    check_inplace(c, s, {17001 / c.type.size, 4}, 0, random);
+                  }
+                  for (const symmetry s : every_symmetry) {
+                    if (swaps_sides(s)) check_inplace(c, s, {67, 67}, 2, random);
+                  }
+                  check_square(c, 128, 0, random);
+                  check_square(c, 75, 0, random, step);
+                });
 }
 
 }  // namespace
@@ -86,94 +83,70 @@ TEST_CASE("in place: large tiles of squares", "[inplace][quick]") {
 // ---------------------------------------------------- reverse, flips, half turns
 
 TEST_CASE("in place: reverse of few elements", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t n = 1; n <= 70; ++n) {
-        check_reverse_inplace(c, n, random);
-        check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
-      }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t n = 1; n <= 70; ++n) {
+      check_reverse_inplace(c, n, random);
+      check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
     }
-  }
+  });
 }
 
 TEST_CASE("in place: reverse at every offset", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t offset = 0; offset <= 16; offset += c.type.alignment) {
-        // The middle of the array falls on every place within 16 bytes.
-        for (std::size_t more = 0; more < 33; ++more) {
-          check_reverse_inplace(c, 3000 / c.type.size + more, random, offset);
-        }
-        check_reverse_inplace(c, 20000 / c.type.size + random.between(0, 40), random, offset);
-        check_reverse_inplace(c, 90000 / c.type.size + random.between(0, 40), random, offset);
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t offset = 0; offset <= 16; offset += c.type.alignment) {
+      // The middle of the array falls on every place within 16 bytes.
+      for (std::size_t more = 0; more < 33; ++more) {
+        check_reverse_inplace(c, 3000 / c.type.size + more, random, offset);
       }
+      check_reverse_inplace(c, 20000 / c.type.size + random.between(0, 40), random, offset);
+      check_reverse_inplace(c, 90000 / c.type.size + random.between(0, 40), random, offset);
     }
-  }
+  });
 }
 
 TEST_CASE("in place: reverse of lengths about a block's span", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t chunk : chunk_bytes) {
-        for (const std::size_t times : {1, 2, 3, 4, 7}) {
-          for (const std::size_t n : counts_near(times * chunk, c.type.size)) {
-            check_reverse_inplace(c, n, random);
-            check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
-          }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t chunk : chunk_bytes) {
+      for (const std::size_t times : {1, 2, 3, 4, 7}) {
+        for (const std::size_t n : counts_near(times * chunk, c.type.size)) {
+          check_reverse_inplace(c, n, random);
+          check_reverse_inplace(c, n, random, some_misalignment(c.type, random));
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("in place: reverse of a few million bytes", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      check_reverse_inplace(c, random.between(3000000, 5000000) / c.type.size, random,
-                            some_misalignment(c.type, random));
-    }
-  }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    check_reverse_inplace(c, random.between(3000000, 5000000) / c.type.size, random,
+                          some_misalignment(c.type, random));
+  });
 }
 
 TEST_CASE("in place: many short rows", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t nx = 1; nx <= 40; ++nx) {
-        for (const symmetry s : row_symmetries) {
-          check_inplace(c, s, {nx, 1000 + nx}, 0, random, some_misalignment(c.type, random));
-          check_inplace(c, s, {nx, 1001}, random.between(1, 4), random);
-        }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t nx = 1; nx <= 40; ++nx) {
+      for (const symmetry s : row_symmetries) {
+        check_inplace(c, s, {nx, 1000 + nx}, 0, random, some_misalignment(c.type, random));
+        check_inplace(c, s, {nx, 1001}, random.between(1, 4), random);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("in place: rows about a block's span", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t around : notable_row_bytes) {
-        for (const std::size_t nx : counts_near(around, c.type.size)) {
-          for (const symmetry s : row_symmetries) {
-            check_inplace(c, s, {nx, random.between(1, 9)}, 0, random,
-                          some_misalignment(c.type, random));
-            check_inplace(c, s, {nx, random.between(1, 9)}, random.between(1, 20), random);
-          }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t around : notable_row_bytes) {
+      for (const std::size_t nx : counts_near(around, c.type.size)) {
+        for (const symmetry s : row_symmetries) {
+          check_inplace(c, s, {nx, random.between(1, 9)}, 0, random,
+                        some_misalignment(c.type, random));
+          check_inplace(c, s, {nx, random.between(1, 9)}, random.between(1, 20), random);
         }
       }
     }
-  }
+  });
 }
 
 // From the last to the first, short rows are moved as elements of their own length.
@@ -194,81 +167,60 @@ TEST_CASE("in place: rows of every length up to 600 bytes", "[inplace]") {
 }
 
 TEST_CASE("in place: random parts of random matrices", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (int i = 0; i < 20; ++i) {
-        const shape s{random.between(1, 400), random.between(1, 400)};
-        for (const symmetry how : row_symmetries) {
-          check_inplace(c, how, s, random.between(0, 70), random,
-                        some_misalignment(c.type, random));
-        }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (int i = 0; i < 20; ++i) {
+      const shape s{random.between(1, 400), random.between(1, 400)};
+      for (const symmetry how : row_symmetries) {
+        check_inplace(c, how, s, random.between(0, 70), random, some_misalignment(c.type, random));
       }
     }
-  }
+  });
 }
 
 TEST_CASE("in place: each name is its symmetry", "[inplace][quick]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_between(3, 4)) {
-    DYNAMIC_SECTION(c.type.name) {
-      const shape s{37, 21};
-      const auto check_name = [&](symmetry how, auto call) {
-        check_inplace(c.type, how, s, s.nx, 0, random,
-                      [&](std::byte* data) { return call(data, s); });
-      };
-      check_name(symmetry::flip_lr, c.flip_lr_inplace);
-      check_name(symmetry::flip_ud, c.flip_ud_inplace);
-      check_name(symmetry::rotate_180, c.rotate_180_inplace);
-    }
-  }
+  for_each_type(calls_between(3, 4), [&](const symmetry_calls& c, random_source& random) {
+    const shape s{37, 21};
+    const auto check_name = [&](symmetry how, auto call) {
+      check_inplace(c.type, how, s, s.nx, 0, random,
+                    [&](std::byte* data) { return call(data, s); });
+    };
+    check_name(symmetry::flip_lr, c.flip_lr_inplace);
+    check_name(symmetry::flip_ud, c.flip_ud_inplace);
+    check_name(symmetry::rotate_180, c.rotate_180_inplace);
+  });
 }
 
 // ---------------------------------------------------- squares
 
 TEST_CASE("in place: squares about the edges of tiles", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t n : {1,  2,  3,  15,  16,  17,  31,  32,  33,  63,  64,  65,
-                                  95, 96, 97, 127, 128, 129, 191, 255, 256, 257, 383, 513}) {
-        check_square(c, n, 0, random);
-        check_square(c, n, random.between(1, 40), random, some_misalignment(c.type, random));
-      }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t n : {1,  2,  3,  15,  16,  17,  31,  32,  33,  63,  64,  65,
+                                95, 96, 97, 127, 128, 129, 191, 255, 256, 257, 383, 513}) {
+      check_square(c, n, 0, random);
+      check_square(c, n, random.between(1, 40), random, some_misalignment(c.type, random));
     }
-  }
+  });
 }
 
 TEST_CASE("in place: every symmetry of a square", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const symmetry how : every_symmetry) {
-        for (int i = 0; i < 6; ++i) {
-          const std::size_t n = random.between(1, 300);
-          check_inplace(c, how, {n, n}, i % 2 == 0 ? 0 : random.between(1, 70), random,
-                        some_misalignment(c.type, random));
-        }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (const symmetry how : every_symmetry) {
+      for (int i = 0; i < 6; ++i) {
+        const std::size_t n = random.between(1, 300);
+        check_inplace(c, how, {n, n}, i % 2 == 0 ? 0 : random.between(1, 70), random,
+                      some_misalignment(c.type, random));
       }
     }
-  }
+  });
 }
 
 TEST_CASE("in place: large squares", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t n = c.type.size == 64 ? 600 : 1600;
-      check_square(c, n, 0, random);
-      check_square(c, n + 1, 0, random);
-      check_square(c, n + 3, 5, random, c.type.alignment);
-    }
-  }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    const std::size_t n = c.type.size == 64 ? 600 : 1600;
+    check_square(c, n, 0, random);
+    check_square(c, n + 1, 0, random);
+    check_square(c, n + 3, 5, random, c.type.alignment);
+  });
 }
 
 TEST_CASE("in place: what is done is undone", "[inplace][quick]") {

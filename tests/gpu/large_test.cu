@@ -190,27 +190,23 @@ TEST_CASE("large: transform", "[large]") {
 
 // 64-bit offsets at little work.
 TEST_CASE("large: strides beyond 32 bits", "[large]") {
-  require_device();
-  random_source random;
   constexpr std::size_t two_to_31 = std::size_t{1} << 31;
   const std::vector<view_transpose> transposes{
       make_view<std::uint8_t>("std::uint8_t"),
       make_view<std::uint8_t, 32, 8>("std::uint8_t, 32, 8"),
       make_view<float>("float"),
   };
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      // The last row starts past 2^31, and in the second pair past 2^32 elements.
-      for (const std::size_t last : {two_to_31 + 64, 2 * two_to_31 + 64}) {
-        check_sparse(t, {40, 3}, last / 2, 3, random);
-        check_sparse(t, {3, 40}, 3, last / 2, random);
-        check_sparse(t, {64, 65}, last / 64, 65, random);
-        check_sparse(t, {65, 64}, 65, last / 64, random);
-        check_sparse(t, {128, 129}, (last / 128 + 15) / 16 * 16, 144, random);
-        check_sparse(t, {129, 128}, 144, (last / 128 + 15) / 16 * 16, random);
-      }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    // The last row starts past 2^31, and in the second pair past 2^32 elements.
+    for (const std::size_t last : {two_to_31 + 64, 2 * two_to_31 + 64}) {
+      check_sparse(t, {40, 3}, last / 2, 3, random);
+      check_sparse(t, {3, 40}, 3, last / 2, random);
+      check_sparse(t, {64, 65}, last / 64, 65, random);
+      check_sparse(t, {65, 64}, 65, last / 64, random);
+      check_sparse(t, {128, 129}, (last / 128 + 15) / 16 * 16, 144, random);
+      check_sparse(t, {129, 128}, 144, (last / 128 + 15) / 16 * 16, random);
     }
-  }
+  });
 }
 
 TEST_CASE("large: batch strides beyond 32 bits", "[large]") {

@@ -49,50 +49,38 @@ TEST_CASE("reorient batched: every path, 16 bytes", "[batched][quick]") { check_
 TEST_CASE("reorient batched: every path, 64 bytes", "[batched][quick]") { check_quick(64); }
 
 TEST_CASE("reorient batched: a few matrices of every shape", "[batched]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{1, 1},   {1, 5},   {5, 1},     {2, 2},     {3, 5},    {7, 9},   {8, 8},
                           {17, 31}, {32, 32}, {33, 33},   {64, 2},    {2, 64},   {64, 64}, {65, 63},
                           {3, 999}, {999, 3}, {128, 128}, {129, 257}, {8065, 2}, {4097, 3}};
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const shape s : shapes) {
-        for (const std::size_t batch : {1, 2, 7}) {
-          for (const symmetry how : every_symmetry)
-            check_every_form(batches_of(c, how), s, batch, random);
-        }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const shape s : shapes) {
+      for (const std::size_t batch : {1, 2, 7}) {
+        for (const symmetry how : every_symmetry)
+          check_every_form(batches_of(c, how), s, batch, random);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reorient batched: every element type", "[batched]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const symmetry how : every_symmetry) {
-        check_every_form(batches_of(c, how), {45, 34}, 5, random);
-        check_every_form(batches_of(c, how), {5, 3}, 60, random);
-      }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (const symmetry how : every_symmetry) {
+      check_every_form(batches_of(c, how), {45, 34}, 5, random);
+      check_every_form(batches_of(c, how), {5, 3}, 60, random);
     }
-  }
+  });
 }
 
 TEST_CASE("reorient batched: a thousand small matrices", "[batched]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{1, 1}, {2, 3}, {1, 8}, {8, 1}, {8, 8}, {31, 17}, {3, 100}};
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const shape s : shapes) {
-        for (const symmetry how : every_symmetry) {
-          if (s.nx * s.ny * c.type.size <= 4096)
-            check_every_form(batches_of(c, how), s, 1000, random);
-        }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const shape s : shapes) {
+      for (const symmetry how : every_symmetry) {
+        if (s.nx * s.ny * c.type.size <= 4096)
+          check_every_form(batches_of(c, how), s, 1000, random);
       }
     }
-  }
+  });
 }
 
 // A grid that counts matrices in y or z would end at 65535 of them.
@@ -109,21 +97,17 @@ TEST_CASE("reorient batched: 70000 matrices", "[batched]") {
 }
 
 TEST_CASE("reorient batched: random shapes batches gaps and alignments", "[batched]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t most = 64 / c.type.alignment;
-      for (int i = 0; i < 80; ++i) {
-        const batch_calls b = batches_of(c, every_symmetry[random.between(0, 7)]);
-        const shape s{random.between(1, 90), random.between(1, 90)};
-        const std::size_t batch = random.between(1, 60);
-        const std::size_t in = c.type.alignment * random.between(0, most);
-        const std::size_t out = c.type.alignment * random.between(0, most);
-        check_contiguous(b, s, batch, random, in, out);
-        check_strided(b, s, batch, random.between(0, 40), random.between(0, 40), random, in, out);
-        check_scattered(b, s, batch, random);
-      }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    const std::size_t most = 64 / c.type.alignment;
+    for (int i = 0; i < 80; ++i) {
+      const batch_calls b = batches_of(c, every_symmetry[random.between(0, 7)]);
+      const shape s{random.between(1, 90), random.between(1, 90)};
+      const std::size_t batch = random.between(1, 60);
+      const std::size_t in = c.type.alignment * random.between(0, most);
+      const std::size_t out = c.type.alignment * random.between(0, most);
+      check_contiguous(b, s, batch, random, in, out);
+      check_strided(b, s, batch, random.between(0, 40), random.between(0, 40), random, in, out);
+      check_scattered(b, s, batch, random);
     }
-  }
+  });
 }

@@ -15,46 +15,39 @@ using tt::symmetry;
 // Every kernel with few elements: rows in all directions, tiles whole and cut, spans of a block and
 // just more than one.
 void check_quick(std::size_t lowest, std::size_t highest) {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_between(lowest, highest)) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t step = c.type.alignment;
-      check_reverse(c, 1, random);
-      check_reverse(c, 97, random, step, 0);
-      check_reverse(c, 16128 / c.type.size + 5, random, 0, 3 * step);
-      check_reverse(c, 40000 / c.type.size, random, step, step);
-      for (const symmetry s : every_symmetry) {
-        check_dense(c, s, {33, 47}, random);
-        check_views(c, s, {65, 64}, 3, 2, random, step, 0);
-      }
-      // Rows of more than a block, and of a few elements.
-      for (const symmetry s : {symmetry::flip_lr, symmetry::flip_ud, symmetry::rotate_180}) {
-        check_views(c, s, {17000 / c.type.size, 3}, 1, 2, random, 0, step);
-        check_dense(c, s, {3, 301}, random);
-      }
-    }
-  }
+  for_each_type(
+      calls_between(lowest, highest), [&](const symmetry_calls& c, random_source& random) {
+        const std::size_t step = c.type.alignment;
+        check_reverse(c, 1, random);
+        check_reverse(c, 97, random, step, 0);
+        check_reverse(c, 16128 / c.type.size + 5, random, 0, 3 * step);
+        check_reverse(c, 40000 / c.type.size, random, step, step);
+        for (const symmetry s : every_symmetry) {
+          check_dense(c, s, {33, 47}, random);
+          check_views(c, s, {65, 64}, 3, 2, random, step, 0);
+        }
+        // Rows of more than a block, and of a few elements.
+        for (const symmetry s : {symmetry::flip_lr, symmetry::flip_ud, symmetry::rotate_180}) {
+          check_views(c, s, {17000 / c.type.size, 3}, 1, 2, random, 0, step);
+          check_dense(c, s, {3, 301}, random);
+        }
+      });
 }
 
 // Transposes of whole tiles, few columns and few rows take kernels of their own.
 void check_quick_tiles(std::size_t lowest, std::size_t highest) {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : between(plain_calls(), lowest, highest)) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const symmetry s :
-           {symmetry::rotate_90, symmetry::rotate_270, symmetry::anti_transpose}) {
-        check_dense(c, s, {128, 256}, random);
-        check_dense(c, s, {3, 257}, random);
-        check_dense(c, s, {257, 3}, random);
-        check_dense(c, s, {1, 100}, random);
-        check_dense(c, s, {100, 1}, random);
-        check_views(c, s, {1, 100}, 2, 0, random);
-        check_views(c, s, {100, 1}, 0, 2, random);
-      }
+  for_each_type(between(plain_calls(), lowest, highest), [&](const symmetry_calls& c,
+                                                             random_source& random) {
+    for (const symmetry s : {symmetry::rotate_90, symmetry::rotate_270, symmetry::anti_transpose}) {
+      check_dense(c, s, {128, 256}, random);
+      check_dense(c, s, {3, 257}, random);
+      check_dense(c, s, {257, 3}, random);
+      check_dense(c, s, {1, 100}, random);
+      check_dense(c, s, {100, 1}, random);
+      check_views(c, s, {1, 100}, 2, 0, random);
+      check_views(c, s, {100, 1}, 0, 2, random);
     }
-  }
+  });
 }
 
 }  // namespace
@@ -82,158 +75,122 @@ TEST_CASE("reverse: whole tiles and skinny ones, 12 to 64 bytes", "[reverse][qui
 // ---------------------------------------------------- arrays
 
 TEST_CASE("reverse: few elements", "[reverse]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t n = 1; n <= 70; ++n) {
-        check_reverse(c, n, random);
-        check_reverse(c, n, random, some_misalignment(c.type, random),
-                      some_misalignment(c.type, random));
-      }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t n = 1; n <= 70; ++n) {
+      check_reverse(c, n, random);
+      check_reverse(c, n, random, some_misalignment(c.type, random),
+                    some_misalignment(c.type, random));
     }
-  }
+  });
 }
 
 TEST_CASE("reverse: every offset of either pointer", "[reverse]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t in = 0; in <= 16; in += c.type.alignment) {
-        for (std::size_t out = 0; out <= 16; out += c.type.alignment) {
-          check_reverse(c, 3000 / c.type.size + 1, random, in, out);
-        }
-        check_reverse(c, 50000 / c.type.size + 1, random, in,
-                      c.type.alignment * random.between(0, 16 / c.type.alignment));
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t in = 0; in <= 16; in += c.type.alignment) {
+      for (std::size_t out = 0; out <= 16; out += c.type.alignment) {
+        check_reverse(c, 3000 / c.type.size + 1, random, in, out);
       }
+      check_reverse(c, 50000 / c.type.size + 1, random, in,
+                    c.type.alignment * random.between(0, 16 / c.type.alignment));
     }
-  }
+  });
 }
 
 TEST_CASE("reverse: lengths about a block's span", "[reverse]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t chunk : chunk_bytes) {
-        for (const std::size_t times : {1, 2, 3, 7}) {
-          for (const std::size_t n : counts_near(times * chunk, c.type.size)) {
-            check_reverse(c, n, random);
-            check_reverse(c, n, random, some_misalignment(c.type, random),
-                          some_misalignment(c.type, random));
-          }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t chunk : chunk_bytes) {
+      for (const std::size_t times : {1, 2, 3, 7}) {
+        for (const std::size_t n : counts_near(times * chunk, c.type.size)) {
+          check_reverse(c, n, random);
+          check_reverse(c, n, random, some_misalignment(c.type, random),
+                        some_misalignment(c.type, random));
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reverse: a few million bytes", "[reverse]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      const std::size_t n = random.between(3000000, 5000000) / c.type.size;
-      check_reverse(c, n, random);
-      check_reverse(c, n, random, c.type.alignment, some_misalignment(c.type, random));
-    }
-  }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    const std::size_t n = random.between(3000000, 5000000) / c.type.size;
+    check_reverse(c, n, random);
+    check_reverse(c, n, random, c.type.alignment, some_misalignment(c.type, random));
+  });
 }
 
 // ---------------------------------------------------- matrices
 
 TEST_CASE("reorient: sides about the edges of tiles", "[reorient]") {
-  require_device();
-  random_source random;
   const std::size_t sides[] = {1, 2, 3, 7, 16, 31, 32, 33, 64, 65, 127, 128, 129, 257};
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t nx : sides) {
-        for (const std::size_t ny : sides) {
-          for (const symmetry s : every_symmetry) {
-            if (random.between(0, 1) == 0) {
-              check_dense(c, s, {nx, ny}, random, some_misalignment(c.type, random),
-                          some_misalignment(c.type, random));
-            } else {
-              check_views(c, s, {nx, ny}, random.between(0, 9), random.between(0, 9), random);
-            }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t nx : sides) {
+      for (const std::size_t ny : sides) {
+        for (const symmetry s : every_symmetry) {
+          if (random.between(0, 1) == 0) {
+            check_dense(c, s, {nx, ny}, random, some_misalignment(c.type, random),
+                        some_misalignment(c.type, random));
+          } else {
+            check_views(c, s, {nx, ny}, random.between(0, 9), random.between(0, 9), random);
           }
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reorient: random parts of random matrices", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (int i = 0; i < 12; ++i) {
-        const bool skinny = i % 3 == 0;
-        shape s{random.between(1, skinny ? 40 : 300), random.between(1, skinny ? 3000 : 300)};
-        if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
-        for (const symmetry how : every_symmetry) {
-          check_views(c, how, s, random.between(0, 70), random.between(0, 70), random,
-                      some_misalignment(c.type, random), some_misalignment(c.type, random));
-        }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    for (int i = 0; i < 12; ++i) {
+      const bool skinny = i % 3 == 0;
+      shape s{random.between(1, skinny ? 40 : 300), random.between(1, skinny ? 3000 : 300)};
+      if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
+      for (const symmetry how : every_symmetry) {
+        check_views(c, how, s, random.between(0, 70), random.between(0, 70), random,
+                    some_misalignment(c.type, random), some_misalignment(c.type, random));
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reorient: many short rows", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (std::size_t nx = 1; nx <= 40; ++nx) {
-        for (const symmetry s : every_symmetry) {
-          check_dense(c, s, {nx, 1000 + nx}, random, some_misalignment(c.type, random),
-                      some_misalignment(c.type, random));
-          check_views(c, s, {nx, 300}, random.between(0, 3), random.between(0, 3), random);
-        }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (std::size_t nx = 1; nx <= 40; ++nx) {
+      for (const symmetry s : every_symmetry) {
+        check_dense(c, s, {nx, 1000 + nx}, random, some_misalignment(c.type, random),
+                    some_misalignment(c.type, random));
+        check_views(c, s, {nx, 300}, random.between(0, 3), random.between(0, 3), random);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reorient: one row and one column", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t n : {1, 2, 3, 40, 1000, 20011}) {
-        for (const symmetry s : every_symmetry) {
-          for (const shape one : {shape{n, 1}, shape{1, n}}) {
-            check_dense(c, s, one, random);
-            check_views(c, s, one, 1, 0, random, c.type.alignment, 0);
-            check_views(c, s, one, 0, 3, random, 0, c.type.alignment);
-          }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t n : {1, 2, 3, 40, 1000, 20011}) {
+      for (const symmetry s : every_symmetry) {
+        for (const shape one : {shape{n, 1}, shape{1, n}}) {
+          check_dense(c, s, one, random);
+          check_views(c, s, one, 1, 0, random, c.type.alignment, 0);
+          check_views(c, s, one, 0, 3, random, 0, c.type.alignment);
         }
       }
     }
-  }
+  });
 }
 
 TEST_CASE("reorient: rows about a block's span", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const std::size_t around : notable_row_bytes) {
-        for (const std::size_t nx : counts_near(around, c.type.size)) {
-          for (const symmetry s : row_symmetries) {
-            check_dense(c, s, {nx, random.between(2, 9)}, random, some_misalignment(c.type, random),
-                        some_misalignment(c.type, random));
-            check_views(c, s, {nx, random.between(2, 9)}, random.between(0, 20),
-                        random.between(0, 20), random);
-          }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const std::size_t around : notable_row_bytes) {
+      for (const std::size_t nx : counts_near(around, c.type.size)) {
+        for (const symmetry s : row_symmetries) {
+          check_dense(c, s, {nx, random.between(2, 9)}, random, some_misalignment(c.type, random),
+                      some_misalignment(c.type, random));
+          check_views(c, s, {nx, random.between(2, 9)}, random.between(0, 20),
+                      random.between(0, 20), random);
         }
       }
     }
-  }
+  });
 }
 
 // From the last to the first, short rows are moved as elements of their own length.
@@ -255,53 +212,44 @@ TEST_CASE("reorient: rows of every length up to 600 bytes", "[reorient]") {
 }
 
 TEST_CASE("reorient: long rows that are transposed", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : plain_calls()) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const symmetry s :
-           {symmetry::rotate_90, symmetry::rotate_270, symmetry::anti_transpose}) {
-        for (const std::size_t few : {2, 3, 5, 33}) {
-          check_dense(c, s, {few, 30011}, random);
-          check_dense(c, s, {30011, few}, random);
-          check_views(c, s, {few, 5003}, 1, 3, random);
-          check_views(c, s, {5003, few}, 3, 1, random);
-        }
+  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+    for (const symmetry s : {symmetry::rotate_90, symmetry::rotate_270, symmetry::anti_transpose}) {
+      for (const std::size_t few : {2, 3, 5, 33}) {
+        check_dense(c, s, {few, 30011}, random);
+        check_dense(c, s, {30011, few}, random);
+        check_views(c, s, {few, 5003}, 1, 3, random);
+        check_views(c, s, {5003, few}, 3, 1, random);
       }
     }
-  }
+  });
 }
 
 // ---------------------------------------------------- names
 
 TEST_CASE("reorient: each name is its symmetry", "[reorient][quick]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_between(3, 4)) {
-    DYNAMIC_SECTION(c.type.name) {
-      const shape s{37, 21};
-      const auto check_name = [&](symmetry how, auto launch) {
-        check_reorient(c.type, how, s, {s.nx, reoriented(s, how).nx, 0, 0}, random, launch);
-      };
-      check_name(symmetry::flip_lr,
-                 [&](std::byte* out, const std::byte* in) { return c.flip_lr(out, in, s); });
-      check_name(symmetry::flip_ud,
-                 [&](std::byte* out, const std::byte* in) { return c.flip_ud(out, in, s); });
-      check_name(symmetry::anti_transpose,
-                 [&](std::byte* out, const std::byte* in) { return c.anti_transpose(out, in, s); });
-      const std::pair<long long, symmetry> turns[] = {
-          {0, symmetry::identity},     {1, symmetry::rotate_90},   {2, symmetry::rotate_180},
-          {3, symmetry::rotate_270},   {4, symmetry::identity},    {-1, symmetry::rotate_270},
-          {-2, symmetry::rotate_180},  {-3, symmetry::rotate_90},  {-4, symmetry::identity},
-          {1001, symmetry::rotate_90}, {-999, symmetry::rotate_90}};
-      for (const auto& [count, how] : turns) {
-        INFO(count << " turns");
-        check_name(how, [&, turn = count](std::byte* out, const std::byte* in) {
-          return c.rotate(out, in, s, turn);
-        });
-      }
+  for_each_type(calls_between(3, 4), [&](const symmetry_calls& c, random_source& random) {
+    const shape s{37, 21};
+    const auto check_name = [&](symmetry how, auto launch) {
+      check_reorient(c.type, how, s, {s.nx, reoriented(s, how).nx, 0, 0}, random, launch);
+    };
+    check_name(symmetry::flip_lr,
+               [&](std::byte* out, const std::byte* in) { return c.flip_lr(out, in, s); });
+    check_name(symmetry::flip_ud,
+               [&](std::byte* out, const std::byte* in) { return c.flip_ud(out, in, s); });
+    check_name(symmetry::anti_transpose,
+               [&](std::byte* out, const std::byte* in) { return c.anti_transpose(out, in, s); });
+    const std::pair<long long, symmetry> turns[] = {
+        {0, symmetry::identity},     {1, symmetry::rotate_90},   {2, symmetry::rotate_180},
+        {3, symmetry::rotate_270},   {4, symmetry::identity},    {-1, symmetry::rotate_270},
+        {-2, symmetry::rotate_180},  {-3, symmetry::rotate_90},  {-4, symmetry::identity},
+        {1001, symmetry::rotate_90}, {-999, symmetry::rotate_90}};
+    for (const auto& [count, how] : turns) {
+      INFO(count << " turns");
+      check_name(how, [&, turn = count](std::byte* out, const std::byte* in) {
+        return c.rotate(out, in, s, turn);
+      });
     }
-  }
+  });
 }
 
 // ---------------------------------------------------- properties
@@ -354,14 +302,10 @@ TEST_CASE("reorient: what is done is undone, small", "[reorient][quick]") {
 }
 
 TEST_CASE("reorient: what is done is undone", "[reorient]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : every_call()) {
-    DYNAMIC_SECTION(c.type.name) {
-      check_properties(c, {random.between(1, 300), random.between(1, 300)}, random);
-      check_properties(c, {random.between(1, 9), random.between(1, 3000)}, random);
-    }
-  }
+  for_each_type(every_call(), [&](const symmetry_calls& c, random_source& random) {
+    check_properties(c, {random.between(1, 300), random.between(1, 300)}, random);
+    check_properties(c, {random.between(1, 9), random.between(1, 3000)}, random);
+  });
 }
 
 TEST_CASE("reorient: one after the other is their composition", "[reorient]") {
@@ -407,17 +351,13 @@ void check_in_one_parent(const symmetry_calls& c, symmetry how, shape s, std::si
 }  // namespace
 
 TEST_CASE("reorient: input and output in one parent", "[reorient][quick]") {
-  require_device();
-  random_source random;
-  for (const symmetry_calls& c : calls_between(3, 4)) {
-    DYNAMIC_SECTION(c.type.name) {
-      for (const symmetry how : every_symmetry) {
-        const shape s{random.between(1, 90), random.between(1, 90)};
-        const shape t = reoriented(s, how);
-        const std::size_t gap = random.between(0, 5);
-        check_in_one_parent(c, how, s, s.nx + gap + t.nx, 0, s.nx + gap, random);
-        check_in_one_parent(c, how, s, s.nx + gap + t.nx, t.nx + gap, 0, random);
-      }
+  for_each_type(calls_between(3, 4), [&](const symmetry_calls& c, random_source& random) {
+    for (const symmetry how : every_symmetry) {
+      const shape s{random.between(1, 90), random.between(1, 90)};
+      const shape t = reoriented(s, how);
+      const std::size_t gap = random.between(0, 5);
+      check_in_one_parent(c, how, s, s.nx + gap + t.nx, 0, s.nx + gap, random);
+      check_in_one_parent(c, how, s, s.nx + gap + t.nx, t.nx + gap, 0, random);
     }
-  }
+  });
 }

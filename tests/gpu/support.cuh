@@ -186,6 +186,16 @@ class random_source {
   std::mt19937_64 engine_;
 };
 
+// Calls check(call, random) for each of some calls, in a section that its element type names.
+template <class Calls, class Check>
+void for_each_type(const Calls& calls, Check check) {
+  require_device();
+  random_source random;
+  for (const auto& call : calls) {
+    DYNAMIC_SECTION(call.type.name) { check(call, random); }
+  }
+}
+
 // ---------------------------------------------------- reference
 
 // A row-major matrix of elements of `size` bytes in host memory; stride in elements.

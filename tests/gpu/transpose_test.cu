@@ -66,116 +66,89 @@ shape three_tiles(const element_type& type) {
 }  // namespace
 
 TEST_CASE("tuned: every path at a small size", "[transpose][quick]") {
-  require_device();
-  random_source random;
   // Whole tiles of every size in use, ragged ones, one row, one column, skinny both ways.
   const shape shapes[] = {{1, 1},   {33, 31}, {64, 64},  {512, 256}, {256, 129}, {129, 256},
                           {257, 3}, {3, 257}, {8, 1031}, {1031, 8},  {300, 1},   {1, 300}};
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : shapes) check(t, s, random);
-      const std::size_t step = t.type.alignment;
-      check(t, {128, 256}, random, step, 0);
-      check(t, {128, 256}, random, 0, step);
-      check(t, {7, 512}, random, 3 * step, 5 * step);
-      check(t, {512, 7}, random, 5 * step, 3 * step);
-      check(t, three_tiles(t.type), random);
-      check(t, three_tiles(t.type), random, step, 3 * step);
-      if (t.type.size <= 2) {
-        // Boxes of words that start at every row: the first, the last and one between.
-        for (const shape s : {shape{20, 3001}, shape{5, 13001}, shape{3001, 20}, shape{1999, 33}}) {
-          check(t, s, random);
-          check(t, s, random, 3 * step, 5 * step);
-        }
-      }
-      if (t.type.size <= 4) {
-        // Rows of 33 times 16 bytes: open to 16-byte accesses, and every second one off a sector.
-        check(t, {528 / t.type.size, 528 / t.type.size}, random);
-        check(t, {528 / t.type.size, 528 / t.type.size}, random, 0, 16);
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const shape s : shapes) check(t, s, random);
+    const std::size_t step = t.type.alignment;
+    check(t, {128, 256}, random, step, 0);
+    check(t, {128, 256}, random, 0, step);
+    check(t, {7, 512}, random, 3 * step, 5 * step);
+    check(t, {512, 7}, random, 5 * step, 3 * step);
+    check(t, three_tiles(t.type), random);
+    check(t, three_tiles(t.type), random, step, 3 * step);
+    if (t.type.size <= 2) {
+      // Boxes of words that start at every row: the first, the last and one between.
+      for (const shape s : {shape{20, 3001}, shape{5, 13001}, shape{3001, 20}, shape{1999, 33}}) {
+        check(t, s, random);
+        check(t, s, random, 3 * step, 5 * step);
       }
     }
-  }
+    if (t.type.size <= 4) {
+      // Rows of 33 times 16 bytes: open to 16-byte accesses, and every second one off a sector.
+      check(t, {528 / t.type.size, 528 / t.type.size}, random);
+      check(t, {528 / t.type.size, 528 / t.type.size}, random, 0, 16);
+    }
+  });
 }
 
 TEST_CASE("tuned: every element size", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : make_every_size(std::make_index_sequence<64>{})) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : {shape{33, 65}, shape{131, 259}, shape{5, 300}, shape{300, 5}}) {
-        check(t, s, random);
-        check(t, s, random, random.between(1, 31), random.between(1, 31));
-      }
+  for_each_type(make_every_size(std::make_index_sequence<64>{}), [&](const flat_transpose& t,
+                                                                     random_source& random) {
+    for (const shape s : {shape{33, 65}, shape{131, 259}, shape{5, 300}, shape{300, 5}}) {
+      check(t, s, random);
+      check(t, s, random, random.between(1, 31), random.between(1, 31));
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: shapes on both sides of every tile edge", "[transpose]") {
-  require_device();
-  random_source random;
   const std::size_t sides[] = {1,  2,  3,  5,  8,   16,  17,  31,  32,  33,
                                63, 64, 65, 97, 127, 128, 129, 255, 256, 257};
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const std::size_t nx : sides) {
-        for (const std::size_t ny : sides) check(t, {nx, ny}, random);
-      }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const std::size_t nx : sides) {
+      for (const std::size_t ny : sides) check(t, {nx, ny}, random);
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: prime and power of two sides of several tiles", "[transpose]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{509, 521},  {1021, 257}, {263, 1031}, {512, 1024}, {1024, 521},
                           {521, 1024}, {528, 528},  {264, 264},  {132, 396}};
-  for (const flat_transpose& t : plain_transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const shape s : shapes) check(t, s, random);
-    }
-  }
+  for_each_type(plain_transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const shape s : shapes) check(t, s, random);
+  });
 }
 
 TEST_CASE("tuned: one row and one column", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const std::size_t n : {2, 31, 255, 1000, 4099, 100003}) {
-        check(t, {n, 1}, random);
-        check(t, {1, n}, random);
-      }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const std::size_t n : {2, 31, 255, 1000, 4099, 100003}) {
+      check(t, {n, 1}, random);
+      check(t, {1, n}, random);
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: 2 to 64 columns or rows", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (std::size_t k = 2; k <= 64; ++k) {
-        const std::size_t length = t.type.size <= 16 ? 1031 : 259;
-        check(t, {k, length}, random);
-        check(t, {length, k}, random);
-      }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    for (std::size_t k = 2; k <= 64; ++k) {
+      const std::size_t length = t.type.size <= 16 ? 1031 : 259;
+      check(t, {k, length}, random);
+      check(t, {length, k}, random);
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: long skinny matrices", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      const std::size_t odd = t.type.alignment;
-      for (const std::size_t k : {2, 3, 4, 7, 8, 16, 17, 32, 33, 64}) {
-        const std::size_t length = std::min<std::size_t>(100003, 1600000 / (k * t.type.size) | 1);
-        check(t, {k, length}, random);
-        check(t, {length, k}, random, odd, 3 * odd);
-      }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    const std::size_t odd = t.type.alignment;
+    for (const std::size_t k : {2, 3, 4, 7, 8, 16, 17, 32, 33, 64}) {
+      const std::size_t length = std::min<std::size_t>(100003, 1600000 / (k * t.type.size) | 1);
+      check(t, {k, length}, random);
+      check(t, {length, k}, random, odd, 3 * odd);
     }
-  }
+  });
 }
 
 // A grid that counts tiles in y would end at 65535 of them.
@@ -198,76 +171,60 @@ TEST_CASE("tuned: taller and wider than 65535 tiles", "[transpose]") {
 }
 
 TEST_CASE("tuned: every alignment of either pointer", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const std::size_t one : offsets(t.type)) {
-        const std::size_t other = t.type.alignment * random.between(0, 32 / t.type.alignment);
-        for (const shape s : {shape{67, 70}, shape{64, 128}, shape{5, 301}, shape{301, 5}}) {
-          check(t, s, random, one, other);
-          check(t, s, random, other, one);
-        }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const std::size_t one : offsets(t.type)) {
+      const std::size_t other = t.type.alignment * random.between(0, 32 / t.type.alignment);
+      for (const shape s : {shape{67, 70}, shape{64, 128}, shape{5, 301}, shape{301, 5}}) {
+        check(t, s, random, one, other);
+        check(t, s, random, other, one);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: every pair of alignments", "[transpose]") {
-  require_device();
-  random_source random;
   const shape shapes[] = {{67, 70}, {64, 128}, {130, 259}, {5, 301}, {301, 5}};
-  for (const flat_transpose& t : plain_transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const std::size_t in : offsets(t.type)) {
-        for (const std::size_t out : offsets(t.type)) {
-          check(t, shapes[random.between(0, 4)], random, in, out);
-        }
+  for_each_type(plain_transposes, [&](const flat_transpose& t, random_source& random) {
+    for (const std::size_t in : offsets(t.type)) {
+      for (const std::size_t out : offsets(t.type)) {
+        check(t, shapes[random.between(0, 4)], random, in, out);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: random shapes and alignments", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      // Fewer of the large elements: it is the shape that is to vary, not the amount.
-      const std::size_t longest = t.type.size <= 4 ? 700 : t.type.size <= 16 ? 350 : 150;
-      for (int i = 0; i < 40; ++i) {
-        const bool skinny = i % 4 == 0;
-        shape s{random.between(1, skinny ? 64 : longest),
-                random.between(1, skinny ? 10 * longest : longest)};
-        if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
-        const std::size_t most = 128 / t.type.alignment;
-        check(t, s, random, t.type.alignment * random.between(0, most),
-              t.type.alignment * random.between(0, most));
-      }
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    // Fewer of the large elements: it is the shape that is to vary, not the amount.
+    const std::size_t longest = t.type.size <= 4 ? 700 : t.type.size <= 16 ? 350 : 150;
+    for (int i = 0; i < 40; ++i) {
+      const bool skinny = i % 4 == 0;
+      shape s{random.between(1, skinny ? 64 : longest),
+              random.between(1, skinny ? 10 * longest : longest)};
+      if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
+      const std::size_t most = 128 / t.type.alignment;
+      check(t, s, random, t.type.alignment * random.between(0, most),
+            t.type.alignment * random.between(0, most));
     }
-  }
+  });
 }
 
 TEST_CASE("tuned: twice is the identity", "[transpose]") {
-  require_device();
-  random_source random;
-  for (const flat_transpose& t : plain_transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (int i = 0; i < 10; ++i) {
-        const shape s{random.between(1, 900), random.between(1, 900)};
-        INFO(t.type.name << ", nx " << s.nx << ", ny " << s.ny << "; repeat with --rng-seed "
-                         << Catch::getSeed());
-        const std::size_t size = s.nx * s.ny * t.type.size;
-        const byte_vector content = random.fill(size);
-        const input_buffer in{content};
-        const device_allocation once{size};
-        output_buffer twice{size, 0, random};
-        twice.expect(0, s.nx, {content.data(), s.ny, s.nx, s.nx, t.type.size});
-        twice.poison();
-        REQUIRE(t.launch(once.data(), in.data(), s.nx, s.ny) == cudaSuccess);
-        REQUIRE(t.launch(twice.data(), once.data(), s.ny, s.nx) == cudaSuccess);
-        REQUIRE(twice.difference() == "");
-      }
+  for_each_type(plain_transposes, [&](const flat_transpose& t, random_source& random) {
+    for (int i = 0; i < 10; ++i) {
+      const shape s{random.between(1, 900), random.between(1, 900)};
+      INFO(t.type.name << ", nx " << s.nx << ", ny " << s.ny << "; repeat with --rng-seed "
+                       << Catch::getSeed());
+      const std::size_t size = s.nx * s.ny * t.type.size;
+      const byte_vector content = random.fill(size);
+      const input_buffer in{content};
+      const device_allocation once{size};
+      output_buffer twice{size, 0, random};
+      twice.expect(0, s.nx, {content.data(), s.ny, s.nx, s.nx, t.type.size});
+      twice.poison();
+      REQUIRE(t.launch(once.data(), in.data(), s.nx, s.ny) == cudaSuccess);
+      REQUIRE(t.launch(twice.data(), once.data(), s.ny, s.nx) == cudaSuccess);
+      REQUIRE(twice.difference() == "");
     }
-  }
+  });
 }

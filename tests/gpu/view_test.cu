@@ -67,85 +67,65 @@ void check_parts(const view_transpose& t, random_source& random) {
 }  // namespace
 
 TEST_CASE("views: every path at a small size", "[view][quick]") {
-  require_device();
-  random_source random;
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      const std::size_t step = t.type.alignment;
-      check(t, {33, 31}, {33, 31, 0, 0}, random);
-      check(t, {64, 128}, {128, 192, 0, 0}, random);
-      check(t, {64, 128}, {65, 129, 0, 0}, random);
-      check(t, {256, 256}, {272, 256, 0, step}, random);
-      check(t, {3, 300}, {5, 300, step, 0}, random);
-      check(t, {300, 3}, {301, 7, 0, 0}, random);
-      check(t, {7, 258}, {7, 260, 0, step}, random);
-      check(t, {1, 100}, {3, 100, 0, 0}, random);
-      check(t, {100, 1}, {100, 2, 0, 0}, random);
-      check_in_one_parent(t, {40, 30}, 70, {0, 0}, {0, 40}, random);
-    }
-  }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    const std::size_t step = t.type.alignment;
+    check(t, {33, 31}, {33, 31, 0, 0}, random);
+    check(t, {64, 128}, {128, 192, 0, 0}, random);
+    check(t, {64, 128}, {65, 129, 0, 0}, random);
+    check(t, {256, 256}, {272, 256, 0, step}, random);
+    check(t, {3, 300}, {5, 300, step, 0}, random);
+    check(t, {300, 3}, {301, 7, 0, 0}, random);
+    check(t, {7, 258}, {7, 260, 0, step}, random);
+    check(t, {1, 100}, {3, 100, 0, 0}, random);
+    check(t, {100, 1}, {100, 2, 0, 0}, random);
+    check_in_one_parent(t, {40, 30}, 70, {0, 0}, {0, 40}, random);
+  });
 }
 
 TEST_CASE("views: pitch x shape", "[view]") {
-  require_device();
-  random_source random;
   const std::size_t sides[] = {1, 2, 7, 31, 32, 33, 64, 65, 127, 128, 129, 257};
   const std::size_t pitches[] = {0, 1, 3, 8, 16, 31, 64};
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (const std::size_t nx : sides) {
-        for (const std::size_t ny : sides) {
-          const std::size_t in_pitch = pitches[random.between(0, 6)];
-          const std::size_t out_pitch = pitches[random.between(0, 6)];
-          check(t, {nx, ny}, {nx + in_pitch, ny + out_pitch, 0, 0}, random);
-          // Rows that all start on a 128-byte boundary, as cudaMallocPitch makes them.
-          check(t, {nx, ny}, {(nx + 127) / 128 * 128, (ny + 127) / 128 * 128, 0, 0}, random);
-        }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    for (const std::size_t nx : sides) {
+      for (const std::size_t ny : sides) {
+        const std::size_t in_pitch = pitches[random.between(0, 6)];
+        const std::size_t out_pitch = pitches[random.between(0, 6)];
+        check(t, {nx, ny}, {nx + in_pitch, ny + out_pitch, 0, 0}, random);
+        // Rows that all start on a 128-byte boundary, as cudaMallocPitch makes them.
+        check(t, {nx, ny}, {(nx + 127) / 128 * 128, (ny + 127) / 128 * 128, 0, 0}, random);
       }
     }
-  }
+  });
 }
 
 TEST_CASE("views: random sub-matrices of random parents", "[view]") {
-  require_device();
-  random_source random;
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (int i = 0; i < 60; ++i) {
-        const bool skinny = i % 3 == 0;
-        shape s{random.between(1, skinny ? 64 : 400), random.between(1, skinny ? 5000 : 400)};
-        if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
-        const std::size_t most = 128 / t.type.alignment;
-        check(t, s,
-              {s.nx + random.between(0, 70), s.ny + random.between(0, 70),
-               t.type.alignment * random.between(0, most),
-               t.type.alignment * random.between(0, most)},
-              random);
-      }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    for (int i = 0; i < 60; ++i) {
+      const bool skinny = i % 3 == 0;
+      shape s{random.between(1, skinny ? 64 : 400), random.between(1, skinny ? 5000 : 400)};
+      if (random.between(0, 1) == 1) std::swap(s.nx, s.ny);
+      const std::size_t most = 128 / t.type.alignment;
+      check(
+          t, s,
+          {s.nx + random.between(0, 70), s.ny + random.between(0, 70),
+           t.type.alignment * random.between(0, most), t.type.alignment * random.between(0, most)},
+          random);
     }
-  }
+  });
 }
 
 TEST_CASE("views: strides much longer than the rows", "[view]") {
-  require_device();
-  random_source random;
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      check(t, {3, 70}, {4099, 8192, 0, 0}, random);
-      check(t, {70, 3}, {8192, 4099, 0, 0}, random);
-      check(t, {100, 90}, {5003, 5009, 0, 0}, random);
-    }
-  }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    check(t, {3, 70}, {4099, 8192, 0, 0}, random);
+    check(t, {70, 3}, {8192, 4099, 0, 0}, random);
+    check(t, {100, 90}, {5003, 5009, 0, 0}, random);
+  });
 }
 
 TEST_CASE("views: input and output in one parent", "[view]") {
-  require_device();
-  random_source random;
-  for (const view_transpose& t : transposes) {
-    DYNAMIC_SECTION(t.type.name) {
-      for (int i = 0; i < 6; ++i) check_parts(t, random);
-    }
-  }
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    for (int i = 0; i < 6; ++i) check_parts(t, random);
+  });
 }
 
 TEST_CASE("views: a view of mutable elements is an input too", "[view][quick]") {
