@@ -99,14 +99,14 @@ TILETRANSPOSE_FUNCTION void load_units(const warp_span<const unsigned char>& spa
     load_striped<true>(span, words);
   }
   warp_striped_to_blocked(static_warp{}, words);
-  __builtin_memcpy(items, words, sizeof(words));
+  copy_bytes(items, words, sizeof(words));
 }
 
 template <int Unit, class T, int N>
 TILETRANSPOSE_FUNCTION void store_units(const warp_span<unsigned char>& span, bool whole,
                                         const T (&items)[N]) {
   access_word_t<Unit> words[N * sizeof(T) / Unit];
-  __builtin_memcpy(words, items, sizeof(words));
+  copy_bytes(words, items, sizeof(words));
   warp_blocked_to_striped(static_warp{}, words);
   if (whole) {
     store_striped<false>(span, words);
@@ -183,7 +183,7 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item) {
   T items[1];
-  __builtin_memcpy(items, &item, sizeof(T));
+  detail::copy_bytes(items, &item, sizeof(T));
   store_structs(group, structs, count, items);
 }
 

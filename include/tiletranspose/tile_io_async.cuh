@@ -118,8 +118,8 @@ template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile_async(Group group, shared_tile<T, Layout> tile,
                                             matrix_view<Element> in, size_type row0,
                                             size_type col0) {
-  constexpr int unit = detail::element_units<T>::bytes;
-  constexpr int wide = detail::row_chunk<Layout>::bytes;
+  [[maybe_unused]] constexpr int unit = detail::element_units<T>::bytes;
+  [[maybe_unused]] constexpr int wide = detail::row_chunk<Layout>::bytes;
   if constexpr (!detail::copies_async) {
     load_tile(group, tile, in, row0, col0);
   } else if constexpr (wide > unit && wide >= 4) {

@@ -177,11 +177,10 @@ struct item_registers {
       packed[w] = 0;
       TILETRANSPOSE_UNROLL
       for (int i = w * per_word; i < (w + 1) * per_word && i < N; ++i) {
-        __builtin_memcpy(
-            reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
-            reinterpret_cast<const unsigned char*>(&items[Striped ? striped_place(i) : i]) +
-                4 * plane,
-            static_cast<size_type>(plane_bytes(plane)));
+        copy_bytes(reinterpret_cast<unsigned char*>(&packed[w]) + i % per_word * bytes,
+                   reinterpret_cast<const unsigned char*>(&items[Striped ? striped_place(i) : i]) +
+                       4 * plane,
+                   static_cast<size_type>(plane_bytes(plane)));
       }
     }
   }
@@ -192,7 +191,7 @@ struct item_registers {
                                             T (&items)[N]) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) {
-      __builtin_memcpy(
+      copy_bytes(
           reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
           reinterpret_cast<const unsigned char*>(&packed[i / PerWord]) + i % PerWord * bytes,
           static_cast<size_type>(plane_bytes(plane)));

@@ -14,15 +14,20 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// A place in the source. As a default argument `access_site here = access_site::at()` it is the place of
-/// the call, also through functions that hand it on.
+/// the call, also through functions that hand it on. On the device it is never read, and NVRTC learnt the
+/// compiler's names for it after CUDA 12.4.
 struct access_site {
   const char* file;
   int line;
 
+#if defined(__CUDACC_RTC__)
+  TILETRANSPOSE_HOST_DEVICE static constexpr access_site at() { return {nullptr, 0}; }
+#else
   TILETRANSPOSE_HOST_DEVICE static constexpr access_site at(const char* file = __builtin_FILE(),
                                                             int line = __builtin_LINE()) {
     return {file, line};
   }
+#endif
 };
 
 enum class access_kind : unsigned char { load_global, store_global, load_shared, store_shared };

@@ -45,6 +45,16 @@ struct access_word<16> {
 template <int Bytes>
 using access_word_t = typename access_word<Bytes>::type;
 
+/// Copies bytes between variables of a thread, such as the parts of an element and registers. NVRTC knows memcpy by
+/// that name alone; elsewhere it would take a header.
+TILETRANSPOSE_FUNCTION void copy_bytes(void* to, const void* from, size_type bytes) {
+#if defined(__CUDACC_RTC__)
+  memcpy(to, from, bytes);
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load(const void* address) {
 #if TILETRANSPOSE_ON_DEVICE
