@@ -117,6 +117,7 @@ class block_transpose {
   template <class Group, class Element>
   TILETRANSPOSE_FUNCTION static void load(Group group, T (&items)[items_per_thread],
                                           matrix_view<Element> in, size_type row0, size_type col0) {
+    static_assert(detail::check_source<T, Element>(), "");
     const auto* const first = in.data + row0 * in.stride + col0;
     for_each_item(group, in, row0, col0,
                   [&](int k, size_type at) { items[k] = detail::load_global<T>(first + at); });

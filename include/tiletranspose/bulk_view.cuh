@@ -41,11 +41,6 @@ struct has_box<padded_layout<T, Rows, Cols, 0>> {
       Cols * sizeof(T) % 16 == 0 && Cols * sizeof(T) / box_unit<T> <= 256 && Rows <= 256;
 };
 
-template <class A, class B>
-inline constexpr bool same_type = false;
-template <class A>
-inline constexpr bool same_type<A, A> = true;
-
 /// Where the engine wants a box to start in shared memory, in bytes.
 inline constexpr int box_alignment = 128;
 

@@ -24,6 +24,11 @@ struct remove_const<const T> {
   using type = T;
 };
 
+template <class A, class B>
+inline constexpr bool same_type = false;
+template <class A>
+inline constexpr bool same_type<A, A> = true;
+
 }  // namespace detail
 
 /// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
@@ -57,6 +62,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_element() {
                 "tt: the element type must be trivially copyable; the library moves its bytes");
   static_assert(sizeof(T) <= max_element_bytes,
                 "tt: elements may have 1 to 64 bytes; move larger ones by their parts");
+  return true;
+}
+
+/// What a tile of T asks of the matrix that it is filled from.
+template <class T, class Element>
+TILETRANSPOSE_HOST_DEVICE constexpr bool check_source() {
+  static_assert(same_type<typename remove_const<Element>::type, T>,
+                "tt: a tile is filled from a matrix of its own element type; convert by "
+                "matrix_view::get and shared_tile::set");
   return true;
 }
 

@@ -120,12 +120,13 @@ TILETRANSPOSE_FUNCTION void fill_outside(Group group, shared_tile<T, Layout> til
 /// Elements of the tile outside of the matrix keep what they held.
 /// \param group   the threads that share the work; every one of them calls
 /// \param tile    Layout::rows x Layout::cols elements of shared memory
-/// \param in      matrix in global memory; data is aligned as T
+/// \param in      matrix in global memory, of the tile's element type; data is aligned as T
 /// \param row0,col0  the element of `in` that becomes tile(0, 0)
 /// Barriers: group.sync() after this call and before the tile is read.
 template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
                                       matrix_view<Element> in, size_type row0, size_type col0) {
+  static_assert(detail::check_source<T, Element>(), "");
   using units = detail::element_units<T>;
   detail::for_each_unit<Layout::rows, Layout::cols>(
       group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {

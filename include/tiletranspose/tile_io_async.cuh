@@ -111,13 +111,14 @@ TILETRANSPOSE_FUNCTION void copy_tile_async(Group group, shared_tile<T, Layout> 
 /// Elements of the tile outside of the matrix keep what they held.
 /// \param group   the threads that share the work; every one of them calls
 /// \param tile    Layout::rows x Layout::cols elements of shared memory
-/// \param in      matrix in global memory; data is aligned as T
+/// \param in      matrix in global memory, of the tile's element type; data is aligned as T
 /// \param row0,col0  the element of `in` that becomes tile(0, 0)
 /// Barriers: each thread async_commit() and async_wait<0>(), then group.sync(), before the tile is read.
 template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile_async(Group group, shared_tile<T, Layout> tile,
                                             matrix_view<Element> in, size_type row0,
                                             size_type col0) {
+  static_assert(detail::check_source<T, Element>(), "");
   [[maybe_unused]] constexpr int unit = detail::element_units<T>::bytes;
   [[maybe_unused]] constexpr int wide = detail::row_chunk<Layout>::bytes;
   if constexpr (!detail::copies_async) {
