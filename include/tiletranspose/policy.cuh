@@ -38,6 +38,7 @@ struct tile_policy {
 /// What is known of the addresses a launch touches.
 enum class tile_access {
   whole,  ///< pointers, strides and row lengths are multiples of 16 bytes, on both sides
+  large,  ///< likewise, in a matrix of so many tiles that large ones keep all multiprocessors busy
   any     ///< every address is a multiple of the unit, and no more
 };
 
@@ -98,8 +99,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 /// compute capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA
 /// 13.0, 2026-11-21, 16384 x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes
 /// near them. Architectures that were not measured take the same tiles: their blocks need at most 48 KB of
-/// shared memory and 512 threads, which all of them have.
-/// \pre `whole` only where `unit == element_bytes` and element_bytes is 1, 2, 4 or 8.
+/// shared memory and 512 threads, which all of them have; `large` ones are for devices whose blocks may have more.
+/// \pre `whole` only where `unit == element_bytes` and element_bytes is 1, 2, 4 or 8; `large` only for single bytes, in
+/// up to 74 KB of shared memory.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
                                                              int unit, tile_access access) {
   (void)architecture;
@@ -115,8 +117,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {
     case 1:
-      return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1}  // 94 %
-                   : tile_policy{128, 256, 256, 8, 8, 16, 4, 2};   // 84 %
+      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 2}; }  // 97 %
+      return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1}                     // 94 %
+                   : tile_policy{128, 256, 256, 8, 8, 16, 4, 2};                      // 84 %
     case 2:
       return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1}   // 97 %
                    : tile_policy{128, 120, 256, 16, 2, 16, 4, 1};  // 88 %
@@ -146,6 +149,11 @@ inline constexpr size_type narrow_tiles = 16;
 /// True where a separate kernel for whole accesses pays.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int unit) {
   return unit == element_bytes && element_bytes <= 8;
+}
+
+/// True where tiles pay that need more than the 48 KB every block may have.
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
+  return element_bytes == 1;
 }
 
 TILETRANSPOSE_NAMESPACE_END

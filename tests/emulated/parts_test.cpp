@@ -8,6 +8,7 @@
 
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/detail/shapes.cuh>
 #include <tiletranspose/detail/swap_kernel.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_io_async.cuh>
@@ -427,4 +428,41 @@ TEST_CASE("squares: large tiles of bytes") {
         tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{}, shared, arguments,
                                       block);
       });
+}
+
+// Matrices that take them are too large to be emulated by way of a call.
+TEST_CASE("transposes: large tiles of bytes") {
+  using shape = tt::detail::tuned_shape<90, 1, 1, tt::tile_access::large>::type;
+  const std::size_t nx = 528;
+  const std::size_t ny = 544;
+  for (const unsigned sector_mask : {0u, 31u}) {
+    tt::emulated_buffer<unsigned char> in(nx * ny);
+    tt::emulated_buffer<unsigned char> out(nx * (ny + 16));
+    fill(in);
+    // Rows of the output start at every second one's sector where they are skewed.
+    const std::size_t stride = ny + (sector_mask == 0 ? 0 : 16);
+    const std::size_t tiles = (ny + sector_mask + shape::tile_rows - 1) / shape::tile_rows;
+    const std::size_t columns = (nx + shape::tile_cols - 1) / shape::tile_cols;
+    const tt::detail::tile_arguments arguments{
+        {in.data(), out.data(), nx, stride, 0, 0, nx, ny, false},
+        tt::detail::tile_order(tiles, columns, 2),
+        sector_mask,
+        shape::tile_cols};
+    tt::emulator_options options;
+    options.knows(in.data(), in.size()).knows(out.data(), out.size());
+    const tt::emulation_report report =
+        tt::emulate(options, static_cast<unsigned>(tiles * columns), shape::threads,
+                    shape::shared_bytes, [&](tt::emulated_block block) {
+                      tt::detail::move_tile<shape>(tt::static_block<shape::threads>{},
+                                                   block.shared(), arguments, block.index().x);
+                    });
+    INFO("sector mask " << sector_mask << '\n' << report.table());
+    CHECK(report.clean());
+    CHECK(report.worst_ways() == 1);
+    std::size_t wrong = 0;
+    for (std::size_t y = 0; y < ny; ++y) {
+      for (std::size_t x = 0; x < nx; ++x) { wrong += out[x * stride + y] != in[y * nx + x]; }
+    }
+    CHECK(wrong == 0);
+  }
 }

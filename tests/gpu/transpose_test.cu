@@ -90,6 +90,8 @@ TEST_CASE("tuned: every path at a small size", "[transpose][quick]") {
       check(t, {528 / t.type.size, 528 / t.type.size}, random);
       check(t, {528 / t.type.size, 528 / t.type.size}, random, 0, 16);
     }
+    // Large tiles.
+    if (t.type.size == 1) check(t, {8192, 8208}, random);
   });
 }
 

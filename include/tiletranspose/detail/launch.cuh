@@ -39,12 +39,12 @@ constexpr int resident_blocks(int threads, int wanted) {
 template <class Shape, int BlocksPerSm>
 __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
-  __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   const static_block<Shape::threads> block;
   if constexpr (Shape::splices) {
-    move_spliced_tile<Shape>(block, shared, arguments, blockIdx.x);
+    move_spliced_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
   } else {
-    move_tile<Shape>(block, shared, arguments, blockIdx.x);
+    move_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
   }
 }
 
@@ -209,9 +209,11 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
                    return launch_tiles<Tuned>(part, part_batch, stream);
                  });
   }
+  const auto kernel = &tile_kernel<shape, Tuned::policy.blocks_per_sm>;
+  const cudaError_t status = allow_shared_bytes(kernel, shape::shared_bytes);
+  if (status != cudaSuccess) { return status; }
   void* pointers[] = {&arguments};
-  return start(&tile_kernel<shape, Tuned::policy.blocks_per_sm>, blocks, shape::threads, 0,
-               pointers, stream);
+  return start(kernel, blocks, shape::threads, shape::shared_bytes, pointers, stream);
 }
 
 template <int ElementBytes, int Unit>
@@ -321,6 +323,15 @@ cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
                           dim3(Shape::threads), pointers, 0, stream);
 }
 
+/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
+template <class Shape>
+bool fills_large_tiles(const tile_problem& problem) {
+  constexpr size_type least = 8 * larger(Shape::tile_rows, Shape::tile_cols);
+  return problem.nx >= least && problem.ny >= least &&
+         problem.nx * problem.ny >= 16 * least * least &&
+         Shape::shared_bytes <= most_shared_bytes();
+}
+
 /// Chooses the kernel for elements whose addresses are multiples of `Unit`. `bits` has every bit that some
 /// address or stride has.
 template <int ElementBytes, int Unit>
@@ -365,6 +376,12 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
   if constexpr (has_whole_policy(ElementBytes, Unit)) {
     using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
     if (whole_rows && staged(whole::policy, true) == box_kind::none) {
+      if constexpr (has_large_policy(ElementBytes)) {
+        using large = tuned_shape<architecture, ElementBytes, Unit, tile_access::large>;
+        if (fills_large_tiles<typename large::type>(problem)) {
+          return launch_tiles<large>(problem, batch, stream);
+        }
+      }
       return launch_tiles<whole>(problem, batch, stream);
     }
   }
