@@ -151,9 +151,7 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
 /// Loads one structure per thread: item of the thread of rank t == structs[t].
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs, size_type count) {
-  T items[1];
-  load_structs(group, items, structs, count);
-  item = items[0];
+  load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count);
 }
 
 /// Stores N consecutive structures per thread, coalesced; parameters as for `load_structs`.
@@ -182,9 +180,7 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
 /// Stores one structure per thread: structs[t] == item of the thread of rank t.
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item) {
-  T items[1];
-  detail::copy_bytes(items, &item, sizeof(T));
-  store_structs(group, structs, count, items);
+  store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item));
 }
 
 TILETRANSPOSE_NAMESPACE_END
