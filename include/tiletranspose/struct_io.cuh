@@ -26,8 +26,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <class T, int N>
+template <class Group, class T, int N>
 TILETRANSPOSE_HOST_DEVICE constexpr bool check_structs() {
+  static_assert(
+      known_lanes<Group>::value % 32 == 0,
+      "tt: structures are moved by whole warps; take a group of 32 threads or a multiple");
   static_assert(__is_trivially_copyable(T),
                 "tt: the element type must be trivially copyable; the library moves its bytes");
   static_assert(N * sizeof(T) / access_width(sizeof(T), alignof(T)) <= 64,
@@ -134,7 +137,7 @@ TILETRANSPOSE_FUNCTION void store_units(const warp_span<unsigned char>& span, bo
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* structs,
                                          size_type count) {
-  static_assert(detail::check_structs<T, N>(), "");
+  static_assert(detail::check_structs<Group, T, N>(), "");
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
@@ -163,7 +166,7 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs,
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count,
                                           const T (&items)[N]) {
-  static_assert(detail::check_structs<T, N>(), "");
+  static_assert(detail::check_structs<Group, T, N>(), "");
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
