@@ -55,6 +55,7 @@ struct tile_walk {
   bool by_columns;
   int access_bytes;
 };
+/// How a tile is filled, row by row, and how its transpose is read, column by column, element by element.
 inline constexpr tile_walk along_rows{false, 0};
 inline constexpr tile_walk along_columns{true, 0};
 

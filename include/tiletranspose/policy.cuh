@@ -2,8 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What is tuned: one small, comparable struct and one constexpr function that chooses it from the
-/// architecture, the element and the alignment. Every other number follows from these. Plain C++17.
+/// What is tuned of plain transposes by tiles: one small, comparable struct and one constexpr function that chooses
+/// it from the architecture, the element and the alignment. Plain C++17.
+///
+/// Kernels with other shapes keep their own numbers, with their figures, beside what plans them: boxes in
+/// detail/staged_plan.cuh, detail/sheared_plan.cuh and detail/turned_plan.cuh, rows in detail/row_plan.cuh, fused calls
+/// in detail/transform_kernel.cuh, transposes in place in detail/swap_kernel.cuh and detail/rectangle.cuh.
 
 #pragma once
 

@@ -55,6 +55,7 @@ cudaError_t reorient_dense(transpose_request request, symmetry s, cudaStream_t s
 /// \param out  as many rows and columns as `in`, or as many columns and rows where `s` transposes; memory
 ///             between its rows is left alone
 /// \param in   strides in elements, at least the number of columns
+/// \param s    one of the eight
 /// \returns cudaErrorInvalidValue also where the shapes do not match
 template <class T, class Element>
 cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
@@ -67,6 +68,9 @@ cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
 /// Reverses an array.
 ///
 ///     out[i] == in[n - 1 - i]    for 0 <= i < n
+///
+/// \param out,in  n elements each, device memory; they share no byte
+/// \returns see the top of this file
 template <class T>
 cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, n, 1), symmetry::flip_lr, stream);
@@ -76,8 +80,10 @@ cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = null
 ///
 ///     out[y * nx + x] == in[y * nx + (nx - 1 - x)]
 ///
-/// \param nx  columns, in elements
-/// \param ny  rows
+/// \param out,in  ny rows x nx columns each, row-major, device memory; they share no byte
+/// \returns see the top of this file
+///
+///     tt::flip_lr(out, in, nx, ny, stream);
 template <class T>
 cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
                     cudaStream_t stream = nullptr) {
@@ -88,6 +94,10 @@ cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
 /// Reverses the order of the rows: up becomes down.
 ///
 ///     out[y * nx + x] == in[(ny - 1 - y) * nx + x]
+///
+/// Arguments as of flip_lr.
+///
+///     tt::flip_ud(out, in, nx, ny, stream);
 template <class T>
 cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
                     cudaStream_t stream = nullptr) {
@@ -101,7 +111,7 @@ cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
 ///     turns == 2:  out[y * nx + x] == in[(ny - 1 - y) * nx + (nx - 1 - x)]
 ///     turns == 3:  out[y * ny + x] == in[(ny - 1 - x) * nx + y]            out: nx rows x ny columns
 ///
-/// \param in     ny rows x nx columns
+/// \param in     ny rows x nx columns, row-major, device memory
 /// \param turns  quarter turns; any integer, negative ones turn clockwise
 template <class T>
 cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long turns,
@@ -113,6 +123,10 @@ cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long tu
 /// Mirrors a matrix about its other diagonal, from the lower left to the upper right.
 ///
 ///     out[y * ny + x] == in[(ny - 1 - x) * nx + (nx - 1 - y)]    out: nx rows x ny columns
+///
+/// \param in  ny rows x nx columns, row-major, device memory
+///
+///     tt::anti_transpose(out, in, nx, ny, stream);
 template <class T>
 cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
                            cudaStream_t stream = nullptr) {
@@ -123,6 +137,11 @@ cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
 /// Lays `batch` matrices down again that lie one behind the other.
 ///
 ///     matrix b of out == s(matrix b of in)    for 0 <= b < batch, nx * ny elements each
+///
+/// \param in     matrices of ny rows x nx columns
+/// \param batch  number of matrices
+///
+///     tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
 template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
 cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, size_type batch,
                              symmetry s, cudaStream_t stream = nullptr) {
@@ -146,7 +165,7 @@ cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
 
 /// The same for matrices that lie anywhere.
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
-///                  overlap, which only the caller can know.
+///                  overlap, nor a pointer be null, which only the caller can know.
 template <class T>
 cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                              size_type batch, symmetry s, cudaStream_t stream = nullptr) {
@@ -161,6 +180,8 @@ cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, 
 /// \param data  symmetries that transpose take square matrices only; tt::transpose_inplace with scratch
 ///              takes the others
 /// \returns cudaErrorInvalidValue also for those of a matrix that is no square
+///
+///     tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
 template <class T>
 cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
@@ -170,25 +191,33 @@ cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t strea
 
 /// Reverses an array in its own memory.
 ///
-///     data[i] becomes data[n - 1 - i]
+///     data[i] becomes data[n - 1 - i]    for 0 <= i < n
+///
+///     tt::reverse_inplace(image, nx * ny, stream);
 template <class T>
 cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, 1, n, n}, symmetry::flip_lr, stream);
 }
 
-/// Mirrors each row in place: left becomes right.
+/// Mirrors each of ny rows of nx elements in place: left becomes right.
+///
+///     data[y * nx + x] becomes data[y * nx + (nx - 1 - x)]
 template <class T>
 cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_lr, stream);
 }
 
-/// Reverses the order of the rows in place: up becomes down.
+/// Reverses the order of ny rows of nx elements in place: up becomes down.
+///
+///     data[y * nx + x] becomes data[(ny - 1 - y) * nx + x]
 template <class T>
 cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_ud, stream);
 }
 
-/// Turns a matrix by half in place.
+/// Turns a matrix of ny rows of nx elements by half in place.
+///
+///     data[y * nx + x] becomes data[(ny - 1 - y) * nx + (nx - 1 - x)]
 template <class T>
 cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);

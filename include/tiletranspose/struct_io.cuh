@@ -26,8 +26,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <class T, int N>
+template <class Group, class T, int N>
 TILETRANSPOSE_HOST_DEVICE constexpr bool check_structs() {
+  static_assert(
+      known_lanes<Group>::value % 32 == 0,
+      "tt: structures are moved by whole warps; take a group of 32 threads or a multiple");
   static_assert(__is_trivially_copyable(T),
                 "tt: the element type must be trivially copyable; the library moves its bytes");
   static_assert(N * sizeof(T) / access_width(sizeof(T), alignof(T)) <= 64,
@@ -134,7 +137,7 @@ TILETRANSPOSE_FUNCTION void store_units(const warp_span<unsigned char>& span, bo
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* structs,
                                          size_type count) {
-  static_assert(detail::check_structs<T, N>(), "");
+  static_assert(detail::check_structs<Group, T, N>(), "");
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
@@ -151,9 +154,7 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
 /// Loads one structure per thread: item of the thread of rank t == structs[t].
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs, size_type count) {
-  T items[1];
-  load_structs(group, items, structs, count);
-  item = items[0];
+  load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count);
 }
 
 /// Stores N consecutive structures per thread, coalesced; parameters as for `load_structs`.
@@ -165,7 +166,7 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs,
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count,
                                           const T (&items)[N]) {
-  static_assert(detail::check_structs<T, N>(), "");
+  static_assert(detail::check_structs<Group, T, N>(), "");
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
@@ -182,9 +183,7 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
 /// Stores one structure per thread: structs[t] == item of the thread of rank t.
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item) {
-  T items[1];
-  detail::copy_bytes(items, &item, sizeof(T));
-  store_structs(group, structs, count, items);
+  store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item));
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -40,13 +40,14 @@ struct matrix_view {
   size_type cols;
   size_type stride;
 
-  /// One element, for device code; data is global memory.
+  /// Element (row, col), for device code; data is global memory.
   /// Precondition: row < rows, col < cols.
   TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(
       size_type row, size_type col, detail::access_site site = detail::access_site::at()) const {
     return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col,
                                                                        site);
   }
+  /// Makes element (row, col) `value`, likewise.
   TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value,
                                   detail::access_site site = detail::access_site::at()) const {
     detail::store_global<T>(data + row * stride + col, value, site);
@@ -104,6 +105,7 @@ class shared_tile {
   static constexpr int rows = Layout::rows;
   static constexpr int cols = Layout::cols;
 
+  /// What the kernel declares `__shared__`: bytes, without constructor, at a multiple of 16 or of T's alignment.
   struct alignas(alignof(T) > 16 ? alignof(T) : 16) storage {
     unsigned char bytes[Layout::size * sizeof(T)];
   };
@@ -118,10 +120,12 @@ class shared_tile {
     return bytes_ + Layout{}(row, col) * static_cast<int>(sizeof(T));
   }
 
+  /// Element (row, col). Precondition as above; the caller owes a barrier after another thread's `set`.
   TILETRANSPOSE_FUNCTION T get(int row, int col,
                                detail::access_site site = detail::access_site::at()) const {
     return detail::load_shared<T>(address(row, col, site), site);
   }
+  /// Makes element (row, col) `value`. The caller owes a barrier before another thread's `get`, and after it.
   TILETRANSPOSE_FUNCTION void set(int row, int col, const T& value,
                                   detail::access_site site = detail::access_site::at()) const {
     detail::store_shared<T>(address(row, col, site), value, site);

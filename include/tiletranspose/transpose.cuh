@@ -128,6 +128,11 @@ cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
 /// \param out  in.cols rows x in.rows columns; memory between its rows is left alone
 /// \param in   strides in elements, at least the number of columns
 /// \returns cudaErrorInvalidValue also where the shapes do not match
+///
+/// A part of `rows` rows and `cols` columns of a matrix whose rows are `pitch` elements apart:
+///
+///     const tt::matrix_view<const float> part{in, rows, cols, pitch};
+///     tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
 template <class T, class Element>
 cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
@@ -143,8 +148,11 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 ///                    TileDim / BlockRows elements of a tile. A block moves as many tiles, one below the
 ///                    other, as keep its threads' loads in flight.
 /// \tparam Padding    unused elements behind each row of the tile; the default comes from the bank model
-/// \tparam BankWidth  bytes that a shared-memory bank serves per cycle, 4 or 8
+/// \tparam BankWidth  bytes that a shared-memory bank serves per cycle, 4 or 8: the model that Padding is judged
+///                    by. It changes no hardware.
 /// A tile that would conflict where another padding would not is a compiler error.
+/// \param out,in,nx,ny,stream  as for the tuned form
+/// \returns see the top of this file
 /// Shared memory: at most 48 KB.
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4>
@@ -168,6 +176,12 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 ///
 ///     out[(b * nx + x) * ny + y] == in[(b * ny + y) * nx + x]    for 0 <= b < batch
 ///
+/// \param out    batch * nx * ny elements: matrices of nx rows x ny columns
+/// \param in     as many: matrices of ny rows x nx columns
+/// \param batch  number of matrices
+///
+///     tt::transpose_batched(out, in, nx, ny, batch, stream);
+///
 /// For matrices of pointers use the form with batch strides; the plain form takes pointers to pointers as
 /// the array form below.
 template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
@@ -187,6 +201,8 @@ cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, s
 /// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
 ///        nx * ny; memory between the matrices of `out` is left alone
 /// \returns cudaErrorInvalidValue also for a batch stride that is less
+///
+///     tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
 template <class T>
 cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
                               size_type in_batch_stride, size_type nx, size_type ny,
@@ -201,7 +217,9 @@ cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
 ///     outs[b][x * ny + y] == ins[b][y * nx + x]
 ///
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
-///                  overlap, which only the caller can know.
+///                  overlap, nor a pointer be null, which only the caller can know.
+///
+///     tt::transpose_batched(outs, ins, nx, ny, batch, stream);    // float* const* outs; const float* const* ins
 template <class T>
 cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                               size_type batch, cudaStream_t stream = nullptr) {
@@ -320,6 +338,8 @@ cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out
 ///
 /// \param data  as many rows as columns; memory between its rows is left alone
 /// \returns cudaErrorInvalidValue also for a matrix that is no square: it needs scratch
+///
+///     tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
 template <class T>
 cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
@@ -331,6 +351,8 @@ cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr
 }
 
 /// The same for nx == ny rows one behind the other.
+///
+///     tt::transpose_inplace(data, side, side, stream);
 template <class T>
 cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
   return transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);

@@ -348,23 +348,45 @@ void register_cases() {
   add_flips<float>("4-byte", {{16384, 16384}, {16381, 16411}});
   add_flips<byte>("1-byte", {{32768, 32768}, {32749, 32771}});
   add_flips<pixel>("3-byte", {{16384, 16384}, {16381, 16411}});
+  add_flips<two_bytes>("2-byte", {{32768, 16384}, {32749, 16411}});
+  add_flips<double>("8-byte", {{16384, 8192}, {16381, 8209}});
+  add_flips<triplet>("12-byte", {{9216, 9216}, {9215, 9221}});
+  add_flips<complex>("16-byte", {{8192, 8192}, {8191, 8193}});
   add_inplace_flips<float>("4-byte", {{16384, 16384}, {16381, 16411}});
   add_inplace_flips<byte>("1-byte", {{32749, 32771}});
+  add_inplace_flips<triplet>("12-byte", {{9215, 9221}});
 
   add_turns<float>("4-byte", "quarter turns and anti-transpose, aligned", 95, {{16384, 16384}});
   add_turns<float>("4-byte", "quarter turns and anti-transpose, odd, 4 bytes", 91,
                    {{16381, 16411}});
   add_turns<byte>("1-byte", "quarter turns and anti-transpose, aligned", 95, {{32768, 32768}});
   add_turns<byte>("1-byte", "quarter turns and anti-transpose, odd, 1 byte", 82, {{32749, 32771}});
+  add_turns<two_bytes>("2-byte", "quarter turns and anti-transpose, aligned", 95, {{32768, 32768}});
+  add_turns<two_bytes>("2-byte", "quarter turns and anti-transpose, odd, 2 bytes", 87,
+                       {{32749, 32771}});
+  add_turns<double>("8-byte", "quarter turns and anti-transpose, aligned", 95, {{16384, 16384}});
+  add_turns<double>("8-byte", "quarter turns and anti-transpose, odd, 8 bytes", 91,
+                    {{11587, 11597}});
+  add_turns<triplet>("12-byte", "quarter turns and anti-transpose, 12 bytes", 85,
+                     {{9216, 9216}, {9215, 9221}});
+  add_turns<complex>("16-byte", "quarter turns and anti-transpose, 16 bytes", 93, {{8192, 8192}});
 
   add_squares<float>("4-byte", {{16384, 16384}, {16381, 16381}, {16384, 16384, 1, 1}});
   add_squares<double>("8-byte", {{16384, 16384}, {11587, 11587}});
   add_squares<byte>("1-byte", {{16384, 16384}, {32768, 32768}, {32749, 32749}});
+  add_squares<two_bytes>("2-byte", {{32768, 32768}, {32749, 32749}});
+  add_squares<pixel>("3-byte", {{16384, 16384}, {16381, 16381}});
+  add_squares<triplet>("12-byte", {{9216, 9216}, {9215, 9215}});
+  add_squares<complex>("16-byte", {{8192, 8192}, {8191, 8191}});
 
   add_rectangles<float>(
       "4-byte", {{16381, 16411}, {1000, 268435}, {16384, 8192}, {24576, 16384}, {3, 89478485}});
   add_rectangles<double>(
       "8-byte", {{16381, 16411}, {1000, 268435}, {16384, 8192}, {12288, 8192}, {3, 44739242}});
+  add_rectangles<byte>("1-byte", {{32749, 32771}, {1000, 1073741}, {32768, 16384}, {24576, 16384}});
+  add_rectangles<two_bytes>("2-byte",
+                            {{32749, 32771}, {1000, 536871}, {32768, 16384}, {24576, 16384}});
+  add_rectangles<triplet>("12-byte", {{9215, 9221}, {9216, 6144}});
 }
 
 }  // namespace

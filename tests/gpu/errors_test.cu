@@ -387,6 +387,10 @@ TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][
   check_an_earlier_error(forms, {37, 41});
   // Batches of this shape ask for more shared memory than a kernel has without asking.
   check_an_earlier_error(forms, {131, 127});
+  // The kernel for small matrices, boxes, and one copy in place of a kernel.
+  for (const shape s : {shape{128, 128}, shape{3, 700}, shape{1, 50}}) {
+    check_an_earlier_error(forms, s);
+  }
 }
 
 TEST_CASE("errors: a failed launch returns its own status", "[errors][provokes]") {

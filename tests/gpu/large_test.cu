@@ -46,6 +46,13 @@ struct complement_of {
   }
 };
 
+// Takes its bits from both sides: each must be the right one.
+struct halves_of_both {
+  __device__ std::uint8_t operator()(std::uint8_t value, std::uint8_t old) const {
+    return static_cast<std::uint8_t>((value & 0x0f) | (~old & 0xf0));
+  }
+};
+
 // Rows of `cols` elements, `stride` elements apart, in an allocation of which nothing else is ever
 // read or written but the guards on both sides of each row.
 class sparse_matrix {
@@ -186,6 +193,33 @@ TEST_CASE("large: transform", "[large]") {
                                        return tt::transform_transpose(out, in, s.nx, s.ny,
                                                                       complement_of{});
                                      });
+}
+
+TEST_CASE("large: accumulate", "[large]") {
+  require_device();
+  constexpr shape s{65537, 65539};
+  // Every element of the output starts as the complement of what is expected of it.
+  check_large<std::uint8_t>(s, 1, [&](std::uint8_t* out, const std::uint8_t* in) {
+    return tt::accumulate_transpose(out, in, s.nx, s.ny, halves_of_both{});
+  });
+}
+
+TEST_CASE("large: two outputs", "[large]") {
+  require_device();
+  constexpr shape s{65537, 65539};
+  constexpr std::size_t count = s.nx * s.ny;
+  require_memory(3 * count + 6 * guard_bytes);
+  const guarded<std::uint8_t> copy{count};
+  const expectation copied = expect({count, 1}, tt::symmetry::identity, 0xff);
+  poison_output<<<large_grid, large_block>>>(copy.data(), count, copied);
+  check_cuda(cudaGetLastError(), "launch of the fill");
+  tt_test::check_large<std::uint8_t>(s, 1, expect(s, tt::symmetry::transpose, 0xff),
+                                     [&](std::uint8_t* out, const std::uint8_t* in) {
+                                       return tt::transform_transpose_dual(
+                                           copy.data(), out, in, s.nx, s.ny, complement_of{});
+                                     });
+  REQUIRE(differences(copy.data(), count, copied) == "");
+  REQUIRE(copy.guards_hold());
 }
 
 // 64-bit offsets at little work.

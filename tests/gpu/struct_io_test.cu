@@ -8,6 +8,8 @@
 
 #include <tiletranspose/struct_io.cuh>
 
+#include <type_traits>
+
 #include "support.cuh"
 
 using namespace tt_test;
@@ -32,12 +34,26 @@ __global__ void store(T* structs, const T* in, std::size_t count) {
   tt::store_structs(tt::static_block<block_threads>{}, structs + first, count - first, items);
 }
 
+// Has no default constructor.
+struct made_of_one {
+  __host__ __device__ explicit made_of_one(float value) : x(value), y(value), z(value) {}
+  float x, y, z;
+};
+template <class T>
+__device__ T any_value() {
+  if constexpr (std::is_default_constructible<T>::value) {
+    return T{};
+  } else {
+    return T{1.0f};
+  }
+}
+
 // One structure per thread, in a group that is known when the kernel runs.
 template <class T>
 __global__ void copy_one(T* out, const T* in, std::size_t count) {
   const auto block = cooperative_groups::this_thread_block();
   const std::size_t first = blockIdx.x * std::size_t{block_threads};
-  T item;
+  T item = any_value<T>();
   tt::load_structs(block, item, in + first, count - first);
   tt::store_structs(block, out + first, count - first, item);
 }
@@ -155,4 +171,5 @@ TEST_CASE("structs: a copy through a group known at run time", "[structs][quick]
   check_copy<float_triple>(random);
   check_copy<words<7>>(random);
   check_copy<aligned_32>(random);
+  check_copy<made_of_one>(random);
 }

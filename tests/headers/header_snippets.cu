@@ -147,6 +147,16 @@ void calls(float* out, const float* in, float* image, std::size_t n, std::size_t
   tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
   tt::flip_ud_inplace(image, nx, ny, stream);
 }
+
+void more(float* out, const float* in, float* image, std::size_t nx, std::size_t ny, std::size_t pitch,
+          std::size_t batch, cudaStream_t stream) {
+  tt::flip_lr(out, in, nx, ny, stream);
+  tt::flip_ud(out, in, nx, ny, stream);
+  tt::anti_transpose(out, in, nx, ny, stream);
+  tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
+  tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
+  tt::reverse_inplace(image, nx * ny, stream);
+}
 }  // namespace in_reverse
 
 namespace in_smem {
@@ -277,6 +287,20 @@ void convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny
 void convert_twice(__nv_fp8_e4m3* rows, __nv_fp8_e4m3* columns, const float* in, float scale, std::size_t nx,
                    std::size_t ny, cudaStream_t stream) {
   tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+}
+void parts(float* out, const float* in, std::size_t rows, std::size_t cols, std::size_t pitch, cudaStream_t stream) {
+  const tt::matrix_view<const float> part{in, rows, cols, pitch};
+  tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
+}
+void batches(float* out, const float* in, float* const* outs, const float* const* ins, std::size_t nx,
+             std::size_t ny, std::size_t batch, cudaStream_t stream) {
+  tt::transpose_batched(out, in, nx, ny, batch, stream);
+  tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
+  tt::transpose_batched(outs, ins, nx, ny, batch, stream);
+}
+void squares(float* data, std::size_t side, std::size_t pitch, cudaStream_t stream) {
+  tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
+  tt::transpose_inplace(data, side, side, stream);
 }
 void in_place(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
   void* temp = nullptr;

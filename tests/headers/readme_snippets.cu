@@ -12,6 +12,7 @@
 #include <tiletranspose/transpose.cuh>
 
 #include <cstddef>
+#include <cstdio>
 
 cudaError_t first_lines(float* out, const float* in, std::size_t nx, std::size_t ny,
                         cudaStream_t stream) {
@@ -19,6 +20,23 @@ cudaError_t first_lines(float* out, const float* in, std::size_t nx, std::size_t
   cudaError_t status = tt::transpose(out, in, nx, ny, stream);    // tuned
   status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);  // 32 x 32 tile, 32 x 8 threads
   return status;
+}
+
+int main() {
+  constexpr std::size_t nx = 3, ny = 2;  // columns and rows of the input
+  float *in = nullptr, *out = nullptr;
+  cudaError_t status = cudaMallocManaged(&in, nx * ny * sizeof(float));
+  if (status == cudaSuccess) { status = cudaMallocManaged(&out, nx * ny * sizeof(float)); }
+  if (status == cudaSuccess) {
+    for (std::size_t i = 0; i < nx * ny; ++i) { in[i] = static_cast<float>(i); }
+    status = tt::transpose(out, in, nx, ny);
+  }
+  if (status == cudaSuccess) { status = cudaDeviceSynchronize(); }
+  if (status != cudaSuccess) {
+    std::printf("%s\n", cudaGetErrorString(status));
+    return 1;
+  }
+  for (std::size_t x = 0; x < nx; ++x) { std::printf("%g %g\n", out[x * ny], out[x * ny + 1]); }
 }
 
 struct to_half {

@@ -103,8 +103,9 @@ struct long_divider {
 #if TILETRANSPOSE_ON_DEVICE
     const unsigned long long quotient = __umul64hi(n, reciprocal);
 #else
+    __extension__ typedef unsigned __int128 product;  // -Wpedantic knows no such type
     const auto quotient =
-        static_cast<unsigned long long>(static_cast<unsigned __int128>(n) * reciprocal >> 64);
+        static_cast<unsigned long long>(static_cast<product>(n) * reciprocal >> 64);
 #endif
     unsigned long long rest = n - quotient * divisor;  // at most 2 divisors too much
     while (rest >= divisor) { rest -= divisor; }
