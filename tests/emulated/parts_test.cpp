@@ -430,6 +430,30 @@ TEST_CASE("squares: large tiles of bytes") {
       });
 }
 
+TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {
+  for (const unsigned rows : {1u, 11u, 12u, 13u, 40u}) {
+    for (const unsigned columns : {1u, 2u, 5u, 6u, 24u}) {
+      for (const unsigned width : {1u, 2u, 3u, 30u}) {
+        for (const bool jumps : {false, true}) {
+          tt::detail::tile_order order(rows, columns, width);
+          if (jumps) { order.jump_half(); }
+          std::vector<int> taken(2 * rows * columns);
+          for (unsigned block = 0; block < taken.size(); ++block) {
+            const auto at = order(block);
+            REQUIRE((at.batch < 2 && at.row_tile < rows && at.col_tile < columns));
+            ++taken[(at.batch * rows + at.row_tile) * columns + at.col_tile];
+          }
+          INFO(rows << " x " << columns << " tiles, strips of " << width);
+          REQUIRE(taken == std::vector<int>(taken.size(), 1));
+          const bool alike = width >= columns || columns % width == 0;
+          const bool several = width < columns;
+          REQUIRE((order.jump != 0) == (jumps && alike && several));
+        }
+      }
+    }
+  }
+}
+
 // Matrices that take them are too large to be emulated by way of a call.
 TEST_CASE("transposes: large tiles of bytes") {
   using shape = tt::detail::tuned_shape<90, 1, 1, tt::tile_access::large>::type;

@@ -122,6 +122,17 @@ TEST_CASE("views: strides much longer than the rows", "[view]") {
   });
 }
 
+// Such walks jump between strips of tiles.
+TEST_CASE("views: rows 128 KB apart", "[view]") {
+  for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
+    const std::size_t stride = 128 * 1024 / t.type.size;
+    if (stride * t.type.size != 128 * 1024) return;
+    const std::size_t cols = 2048 / t.type.size;
+    check(t, {cols, 2048}, {stride, 2048}, random);
+    check(t, {cols + 1, 2051}, {stride, 2053}, random);
+  });
+}
+
 TEST_CASE("views: input and output in one parent", "[view]") {
   for_each_type(transposes, [&](const view_transpose& t, random_source& random) {
     for (int i = 0; i < 6; ++i) check_parts(t, random);

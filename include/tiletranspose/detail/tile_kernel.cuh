@@ -59,13 +59,17 @@ struct tile_problem {
 
 /// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then
 /// down the next strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side
-/// read it.
+/// read it. A walk that jumps goes down `jump_rows` tiles, takes as many from the strip `jump` further to the right,
+/// and so on.
 struct tile_order {
+  static constexpr unsigned jump_rows = 12;
+
   divider matrix;      ///< tiles of one matrix
   divider strip;       ///< tiles of a full strip
   divider width;       ///< columns of tiles in a full strip
   divider last_width;  ///< and in the last one
   unsigned last_strip;
+  unsigned jump;  ///< 0, or less than there are strips of which none is narrower
 
   struct place {
     size_type batch;
@@ -77,7 +81,7 @@ struct tile_order {
 
   /// Precondition: 1 <= row_tiles * col_tiles < 2^31.
   tile_order(size_type row_tiles, size_type col_tiles, size_type wanted_width)
-      : matrix(row_tiles * col_tiles) {
+      : matrix(row_tiles * col_tiles), jump(0) {
     const size_type columns = wanted_width < col_tiles ? wanted_width : col_tiles;
     const size_type strips = (col_tiles + columns - 1) / columns;
     strip = divider(columns * row_tiles);
@@ -85,6 +89,9 @@ struct tile_order {
     last_width = divider(col_tiles - (strips - 1) * columns);
     last_strip = static_cast<unsigned>(strips - 1);
   }
+
+  /// Makes the walk jump by half of the matrix, if strips are alike.
+  void jump_half() { jump = last_width.divisor == width.divisor ? (last_strip + 1) / 2 : 0; }
 
   TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
     const unsigned batch = matrix.quotient(block);
@@ -94,7 +101,11 @@ struct tile_order {
     const divider columns = at_strip == last_strip ? last_width : width;
     const unsigned row = columns.quotient(in_strip);
     const unsigned col = columns.remainder(in_strip, row);
-    return {batch, row, size_type{at_strip} * width.divisor + col};
+    unsigned to_strip = at_strip;
+    if (jump != 0 && row / jump_rows % 2 != 0) {
+      to_strip += to_strip + jump <= last_strip ? jump : jump - last_strip - 1;
+    }
+    return {batch, row, size_type{to_strip} * width.divisor + col};
   }
 };
 
