@@ -90,9 +90,13 @@ TEST_CASE("tuned: every path at a small size", "[transpose][quick]") {
       check(t, {528 / t.type.size, 528 / t.type.size}, random);
       check(t, {528 / t.type.size, 528 / t.type.size}, random, 0, 16);
     }
-    // Large tiles.
-    if (t.type.size == 1) check(t, {8192, 8208}, random);
   });
+}
+
+TEST_CASE("tuned: large tiles of bytes", "[transpose]") {
+  require_device();
+  random_source random;
+  check(make_flat<std::uint8_t>("std::uint8_t"), {16400, 32752}, random);
 }
 
 TEST_CASE("tuned: every element size", "[transpose]") {

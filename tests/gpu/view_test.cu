@@ -128,8 +128,8 @@ TEST_CASE("views: rows 128 KB apart", "[view]") {
     const std::size_t stride = 128 * 1024 / t.type.size;
     if (stride * t.type.size != 128 * 1024) return;
     const std::size_t cols = 2048 / t.type.size;
-    check(t, {cols, 2048}, {stride, 2048}, random);
-    check(t, {cols + 1, 2051}, {stride, 2053}, random);
+    check(t, {cols, 2048}, {stride, 2048, 0, 0}, random);
+    check(t, {cols + 1, 2051}, {stride, 2053, 0, 0}, random);
   });
 }
 
