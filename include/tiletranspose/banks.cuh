@@ -36,9 +36,9 @@ inline constexpr bank_model banks_32x8{32, 8, 32};
 /// Compute capability 1.x: 16 banks, served by half-warps. The literature of that time speaks of it.
 inline constexpr bank_model banks_16x4{16, 4, 16};
 
-/// The model for a bank width of 4 or 8 bytes.
+/// 32 banks of `bank_width` bytes; GPUs have had 4 and 8.
 TILETRANSPOSE_HOST_DEVICE constexpr bank_model banks_of_width(int bank_width) {
-  return bank_width == 8 ? banks_32x8 : banks_32x4;
+  return {32, bank_width, 32};
 }
 
 /// One element of a tile; a negative row marks a lane that takes no part in a request.
@@ -214,7 +214,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int conflict_ways(Layout layout, tile_walk w
                            Layout::cols, walk, model, detail::no_limit);
 }
 
-/// The same for 32 banks of `bank_width` bytes, 4 or 8.
+/// The same for 32 banks of `bank_width` bytes.
 /// \code static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 8) == 16); \endcode
 TILETRANSPOSE_ANY_CALLEE
 template <class Layout>

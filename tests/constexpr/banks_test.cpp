@@ -71,7 +71,8 @@ static_assert(column_ways<double, 32, 32, 1>(tt::banks_32x8) == 1);
 static_assert(column_ways<float, 32, 32, 0>(tt::banks_32x8) == 16);
 static_assert(column_ways<float, 32, 32, 2>(tt::banks_32x8) == 1);
 static_assert(tt::banks_of_width(4).bank_width == 4 && tt::banks_of_width(8).bank_width == 8);
-// A bank width stands for its model.
+// A bank width stands for its model, also one that no GPU has.
+static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 16) == 8);
 static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 4) == 32);
 static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 0>{}, tt::along_columns, 8) == 16);
 static_assert(tt::conflict_ways(tt::padded_layout<float, 32, 32, 2>{}, tt::along_columns, 8) == 1);
