@@ -34,47 +34,12 @@
 #include <tiletranspose/detail/fused_launch.cuh>
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
+#include <tiletranspose/detail/make_request.cuh>
 #include <tiletranspose/detail/rectangle.cuh>
 #include <tiletranspose/detail/strip_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// A dense matrix, or a batch of them.
-template <class Out, class In>
-transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny,
-                                size_type batch = 1, size_type out_batch = 0,
-                                size_type in_batch = 0) {
-  return {in, out, nx, ny, nx, ny, batch, in_batch, out_batch, sizeof(In), sizeof(Out), false};
-}
-
-/// Pitched matrices; shapes that do not match are turned into a request that is refused.
-template <class Out, class In>
-transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
-  const bool empty = in.rows == 0 || in.cols == 0;
-  const bool fits = out.rows == in.cols && out.cols == in.rows;
-  return {in.data,     fits || empty ? out.data : nullptr,
-          in.cols,     in.rows,
-          in.stride,   out.stride,
-          1,           0,
-          0,           sizeof(In),
-          sizeof(Out), false};
-}
-
-template <class T>
-constexpr bool check_output() {
-  static_assert(!std::is_const<T>::value, "tt: the output's elements must not be const");
-  return true;
-}
-
-template <class T, class Element>
-transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
-  static_assert(check_output<T>(), "");
-  static_assert(
-      std::is_same<typename remove_const<Element>::type, typename remove_const<T>::type>::value,
-      "tt: input and output must have the same element type; transform_transpose converts");
-  return fused_request(out, in);
-}
 
 /// What the fused calls ask of their types.
 template <class Out, class In, class Op>
@@ -84,21 +49,6 @@ constexpr bool check_fused() {
                 "tt: the function of a fused transpose must be trivially copyable; it is handed to "
                 "the kernel as bytes");
   return check_element<Out>() && check_element<In>();
-}
-
-/// Matrices behind device arrays of pointers.
-template <class T>
-transpose_request pointers_request(T* const* outs, const T* const* ins, size_type nx, size_type ny,
-                                   size_type batch) {
-  return {ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0, sizeof(T), sizeof(T), true};
-}
-
-/// A matrix that is input and output.
-template <class T>
-transpose_request inplace_request(matrix_view<T> data) {
-  static_assert(check_output<T>(), "");
-  return {data.data, data.data, data.cols, data.rows, data.stride, data.stride,
-          1,         0,         0,         sizeof(T), sizeof(T),   false};
 }
 
 }  // namespace detail

@@ -21,6 +21,7 @@
 #include <stdexcept>
 #include <string>
 #include <tiletranspose/reverse.cuh>
+#include <tiletranspose/transpose.cuh>
 #include <utility>
 #include <vector>
 

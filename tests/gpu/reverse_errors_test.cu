@@ -8,6 +8,7 @@
 // Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
 
 #include <tiletranspose/reverse.cuh>
+#include <tiletranspose/transpose.cuh>
 
 #include "calls.cuh"
 

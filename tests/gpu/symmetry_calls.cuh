@@ -6,6 +6,7 @@
 #pragma once
 
 #include <tiletranspose/reverse.cuh>
+#include <tiletranspose/transpose.cuh>
 
 #include "symmetries.cuh"
 
