@@ -250,6 +250,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
   const unsigned items = arguments.groups.divisor * arguments.walks.divisor * box.matrices;
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned item = group.thread_rank(); item < items; item += Shape::threads) {
+    const loop_step here(item / Shape::threads);
     const unsigned line = arguments.groups.quotient(item);
     const unsigned column = arguments.groups.remainder(item, line);
     const unsigned above = Shape::joins_cols ? arguments.walks.quotient(line) : 0;
@@ -312,12 +313,14 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       for (unsigned q = 0; q < units; ++q) { to[q] += 4 * step; }
       TILETRANSPOSE_UNROLL_BY(1)
       for (unsigned left = steps; left > 0; --left) {
+        const loop_step part(steps - left);
         load(words);
         ++step;
         const int further = step == steps ? 1 - static_cast<int>(steps) : 1;
         if (step == steps) { step = 0; }
         TILETRANSPOSE_UNROLL
         for (unsigned q = 0; q < units; ++q) {
+          const loop_step at(q);
           if (q >= foreign) { store_shared(to[q], words[q]); }
           to[q] += 4 * further;
           from[q] += further * group_bytes;
@@ -338,6 +341,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       load(next);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
+        const loop_step at(step * units + q);
         if (q >= foreign) { store_shared(to[q], funnel_shift(words[q], next[q], turns[q])); }
         to[q] += 4;
         words[q] = next[q];
@@ -363,6 +367,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       load_at(whole * units, 0, last);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
+        const loop_step at(q);
         const unsigned joined = (last[q][0] & ((1u << bits) - 1)) | (next[q][0] << bits);
         const unsigned behind = funnel_shift(next[q][0], 0, 32 - bits);
         // Words belong to the column that they start in; those that two matrices share come later.
@@ -443,6 +448,7 @@ TILETRANSPOSE_FUNCTION void drain_sheared(Group group, const unsigned char* imag
     const divider chunks = last ? arguments.last_chunks : arguments.chunks;
     TILETRANSPOSE_UNROLL_BY(2)
     for (unsigned item = rank; item < box.cols * chunks.divisor; item += Shape::threads) {
+      const loop_step here(item / Shape::threads);
       const unsigned col = chunks.quotient(item);
       const unsigned place = box.out_first + col * arguments.out_pitch;
       const unsigned skew = place % sector_bytes;

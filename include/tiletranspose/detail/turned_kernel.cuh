@@ -127,6 +127,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   const unsigned char* const in = arguments.in + start(arguments.in_side);
   TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
   for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
     const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.in_side, parts);
     if (place.exists) { copy_async<max_access_bytes>(shared + place.shared, in + place.global); }
   }
@@ -162,6 +163,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   group.sync();
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::rounds; ++i) {
+    const loop_step here(i);
     if (to[i] != nowhere) {
       store_turned<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
     }
@@ -171,6 +173,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   unsigned char* const out = arguments.out + start(arguments.out_side);
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
     const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.out_side,
                              parts);
     if (place.exists) {
