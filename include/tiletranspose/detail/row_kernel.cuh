@@ -826,6 +826,11 @@ TILETRANSPOSE_FUNCTION void write_reversed(const unsigned char* shared,
   });
 }
 
+/// Bytes of shared memory before the first staged span of groups, and more of a reversed span than of a staged one: a
+/// thread whose group begins in a span, or in the word that its last bytes share, reads and writes all of the group,
+/// which lies before the staged span then, or behind the reversed one.
+inline constexpr unsigned group_margin = 128;
+
 /// The fewest elements that are whole words, an odd number of them: threads that each take a group's next word meet in
 /// no bank. Elements of a multiple of 8 bytes have no such group.
 template <int Element>
@@ -833,6 +838,7 @@ struct word_group {
   static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
   static constexpr int words = bytes / 4;
   static_assert(words % 2 != 0 && Element >= 3, "");
+  static_assert(bytes < static_cast<int>(group_margin), "a group must not reach the next span");
   /// The byte of the group that becomes byte `at` of the reversed group.
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
     return (bytes / Element - 1 - at / Element) * Element + at % Element;
@@ -844,9 +850,6 @@ struct word_group {
   };
   static_assert(request_ways(group_lanes{}, 4) == 1, "a shipped group must not conflict");
 };
-
-/// Bytes of shared memory before the first staged span of groups, and more of a reversed span than of a staged one.
-inline constexpr unsigned group_margin = 64;
 
 /// Bytes of shared memory for the spans of groups.
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned spans, unsigned span_pitch) {
