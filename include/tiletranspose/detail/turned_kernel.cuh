@@ -16,6 +16,7 @@
 #pragma once
 
 #include <tiletranspose/detail/copy_async.cuh>
+#include <tiletranspose/detail/row_pitch.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -50,6 +51,8 @@ struct turned_arguments {
   unsigned part_cols;
   divider rows;  ///< micro-blocks down a matrix of the box
   divider cols;  ///< and across it
+  unsigned
+      strip_shift;  ///< log2 of the micro-blocks below each other that consecutive threads take
 };
 
 /// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
@@ -143,8 +146,9 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::rounds; ++i) {
     const unsigned at = rank + i * Shape::threads;
-    const unsigned in_row = arguments.cols.quotient(at);  // of micro-blocks, through all matrices
-    const unsigned col = arguments.cols.remainder(at, in_row);
+    const micro_place place(at, arguments.cols, arguments.strip_shift);
+    const unsigned in_row = place.row;  // of micro-blocks, through all matrices
+    const unsigned col = place.col;
     const unsigned above = arguments.rows.quotient(in_row);  // matrices
     const unsigned row = arguments.rows.remainder(in_row, above);
     const bool exists = in_row < rows && col < cols;

@@ -180,7 +180,12 @@ turned_plan plan_turned(const tile_problem& problem, size_type batch, turned_kin
   describe(in, in_pieces, in_groups, box_cols, problem.in_stride_bytes, problem.in_batch_bytes);
   describe(out, out_pieces, out_groups, box_rows, problem.out_stride_bytes,
            problem.out_batch_bytes);
-  in.pitch = filled_pitch(in.group.divisor);
+  arguments.strip_shift = strip_shift(Shape::access / 4, in_groups, box_cols / cols);
+  in.pitch = strip_pitch(in.group.divisor, arguments.strip_shift);
+  if (in_groups * in.pitch * max_access_bytes > default_shared_bytes) {
+    arguments.strip_shift = 0;
+    in.pitch = filled_pitch(in.group.divisor);
+  }
   out.pitch = turned_pitch(out.group.divisor);
   in.step = in.pitch * max_access_bytes;
   out.step = Shape::pixels ? Shape::micro_bytes : out.pitch * max_access_bytes;
