@@ -50,8 +50,11 @@ struct sheared_arguments {
   divider walks;   ///< of a group: a thread walks down some steps, a group of rows each
   divider steps;
   unsigned turn_shift;  ///< log2 of the groups of columns after which banks repeat
+  unsigned turn_mask;   ///< 0, or ones: the last of them begins with the first step
   bool in_words;        ///< rows of the input are whole words
   bool shears;          ///< rows of the output are not
+  bool
+      shears_in_turns;  ///< and words of the output lie in the same banks after a few groups of columns
 
   divider chunks;       ///< of a piece of an output row
   divider last_chunks;  ///< and of one that ends with the row
@@ -302,11 +305,12 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       for (unsigned q = 0; q < units; ++q) { words[q] = turned[q][0]; }
     };
     unsigned words[units];
+    // In turns: columns whose words of the output lie in the same banks begin with different ones.
+    const unsigned turn =
+        ((Shape::joins_matrices ? item : column) ^ arguments.turn_mask) >> arguments.turn_shift;
+    unsigned step = arguments.steps.remainder(turn, arguments.steps.quotient(turn));
+    if (step >= steps) { step = 0; }
     if (!arguments.shears) {
-      // In turns: columns whose words of the output lie in the same banks begin with different ones.
-      const unsigned turn = column >> arguments.turn_shift;
-      unsigned step = arguments.steps.remainder(turn, arguments.steps.quotient(turn));
-      if (step >= steps) { step = 0; }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) { from[i] += static_cast<int>(step) * group_bytes; }
       TILETRANSPOSE_UNROLL
@@ -332,16 +336,44 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
     const unsigned whole = Shape::joins_cols ? rows / units : ~0u;
     const unsigned inside = smaller(steps, whole - first_step - 1);
+    if (!Shape::joins_cols && arguments.shears_in_turns) {
+      // The walk goes on with its first group of rows behind the one after its last, which no word begins in.
+      const auto go_on = [&](int by) {
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < units; ++i) { from[i] += by * group_bytes; }
+      };
+      unsigned at = step;
+      go_on(static_cast<int>(step));
+      load(words);
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (unsigned left = steps + 1; left > 0; --left) {
+        const loop_step part(steps + 1 - left);
+        const bool last = at == steps;
+        go_on(last ? -static_cast<int>(steps) : 1);
+        unsigned next[units];
+        load(next);
+        TILETRANSPOSE_UNROLL
+        for (unsigned q = 0; q < units; ++q) {
+          const loop_step word(q);
+          if (q >= foreign && !last) {
+            store_shared(to[q] + 4 * at, funnel_shift(words[q], next[q], turns[q]));
+          }
+          words[q] = next[q];
+        }
+        at = last ? 0 : at + 1;
+      }
+      continue;
+    }
     load(words);
     TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned step = 0; step < inside; ++step) {
+    for (unsigned at = 0; at < inside; ++at) {
       unsigned next[units];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) { from[i] += group_bytes; }
       load(next);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
-        const loop_step at(step * units + q);
+        const loop_step word(at * units + q);
         if (q >= foreign) { store_shared(to[q], funnel_shift(words[q], next[q], turns[q])); }
         to[q] += 4;
         words[q] = next[q];
