@@ -180,8 +180,9 @@ turned_plan plan_turned(const tile_problem& problem, size_type batch, turned_kin
   describe(in, in_pieces, in_groups, box_cols, problem.in_stride_bytes, problem.in_batch_bytes);
   describe(out, out_pieces, out_groups, box_rows, problem.out_stride_bytes,
            problem.out_batch_bytes);
-  arguments.strip_shift = strip_shift(Shape::access / 4, in_groups, box_cols / cols);
-  in.pitch = strip_pitch(in.group.divisor, arguments.strip_shift);
+  constexpr unsigned words = Shape::access / 4;
+  arguments.strip_shift = strip_shift(words, in_groups, box_cols / cols);
+  in.pitch = strip_pitch(in.group.divisor, words, box_cols / cols, arguments.strip_shift);
   if (in_groups * in.pitch * max_access_bytes > default_shared_bytes) {
     arguments.strip_shift = 0;
     in.pitch = filled_pitch(in.group.divisor);
