@@ -84,8 +84,23 @@ TEST_CASE("row pitch: turned boxes", "[banks]") {
     CHECK(worst_turned_ways(4, 2, 40, matrices) <= 4);  // 8 bytes: 2 x 2
     CHECK(worst_turned_ways(4, 1, 40, matrices) <= 3);  // 16 bytes
   }
+  CHECK(worst_strip_ways(4, 0) == 1);
   CHECK(turned_ways(1, 32, 32, 4 * 32, true, 0, 0) == 32);  // what a pitch of all banks would meet
   CHECK(turned_ways(1, 32, 32, 4 * 33, true, 0, 0) == 4);   // and what columns without strips do
+}
+
+// Rows of accesses of 16 bytes follow each other in the banks.
+TEST_CASE("row pitch: a warp that goes on to the next row of 16-byte accesses", "[banks]") {
+  for (unsigned cols = 8; cols < 60; ++cols) {
+    for (const unsigned side : {1u, 2u}) {
+      const unsigned in = 4 * strip_pitch(side * cols, 4, cols, 0);
+      for (unsigned first = 0; first < 4 * cols; first += 8) {
+        INFO(cols << " columns of micro-blocks of " << side << " rows, from the " << first
+                  << "th on");
+        CHECK(turned_ways(4, 7, cols, in, false, first, 0) == 1);
+      }
+    }
+  }
 }
 
 TEST_CASE("row pitch: strips are whole and take each micro-block once", "[banks]") {
