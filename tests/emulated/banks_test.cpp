@@ -191,6 +191,8 @@ TEST_CASE("banks: words of sheared boxes are read and written at about two ways"
   check_mean({60, 2048, 1}, 1, element<1>{});
   check_mean({33, 2048, 1}, 3, element<1>{});
   check_mean({33, 1031, 1}, 1, element<1>{});
+  check_mean({64, 64, 5}, 1, element<1>{});
+  check_mean({40, 40, 9}, 3, element<1>{});
   check_mean({94, 208, 2}, 0, element<2>{});
   check_mean({62, 1024, 1}, 1, element<2>{});
 }

@@ -49,12 +49,11 @@ struct sheared_arguments {
   divider groups;  ///< of columns that are turned together
   divider walks;   ///< of a group: a thread walks down some steps, a group of rows each
   divider steps;
-  unsigned turn_shift;  ///< log2 of the groups of columns after which banks repeat
-  unsigned turn_mask;   ///< 0, or ones: the last of them begins with the first step
-  bool in_words;        ///< rows of the input are whole words
-  bool shears;          ///< rows of the output are not
-  bool
-      shears_in_turns;  ///< and words of the output lie in the same banks after a few groups of columns
+  unsigned turn_shift;   ///< log2 of the groups of columns after which banks repeat
+  unsigned turn_mask;    ///< 0, or ones: the last of them begins with the first step
+  bool in_words;         ///< rows of the input are whole words
+  bool shears;           ///< rows of the output are not
+  bool shears_in_turns;  ///< and their words lie in the same banks after a few groups of columns
 
   divider chunks;       ///< of a piece of an output row
   divider last_chunks;  ///< and of one that ends with the row
@@ -336,31 +335,61 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
     const unsigned whole = Shape::joins_cols ? rows / units : ~0u;
     const unsigned inside = smaller(steps, whole - first_step - 1);
-    if (!Shape::joins_cols && arguments.shears_in_turns) {
-      // The walk goes on with its first group of rows behind the one after its last, which no word begins in.
+    // A group of rows; one element to the right or left, that of the next columns.
+    const auto load_at = [&](unsigned row, unsigned right, unsigned(&turned)[units][1]) {
+      unsigned held[units][1];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < units; ++i) {
+        const unsigned place = top + right + smaller(row + i, rows - 1) * in_pitch;
+        held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
+                                  load_shared<unsigned>(word_of(place) + 4), 8 * place);
+      }
+      thread_transpose<Shape::element_bytes>(held, turned);
+    };
+    const unsigned right = arguments.cols_backwards ? 0 - element : element;
+    if (arguments.shears_in_turns) {
       const auto go_on = [&](int by) {
         TILETRANSPOSE_UNROLL
         for (unsigned i = 0; i < units; ++i) { from[i] += by * group_bytes; }
       };
-      unsigned at = step;
+      // Where walks end with columns, which have whole groups of rows, the next columns' first ones come behind them.
+      const bool ends = Shape::joins_cols && inside < steps;
+      const int last_step = static_cast<int>(steps) - 1;
+      unsigned behind[units][1];
+      if (ends) {
+        load_at(0, right, behind);
+      } else {
+        unsigned loaded[units];
+        go_on(last_step + 1);
+        load(loaded);
+        go_on(-last_step - 1);
+        TILETRANSPOSE_UNROLL
+        for (unsigned q = 0; q < units; ++q) { behind[q][0] = loaded[q]; }
+      }
       go_on(static_cast<int>(step));
       load(words);
       TILETRANSPOSE_UNROLL_BY(1)
-      for (unsigned left = steps + 1; left > 0; --left) {
-        const loop_step part(steps + 1 - left);
-        const bool last = at == steps;
-        go_on(last ? -static_cast<int>(steps) : 1);
+      for (unsigned left = steps; left > 0; --left) {
+        const loop_step part(steps - left);
+        const bool last = step + 1 == steps;
+        go_on(last ? -last_step : 1);
         unsigned next[units];
         load(next);
         TILETRANSPOSE_UNROLL
         for (unsigned q = 0; q < units; ++q) {
           const loop_step word(q);
-          if (q >= foreign && !last) {
-            store_shared(to[q] + 4 * at, funnel_shift(words[q], next[q], turns[q]));
+          // Words that two matrices share come later.
+          const bool foreign_next =
+              last && ends && turns[q] % 32 != 0 &&
+              (arguments.cols_backwards ? q == 0 && col == 0
+                                        : q + 1 == units && col + units == box.cols);
+          if (q >= foreign && !foreign_next) {
+            store_shared(to[q] + 4 * step,
+                         funnel_shift(words[q], last ? behind[q][0] : next[q], turns[q]));
           }
           words[q] = next[q];
         }
-        at = last ? 0 : at + 1;
+        step = last ? 0 : step + 1;
       }
       continue;
     }
@@ -381,21 +410,11 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     }
     if (Shape::joins_cols && inside < steps) {
       // What is left of the columns, and behind it the first rows of the next ones.
-      const auto load_at = [&](unsigned row, unsigned right, unsigned(&turned)[units][1]) {
-        unsigned held[units][1];
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < units; ++i) {
-          const unsigned place = top + right + smaller(row + i, rows - 1) * in_pitch;
-          held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
-                                    load_shared<unsigned>(word_of(place) + 4), 8 * place);
-        }
-        thread_transpose<Shape::element_bytes>(held, turned);
-      };
       const unsigned left = rows % units;
       const unsigned bits = left * element * 8;
       unsigned last[units][1];
       unsigned next[units][1];
-      load_at(0, arguments.cols_backwards ? 0 - element : element, next);
+      load_at(0, right, next);
       load_at(whole * units, 0, last);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
