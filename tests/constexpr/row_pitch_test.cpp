@@ -3,10 +3,13 @@
 
 // The shared pitch of staged rows, over every number of rows and every length of a row that a box can have.
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <tiletranspose/detail/row_pitch.cuh>
+#include <vector>
 
 using namespace tt::detail;
+using tt::size_type;
 
 namespace {
 
@@ -70,12 +73,48 @@ TEST_CASE("row pitch: staged matrices", "[banks]") {
   }
 }
 
-// Batches of small matrices are turned in micro-blocks of every side that turned_plan.cuh names.
-TEST_CASE("row pitch: turned boxes meet four ways at most", "[banks]") {
-  CHECK(worst_turned_ways(1, 4, 40) <= 4);               // 1 byte: 4 x 4
-  CHECK(worst_turned_ways(2, 4, 40) <= 4);               // 2 bytes: 4 x 4
-  CHECK(worst_turned_ways(2, 2, 40) <= 4);               // 4 bytes: 2 x 2
-  CHECK(worst_turned_ways(4, 2, 40) <= 4);               // 8 bytes: 2 x 2
-  CHECK(worst_turned_ways(4, 1, 40) <= 4);               // 16 bytes
-  CHECK(turned_ways(1, 32, 32, 4 * 32, true, 0) == 32);  // what a pitch of all banks would meet
+// Batches of small matrices are turned in micro-blocks of every side that turned_plan.cuh names. Lanes of one strip do
+// not conflict; those that go on to the next column of short matrices, or to the next strip, may.
+TEST_CASE("row pitch: turned boxes", "[banks]") {
+  for (const unsigned matrices : {1u, 2u, 3u, 4u, 7u}) {
+    INFO(matrices << " matrices");
+    CHECK(worst_turned_ways(1, 4, 40, matrices) <= 5);  // 1 byte: 4 x 4
+    CHECK(worst_turned_ways(2, 4, 40, matrices) <= 4);  // 2 bytes: 4 x 4
+    CHECK(worst_turned_ways(2, 2, 40, matrices) <= 4);  // 4 bytes: 2 x 2
+    CHECK(worst_turned_ways(4, 2, 40, matrices) <= 4);  // 8 bytes: 2 x 2
+    CHECK(worst_turned_ways(4, 1, 40, matrices) <= 3);  // 16 bytes
+  }
+  CHECK(worst_strip_ways(4, 0) == 1);
+  CHECK(turned_ways(1, 32, 32, 4 * 32, true, 0, 0) == 32);  // what a pitch of all banks would meet
+  CHECK(turned_ways(1, 32, 32, 4 * 33, true, 0, 0) == 4);   // and what columns without strips do
+}
+
+// Rows of accesses of 16 bytes follow each other in the banks.
+TEST_CASE("row pitch: a warp that goes on to the next row of 16-byte accesses", "[banks]") {
+  for (unsigned cols = 8; cols < 60; ++cols) {
+    for (const unsigned side : {1u, 2u}) {
+      const unsigned in = 4 * strip_pitch(side * cols, 4, cols, 0);
+      for (unsigned first = 0; first < 4 * cols; first += 8) {
+        INFO(cols << " columns of micro-blocks of " << side << " rows, from the " << first
+                  << "th on");
+        CHECK(turned_ways(4, 7, cols, in, false, first, 0) == 1);
+      }
+    }
+  }
+}
+
+TEST_CASE("row pitch: strips are whole and take each micro-block once", "[banks]") {
+  for (size_type rows = 1; rows < 40; ++rows) {
+    for (size_type cols = 1; cols < 40; ++cols) {
+      const unsigned shift = strip_shift(1, rows, cols);
+      INFO(rows << " x " << cols << " micro-blocks");
+      CHECK(rows % (size_type{1} << shift) == 0);
+      std::vector<int> taken(rows * cols);
+      for (unsigned at = 0; at < rows * cols; ++at) {
+        const micro_place place(at, plain_divider{static_cast<unsigned>(cols)}, shift);
+        ++taken[place.row * cols + place.col];
+      }
+      CHECK(std::count(taken.begin(), taken.end(), 1) == static_cast<long>(rows * cols));
+    }
+  }
 }

@@ -59,6 +59,9 @@ boxes_case make_case(random_numbers& random) {
       c.ny = random.between(70, 210);
       c.batch = 2;
   }
+  if (random.between(0, 2) == 0) {
+    c.ny = (c.ny + 7) / 8 * 8;
+  }  // columns that lie in the same banks
   c.in_offset = random.between(0, 40);
   c.out_offset = random.between(0, 40);
   c.how = turns[random.between(0, 4)];

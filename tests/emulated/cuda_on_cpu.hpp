@@ -17,6 +17,7 @@
 #include <cstring>
 #include <map>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -64,6 +65,8 @@ struct device {
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
+  /// What all launches did to shared memory, added up by place, kind and width.
+  std::map<std::string, tt::access_report> shared;
 };
 inline device& this_device() {
   static thread_local device one;
@@ -113,6 +116,14 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
         std::apply(kernel, all);
       });
   if (device.faults == 0) { device.last = report; }
+  for (const tt::access_report& access : report.accesses) {
+    if (access.is_shared()) {
+      const auto key =
+          access.site + (access.is_store() ? " store " : " load ") + std::to_string(access.bytes);
+      device.shared.emplace(key, tt::access_report{access.site, access.kind, access.bytes})
+          .first->second += access;
+    }
+  }
   device.faults += report.faults.size();
   ++device.launches;
   return cudaSuccess;

@@ -34,6 +34,7 @@
 
 #pragma once
 
+#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
 
@@ -721,14 +722,28 @@ struct access_group {
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
     return (bytes / Element - 1 - at / Element) * Element + at % Element;
   }
-  /// True where 8 threads, which write together, write their groups' access 0 to 8 different places of 16
-  /// bytes in 128. The other accesses are as many bytes away from it, or are xored alike.
-  TILETRANSPOSE_HOST_DEVICE static constexpr bool is_conflict_free() {
-    unsigned places = 0;
-    for (int thread = 0; thread < 8; ++thread) {
-      places |= 1u << place_in_groups<is_swizzled>(static_cast<unsigned>(thread * bytes)) / 16 % 8;
+  struct group_lanes {
+    unsigned first;   ///< byte of the first lane's access
+    unsigned stride;  ///< bytes from lane to lane
+    TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(unsigned lane) const {
+      return place_in_groups<is_swizzled>(first + lane * stride);
     }
-    return places == 0xff;
+  };
+  /// Conflict ways of the threads that write access after access of their groups, and of those that read accesses
+  /// which follow each other, wherever the first of them lies.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int write_ways() {
+    int worst = 0;
+    for (unsigned access = 0; access < accesses; ++access) {
+      worst = larger(worst, request_ways(group_lanes{16 * access, bytes}, 16));
+    }
+    return worst;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int read_ways() {
+    int worst = 0;
+    for (unsigned first = 0; first < (is_swizzled ? 8 : 1); ++first) {
+      worst = larger(worst, request_ways(group_lanes{16 * first, 16}, 16));
+    }
+    return worst;
   }
 
  private:
@@ -811,6 +826,11 @@ TILETRANSPOSE_FUNCTION void write_reversed(const unsigned char* shared,
   });
 }
 
+/// Bytes of shared memory before the first staged span of groups, and more of a reversed span than of a staged one: a
+/// thread whose group begins in a span, or in the word that its last bytes share, reads and writes all of the group,
+/// which lies before the staged span then, or behind the reversed one.
+inline constexpr unsigned group_margin = 128;
+
 /// The fewest elements that are whole words, an odd number of them: threads that each take a group's next word meet in
 /// no bank. Elements of a multiple of 8 bytes have no such group.
 template <int Element>
@@ -818,14 +838,18 @@ struct word_group {
   static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
   static constexpr int words = bytes / 4;
   static_assert(words % 2 != 0 && Element >= 3, "");
+  static_assert(bytes < static_cast<int>(group_margin), "a group must not reach the next span");
   /// The byte of the group that becomes byte `at` of the reversed group.
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
     return (bytes / Element - 1 - at / Element) * Element + at % Element;
   }
+  struct group_lanes {
+    TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(int lane) const {
+      return lane * bytes;
+    }
+  };
+  static_assert(request_ways(group_lanes{}, 4) == 1, "a shipped group must not conflict");
 };
-
-/// Bytes of shared memory before the first staged span of groups, and more of a reversed span than of a staged one.
-inline constexpr unsigned group_margin = 64;
 
 /// Bytes of shared memory for the spans of groups.
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned spans, unsigned span_pitch) {
@@ -936,7 +960,11 @@ template <int Element>
 TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
   using whole = access_group<Element>;
-  static_assert(whole::is_conflict_free(), "a shipped group must not conflict");
+  static_assert(whole::write_ways() == 1, "a shipped group must not conflict");
+  // Lanes that read what follows meet in no bank where accesses eight apart lie in the same ones, and lanes that each
+  // write a group of four meet there: such groups, of elements of 32 and 64 bytes, take two ways to read instead of four
+  // to write.
+  static_assert(whole::read_ways() == (whole::is_swizzled ? 2 : 1), "");
   const row_share share = find_share(arguments, work, rank);
   const row_span& span = share.span;
   const gathered_span<Element> lies(span);

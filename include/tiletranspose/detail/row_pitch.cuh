@@ -94,39 +94,107 @@ constexpr unsigned turned_pitch(unsigned group) { return group | 1; }
 /// and 91 % of cudaMemcpyAsync.
 constexpr unsigned filled_pitch(unsigned group) { return group < 8 ? group : turned_pitch(group); }
 
+/// Which micro-block a thread takes: down a *strip* of 2^strip_shift rows of them, then the next column of it, then the
+/// next strip.
+struct micro_place {
+  unsigned row;
+  unsigned col;
+
+  template <class Divider>
+  TILETRANSPOSE_HOST_DEVICE constexpr micro_place(unsigned at, const Divider& cols,
+                                                  unsigned strip_shift)
+      : row(0), col(0) {
+    const unsigned line = at >> strip_shift;
+    const unsigned strip = cols.quotient(line);
+    col = cols.remainder(line, strip);
+    row = (strip << strip_shift) + (at & ((1u << strip_shift) - 1));
+  }
+};
+
+/// log2 of a strip's rows: as many as 16 bytes of an output row hold, 4 / words, or fewer, so that a box has whole
+/// strips. Groups of output rows lie odd multiples of 16 bytes apart, so that 8 columns of such a strip fill all banks
+/// once. Narrow boxes, which need more strips than one for that, go row by row. H200, 2026-11-22, % of cudaMemcpyAsync by
+/// rows and by strips, batches of bytes: 200 x 200 91, 96; 160 x 144 94, 98; 64 x 64 97.5, 99; of 2 bytes: 100 x 100
+/// 95.5, 99, 64 x 64 97, 98.5; of floats: 100 x 100 96, 99.5, 32 x 32 98, 99; 32 rows of floats 97, 98.5, 64 rows of
+/// bytes 97, 99.
+constexpr unsigned strip_shift(unsigned words, size_type rows, size_type cols) {
+  unsigned shift = words == 1 ? 2 : words == 2 ? 1 : 0;
+  while (shift > 0 && (rows % (size_type{1} << shift) != 0 || cols << shift < 32 / words)) {
+    --shift;
+  }
+  return shift;
+}
+
+/// Chunks from group to group of the input. A strip's lanes read all of its rows together: each takes an equal part of
+/// the banks. Without strips, accesses of 16 bytes go on in the banks where a warp goes on to the next row. H200,
+/// 2026-11-22, % of cudaMemcpyAsync with the odd pitch and since: batches of doubles, 100 x 100 95.5, 99, 20 x 20 96,
+/// 97.5; of 16 bytes, 50 x 50 96.5, 99.5; 16 rows of doubles 97, 98.5.
+constexpr unsigned strip_pitch(unsigned group, unsigned words, size_type cols, unsigned shift) {
+  if (shift == 0 && (words < 4 || group < 8)) { return filled_pitch(group); }
+  const unsigned lines = 8u >> shift;
+  const unsigned modulus = words == 4 ? 8 : 2 * lines;
+  const unsigned rest = words == 4 ? static_cast<unsigned>(cols % 8) : lines;
+  return group + (rest + modulus - group % modulus) % modulus;
+}
+
+/// A divider that the compiler evaluates.
+struct plain_divider {
+  unsigned divisor;
+  TILETRANSPOSE_HOST_DEVICE constexpr unsigned quotient(unsigned n) const { return n / divisor; }
+  TILETRANSPOSE_HOST_DEVICE constexpr unsigned remainder(unsigned n, unsigned) const {
+    return n % divisor;
+  }
+};
+
 /// Conflict ways of the lanes that access micro-blocks first, first + 1, ... together, `words` words each: as
 /// many as all banks serve. Matrices have rows x cols micro-blocks.
 /// \param pitch  words from group to group
 /// \param out    true where micro-blocks lie as the output wants them: those of a column form a group
 constexpr unsigned turned_ways(unsigned words, unsigned rows, unsigned cols, unsigned pitch,
-                               bool out, unsigned first) {
+                               bool out, unsigned first, unsigned shift) {
   unsigned used[32] = {};
   unsigned worst = 0;
   for (unsigned block = first; block < first + 32 / words; ++block) {
-    const unsigned row = block / cols;
-    const unsigned col = block % cols;
-    const unsigned group = out ? row / rows * cols + col : row;
-    const unsigned place = group * pitch + (out ? row % rows : col) * words;
+    const micro_place at(block, plain_divider{cols}, shift);
+    const unsigned group = out ? at.row / rows * cols + at.col : at.row;
+    const unsigned place = group * pitch + (out ? at.row % rows : at.col) * words;
     const unsigned ways = ++used[place / words % (32 / words)];
     if (ways > worst) { worst = ways; }
   }
   return worst;
 }
 
-/// The worst of all matrices of up to `most` x `most` micro-blocks of `words` words a row and `side` rows.
-constexpr unsigned worst_turned_ways(unsigned words, unsigned side, unsigned most) {
+/// The worst of all boxes of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and `side`
+/// rows.
+constexpr unsigned worst_turned_ways(unsigned words, unsigned side, unsigned most,
+                                     unsigned matrices) {
   unsigned worst = 0;
   for (unsigned rows = 1; rows <= most; ++rows) {
     for (unsigned cols = 1; cols <= most; ++cols) {
-      const unsigned in = 4 * filled_pitch(side * cols * words / 4);
+      const unsigned shift = strip_shift(words, matrices * rows, cols);
+      const unsigned in = 4 * strip_pitch(side * cols * words / 4, words, cols, shift);
       const unsigned out = 4 * turned_pitch(side * rows * words / 4);
-      for (unsigned first = 0; first < rows * cols && first < 64; first += 32 / words) {
-        const unsigned filled = turned_ways(words, rows, cols, in, false, first);
-        const unsigned drained = turned_ways(words, rows, cols, out, true, first);
+      for (unsigned first = 0; first < rows * cols * matrices && first < 256; first += 32 / words) {
+        const unsigned filled = turned_ways(words, rows, cols, in, false, first, shift);
+        const unsigned drained = turned_ways(words, rows, cols, out, true, first, shift);
         if (filled > worst) { worst = filled; }
         if (drained > worst) { worst = drained; }
       }
     }
+  }
+  return worst;
+}
+
+/// The worst of what lanes of one strip read and write, wherever in a line of 128 bytes groups begin.
+constexpr unsigned worst_strip_ways(unsigned words, unsigned shift) {
+  unsigned worst = 0;
+  for (unsigned group = 32; group < 40; ++group) {
+    const unsigned in = 4 * strip_pitch(group, words, 32, shift);
+    const unsigned out = 4 * turned_pitch(group);
+    const unsigned filled = turned_ways(words, 1u << shift, 32, in, false, 0, shift);
+    const unsigned drained = turned_ways(words, 1u << shift, 32, out, true, 0, shift);
+    if (filled > worst) { worst = filled; }
+    if (drained > worst) { worst = drained; }
   }
   return worst;
 }
@@ -137,6 +205,9 @@ static_assert(worst_odd_ways(1) == 1 && worst_odd_ways(2) == 1 && worst_odd_ways
 // an even number of rows; tests/constexpr/row_pitch_test.cpp goes over all of them.
 static_assert(worst_column_ways(1) == 1 && worst_column_ways(2) == 1 && worst_column_ways(4) == 1,
               "a column of rows an odd number of elements apart must not conflict");
+
+static_assert(worst_strip_ways(1, 2) == 1 && worst_strip_ways(2, 1) == 1,
+              "the lanes of a strip of 16 bytes must not conflict");
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -49,9 +49,11 @@ struct sheared_arguments {
   divider groups;  ///< of columns that are turned together
   divider walks;   ///< of a group: a thread walks down some steps, a group of rows each
   divider steps;
-  unsigned turn_shift;  ///< log2 of the groups of columns after which banks repeat
-  bool in_words;        ///< rows of the input are whole words
-  bool shears;          ///< rows of the output are not
+  unsigned turn_shift;   ///< log2 of the groups of columns after which banks repeat
+  unsigned turn_mask;    ///< 0, or ones: the last of them begins with the first step
+  bool in_words;         ///< rows of the input are whole words
+  bool shears;           ///< rows of the output are not
+  bool shears_in_turns;  ///< and their words lie in the same banks after a few groups of columns
 
   divider chunks;       ///< of a piece of an output row
   divider last_chunks;  ///< and of one that ends with the row
@@ -250,6 +252,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
   const unsigned items = arguments.groups.divisor * arguments.walks.divisor * box.matrices;
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned item = group.thread_rank(); item < items; item += Shape::threads) {
+    const loop_step here(item / Shape::threads);
     const unsigned line = arguments.groups.quotient(item);
     const unsigned column = arguments.groups.remainder(item, line);
     const unsigned above = Shape::joins_cols ? arguments.walks.quotient(line) : 0;
@@ -301,23 +304,26 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       for (unsigned q = 0; q < units; ++q) { words[q] = turned[q][0]; }
     };
     unsigned words[units];
+    // In turns: columns whose words of the output lie in the same banks begin with different ones.
+    const unsigned turn =
+        ((Shape::joins_matrices ? item : column) ^ arguments.turn_mask) >> arguments.turn_shift;
+    unsigned step = arguments.steps.remainder(turn, arguments.steps.quotient(turn));
+    if (step >= steps) { step = 0; }
     if (!arguments.shears) {
-      // In turns: columns whose words of the output lie in the same banks begin with different ones.
-      const unsigned turn = column >> arguments.turn_shift;
-      unsigned step = arguments.steps.remainder(turn, arguments.steps.quotient(turn));
-      if (step >= steps) { step = 0; }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) { from[i] += static_cast<int>(step) * group_bytes; }
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) { to[q] += 4 * step; }
       TILETRANSPOSE_UNROLL_BY(1)
       for (unsigned left = steps; left > 0; --left) {
+        const loop_step part(steps - left);
         load(words);
         ++step;
         const int further = step == steps ? 1 - static_cast<int>(steps) : 1;
         if (step == steps) { step = 0; }
         TILETRANSPOSE_UNROLL
         for (unsigned q = 0; q < units; ++q) {
+          const loop_step at(q);
           if (q >= foreign) { store_shared(to[q], words[q]); }
           to[q] += 4 * further;
           from[q] += further * group_bytes;
@@ -329,15 +335,74 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
     const unsigned whole = Shape::joins_cols ? rows / units : ~0u;
     const unsigned inside = smaller(steps, whole - first_step - 1);
+    // A group of rows; one element to the right or left, that of the next columns.
+    const auto load_at = [&](unsigned row, unsigned right, unsigned(&turned)[units][1]) {
+      unsigned held[units][1];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < units; ++i) {
+        const unsigned place = top + right + smaller(row + i, rows - 1) * in_pitch;
+        held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
+                                  load_shared<unsigned>(word_of(place) + 4), 8 * place);
+      }
+      thread_transpose<Shape::element_bytes>(held, turned);
+    };
+    const unsigned right = arguments.cols_backwards ? 0 - element : element;
+    if (arguments.shears_in_turns) {
+      const auto go_on = [&](int by) {
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < units; ++i) { from[i] += by * group_bytes; }
+      };
+      // Where walks end with columns, which have whole groups of rows, the next columns' first ones come behind them.
+      const bool ends = Shape::joins_cols && inside < steps;
+      const int last_step = static_cast<int>(steps) - 1;
+      unsigned behind[units][1];
+      if (ends) {
+        load_at(0, right, behind);
+      } else {
+        unsigned loaded[units];
+        go_on(last_step + 1);
+        load(loaded);
+        go_on(-last_step - 1);
+        TILETRANSPOSE_UNROLL
+        for (unsigned q = 0; q < units; ++q) { behind[q][0] = loaded[q]; }
+      }
+      go_on(static_cast<int>(step));
+      load(words);
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (unsigned left = steps; left > 0; --left) {
+        const loop_step part(steps - left);
+        const bool last = step + 1 == steps;
+        go_on(last ? -last_step : 1);
+        unsigned next[units];
+        load(next);
+        TILETRANSPOSE_UNROLL
+        for (unsigned q = 0; q < units; ++q) {
+          const loop_step word(q);
+          // Words that two matrices share come later.
+          const bool foreign_next =
+              last && ends && turns[q] % 32 != 0 &&
+              (arguments.cols_backwards ? q == 0 && col == 0
+                                        : q + 1 == units && col + units == box.cols);
+          if (q >= foreign && !foreign_next) {
+            store_shared(to[q] + 4 * step,
+                         funnel_shift(words[q], last ? behind[q][0] : next[q], turns[q]));
+          }
+          words[q] = next[q];
+        }
+        step = last ? 0 : step + 1;
+      }
+      continue;
+    }
     load(words);
     TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned step = 0; step < inside; ++step) {
+    for (unsigned at = 0; at < inside; ++at) {
       unsigned next[units];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) { from[i] += group_bytes; }
       load(next);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
+        const loop_step word(at * units + q);
         if (q >= foreign) { store_shared(to[q], funnel_shift(words[q], next[q], turns[q])); }
         to[q] += 4;
         words[q] = next[q];
@@ -345,24 +410,15 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     }
     if (Shape::joins_cols && inside < steps) {
       // What is left of the columns, and behind it the first rows of the next ones.
-      const auto load_at = [&](unsigned row, unsigned right, unsigned(&turned)[units][1]) {
-        unsigned held[units][1];
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < units; ++i) {
-          const unsigned place = top + right + smaller(row + i, rows - 1) * in_pitch;
-          held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
-                                    load_shared<unsigned>(word_of(place) + 4), 8 * place);
-        }
-        thread_transpose<Shape::element_bytes>(held, turned);
-      };
       const unsigned left = rows % units;
       const unsigned bits = left * element * 8;
       unsigned last[units][1];
       unsigned next[units][1];
-      load_at(0, arguments.cols_backwards ? 0 - element : element, next);
+      load_at(0, right, next);
       load_at(whole * units, 0, last);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) {
+        const loop_step at(q);
         const unsigned joined = (last[q][0] & ((1u << bits) - 1)) | (next[q][0] << bits);
         const unsigned behind = funnel_shift(next[q][0], 0, 32 - bits);
         // Words belong to the column that they start in; those that two matrices share come later.
@@ -443,6 +499,7 @@ TILETRANSPOSE_FUNCTION void drain_sheared(Group group, const unsigned char* imag
     const divider chunks = last ? arguments.last_chunks : arguments.chunks;
     TILETRANSPOSE_UNROLL_BY(2)
     for (unsigned item = rank; item < box.cols * chunks.divisor; item += Shape::threads) {
+      const loop_step here(item / Shape::threads);
       const unsigned col = chunks.quotient(item);
       const unsigned place = box.out_first + col * arguments.out_pitch;
       const unsigned skew = place % sector_bytes;

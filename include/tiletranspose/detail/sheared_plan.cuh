@@ -60,10 +60,6 @@ inline sheared_kind choose_sheared(const tile_problem& problem, size_type batch,
       ny * element < 4) {
     return sheared_kind::none;
   }
-  const bool shears = (reinterpret_cast<size_type>(problem.out) | ny * element) % 4 != 0;
-  // Columns would meet in four banks or fewer. H200, 2026-11-21, 48 rows of bytes to an odd address: 79 % staged and
-  // 61 sheared.
-  if (shears && ny % 8 == 0) { return sheared_kind::none; }
   if (kind == box_kind::few_rows) {
     return batch == 1 && ny >= least_sheared_rows && nx * element >= 512 &&
                    problem.out_stride_bytes == ny * element
@@ -227,6 +223,20 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
   // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
   arguments.turn_shift = 1;
   while ((ny << arguments.turn_shift) % 32 != 0) { ++arguments.turn_shift; }
+  // H200, 2026-11-22, % of cudaMemcpyAsync without turns and with them, to odd addresses: 60 columns of a multiple of 16
+  // bytes 57, 88; 33 of them 84, 91; 62 of 2 bytes 60, 89; 47 of 8 bytes more 89, 84. Staged and in turns: batches of
+  // 64 x 64 bytes 61, 97, 40 x 40 48, 95, 24 x 24 41, 89; of 2 bytes, 24 x 24 56, 97; 48 rows of bytes 79, 93, 8 rows 91, 88.
+  arguments.shears_in_turns =
+      arguments.shears && arguments.turn_shift <= (Shape::joins_cols ? 2 : 1);
+  // Groups of columns that begin a step later lie words of so many rows further down, which must not lead back to the
+  // banks of those before. H200, 2026-11-22, 1 byte, batches of 30 x 64: 32 % of cudaMemcpyAsync where it does, 97 the
+  // other way round; 126 x 208: 53 and 96; 2 bytes, 94 x 208: 71 and 97.
+  const size_type across = size_type{1} << arguments.turn_shift;
+  const size_type down = units * in_pitch / 4;
+  arguments.turn_mask = greatest_divisor(static_cast<unsigned>((across + down) % 32), 32) >
+                                greatest_divisor(static_cast<unsigned>((across - down) % 32), 32)
+                            ? 0xffff
+                            : 0;
 
   // The input: chunks, the next word of the last one, and where lines begin.
   size_type in_bytes = matrices * rows * nx * element;

@@ -63,6 +63,15 @@ struct spliced_shape {
   static constexpr int lead_bytes = 4;
   static constexpr int shared_bytes = round_up(lead_bytes + staged_rows * pitch + 20, 16);
   static_assert(shared_bytes <= default_shared_bytes, "");
+  /// The word of its 8 bytes that a thread stores first: each half of a warp another one, so that a request meets every
+  /// bank once.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int first_word(int rank) { return rank / 16 % 2; }
+  struct stage_lanes {
+    constexpr long long operator()(int lane) const {
+      return load_bytes * lane + 4 * first_word(lane);
+    }
+  };
+  static_assert(request_ways(stage_lanes{}, 4) == 1, "a shipped tile must not conflict");
   /// Elements that an access may hold bytes of.
   static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
 };
@@ -120,8 +129,7 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
       }
     }
   }
-  // Each half of a warp stores the other word first, so that a request meets every bank once.
-  const int turn = rank / 16 % 2;
+  const int turn = Shape::first_word(rank);
   unsigned char* const to = shared + Shape::lead_bytes + first * Shape::pitch + 8 * lane;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {

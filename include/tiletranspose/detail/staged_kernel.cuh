@@ -296,6 +296,7 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsig
     const bool two = (lane + lanes) * 4 < length;
     TILETRANSPOSE_UNROLL_BY(4)
     for (unsigned row = first_row; row < rows; row += together, from += step) {
+      const loop_step here(row / together);
       unsigned char* const to = shared + offset + row_place(row, arguments) + lane * 4;
       if (one) { copy_async<4>(to, from); }
       if (two) { copy_async<4>(to + lanes * 4, from + lanes * 4); }
@@ -311,6 +312,7 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsig
     for (unsigned row = first_row; row < rows; row += 32) {
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < 4; ++i, from += step) {
+        const loop_step here(row / 8 + i);
         const unsigned lead = address_bits(from) % 4;
         if (lane * 4 < lead + length && row + i * 8 > 0 && row + i * 8 + 1 < rows) {
           copy_async<4>(shared + (to + i * 8 * pitch), from - lead);
@@ -322,7 +324,10 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsig
     if (first_row == together - 1 && rows > 1) { stage_row(rows - 1); }
     return;
   }
-  for (unsigned row = first_row; row < rows; row += together) { stage_row(row); }
+  for (unsigned row = first_row; row < rows; row += together) {
+    const loop_step here(row / together);
+    stage_row(row);
+  }
 }
 
 /// The lowest address that a box reads in its matrix `matrix`.
@@ -379,7 +384,10 @@ TILETRANSPOSE_FUNCTION int gather_words(const unsigned char* shared, unsigned ch
     return static_cast<unsigned>(unit) << (8 * Unit * part % 32);
   };
   unsigned char* to = first + byte;
+  // On the CPU, words of one loop are no words of the other.
+  unsigned round = 0;
   for (; byte + 3 * step + 4 <= end; byte += 4 * step) {
+    const loop_step here(round++);
     unsigned words[4] = {};
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < 4; ++i) {
@@ -389,7 +397,9 @@ TILETRANSPOSE_FUNCTION int gather_words(const unsigned char* shared, unsigned ch
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < 4; ++i, to += step) { store_global(to, words[i]); }
   }
+  round = 1u << 31;
   for (; byte + 4 <= end; byte += step, to += step) {
+    const loop_step here(round++);
     unsigned word = 0;
     TILETRANSPOSE_UNROLL
     for (int part = 0; part < parts; ++part) { word |= read(part); }

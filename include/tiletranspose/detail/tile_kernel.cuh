@@ -289,6 +289,37 @@ struct tile_shape {
   }
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
   static_assert(drains_without_conflict(), "a shipped tile must not conflict");
+
+  /// The warps that follow the first one of a round: as many as take whole rows together, whole warps of a row, or,
+  /// where neither is the other's multiple, all that begin at another place of a row. Those of the latter that go on to
+  /// the next row meet what they wrote at the end of the last: parts of 28, 36, 44, 52 and 60 bytes, two ways.
+  struct later_lanes {
+    int first;
+    constexpr long long operator()(int lane) const { return fill_lanes{}(first + lane); }
+  };
+  static constexpr bool rows_are_warps = row_loads % 32 == 0 || 32 % row_loads == 0;
+  static constexpr int later_ways() {
+    int worst = 1;
+    const int warps = deals_loads ? 1 : rows_are_warps ? row_loads / 32 : row_loads;
+    for (int warp = 1; warp < warps; ++warp) {
+      worst = larger(worst, request_ways(later_lanes{32 * warp}, chunk_access));
+    }
+    return worst;
+  }
+  static_assert(later_ways() <= (splits_element && !rows_are_warps ? 2 : 1), "");
+
+  /// Where a piece starts off a word, what a lane reads fifth: it lies in the banks of the word that its piece begins
+  /// with. Where all pieces begin in the same eight banks, 32 lanes read each of these eight times in their five reads:
+  /// once in each of the four before, which leaves four for the fifth.
+  struct fifth_lanes {
+    unsigned skew;
+    constexpr long long operator()(unsigned step) const {
+      constexpr unsigned stores = piece_bytes / StoreBytes;
+      const unsigned from = row_offset(step / stores) + sector_bytes - skew;
+      return from / 4 * 4 + step % stores * StoreBytes + StoreBytes;
+    }
+  };
+  static_assert(!joins_stores || Unit >= 4 || request_ways(fifth_lanes{Unit}, 4) <= 4, "");
 };
 
 /// end - begin, cut to a range that any tile's arithmetic fits.

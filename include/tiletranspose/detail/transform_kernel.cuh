@@ -237,7 +237,9 @@ struct fused_shape {
     TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return lanes * count - lead_cols; }
     TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const {
       const int used = lead_bytes + rows * bytes;
-      const int banks = unit < 4 ? (bytes + 6) / 4 * 4 : bytes;
+      // Lanes that each store a part of their element lie an odd number of accesses, or of words, apart.
+      const int step = larger(unit, 4);
+      const int banks = ((bytes + step - 1) / step | 1) * step;
       return deals          ? round_up(used, 4)
              : unit < bytes ? round_up(used - banks, 128) + banks
              : count > 1    ? round_up(used, 2 * spread())
@@ -286,7 +288,11 @@ struct fused_shape {
       return row_offset(lane % lanes * count) + lane / lanes * bytes * micro_rows;
     }
   };
-  static_assert(unit < bytes || unit > 4 || request_ways(fill_lanes{}, chunk_unit) == 1,
+  /// A warp that fills several rows with parts of large elements may meet each of them in a bank. Vectors of 1- and
+  /// 2-byte elements that become large ones in parts are not proved.
+  static constexpr bool fills_parts = unit < bytes;
+  static constexpr int fill_ways = fills_parts ? larger(32 / lanes, 1) : 1;
+  static_assert((fills_parts && count > 1) || request_ways(fill_lanes{}, chunk_unit) <= fill_ways,
                 "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;

@@ -16,6 +16,7 @@
 #pragma once
 
 #include <tiletranspose/detail/copy_async.cuh>
+#include <tiletranspose/detail/row_pitch.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -50,6 +51,8 @@ struct turned_arguments {
   unsigned part_cols;
   divider rows;  ///< micro-blocks down a matrix of the box
   divider cols;  ///< and across it
+  unsigned
+      strip_shift;  ///< log2 of the micro-blocks below each other that consecutive threads take
 };
 
 /// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
@@ -127,6 +130,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   const unsigned char* const in = arguments.in + start(arguments.in_side);
   TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
   for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
     const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.in_side, parts);
     if (place.exists) { copy_async<max_access_bytes>(shared + place.shared, in + place.global); }
   }
@@ -142,8 +146,9 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::rounds; ++i) {
     const unsigned at = rank + i * Shape::threads;
-    const unsigned in_row = arguments.cols.quotient(at);  // of micro-blocks, through all matrices
-    const unsigned col = arguments.cols.remainder(at, in_row);
+    const micro_place place(at, arguments.cols, arguments.strip_shift);
+    const unsigned in_row = place.row;  // of micro-blocks, through all matrices
+    const unsigned col = place.col;
     const unsigned above = arguments.rows.quotient(in_row);  // matrices
     const unsigned row = arguments.rows.remainder(in_row, above);
     const bool exists = in_row < rows && col < cols;
@@ -162,6 +167,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   group.sync();
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::rounds; ++i) {
+    const loop_step here(i);
     if (to[i] != nowhere) {
       store_turned<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
     }
@@ -171,6 +177,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   unsigned char* const out = arguments.out + start(arguments.out_side);
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
     const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.out_side,
                              parts);
     if (place.exists) {

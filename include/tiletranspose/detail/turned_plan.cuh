@@ -39,17 +39,17 @@ enum class turned_kind { none, matrices, few_columns, few_rows, pieces };
 /// 32 columns 94 % and 93, 64 columns 93 and 94.
 inline constexpr size_type few_bytes = 128;
 
-/// True where matrices, whose output rows are whole sectors, waste no more than a third of the tiles of whole
-/// accesses that they take, and bytes that do not fit a small box no more than five eighths: their tiles may
-/// be half empty across. H200, 2026-11-21, tiles and turned boxes: 64 x 64 floats 98 and 97 %, 112 x 112 98 and
-/// 94, 160 x 160 94 and 91; 100 x 100 doubles, which waste 39 %, 90 and 95; 160 x 160 bytes 94 and 80.
+/// True where matrices, whose output rows are whole sectors, waste no more than a fifth of the tiles of whole accesses
+/// that they take, and bytes that do not fit a small box no more than half: their tiles may be half empty across. H200,
+/// 2026-11-22, tiles and turned boxes: 128 x 64 floats 100 and 98 %, 112 x 112 97 and 98.5, 104 x 112 95 and 99, 64 x 48
+/// 97.5 and 99; bytes, 192 x 192 97.5 and 95, 176 x 160 95.5 and 98.5, 160 x 160 93 and 99.
 inline bool fill_tiles(const tile_problem& problem, size_type element, size_type tile_rows,
                        size_type tile_cols) {
   const size_type cols = divide_up(problem.nx, tile_cols) * tile_cols;
   const size_type rows = divide_up(problem.ny, tile_rows) * tile_rows;
   const size_type elements = problem.nx * problem.ny;
-  return element == 1 && elements >= turned_box<1>::box_bytes ? 8 * elements >= 3 * cols * rows
-                                                              : 3 * elements >= 2 * cols * rows;
+  return element == 1 && elements >= turned_box<1>::box_bytes ? 2 * elements >= cols * rows
+                                                              : 5 * elements >= 4 * cols * rows;
 }
 
 /// What pays for a request whose matrices do not fill tiles.
@@ -180,7 +180,13 @@ turned_plan plan_turned(const tile_problem& problem, size_type batch, turned_kin
   describe(in, in_pieces, in_groups, box_cols, problem.in_stride_bytes, problem.in_batch_bytes);
   describe(out, out_pieces, out_groups, box_rows, problem.out_stride_bytes,
            problem.out_batch_bytes);
-  in.pitch = filled_pitch(in.group.divisor);
+  constexpr unsigned words = Shape::access / 4;
+  arguments.strip_shift = strip_shift(words, in_groups, box_cols / cols);
+  in.pitch = strip_pitch(in.group.divisor, words, box_cols / cols, arguments.strip_shift);
+  if (in_groups * in.pitch * max_access_bytes > default_shared_bytes) {
+    arguments.strip_shift = 0;
+    in.pitch = filled_pitch(in.group.divisor);
+  }
   out.pitch = turned_pitch(out.group.divisor);
   in.step = in.pitch * max_access_bytes;
   out.step = Shape::pixels ? Shape::micro_bytes : out.pitch * max_access_bytes;

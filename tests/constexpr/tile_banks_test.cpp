@@ -1,0 +1,133 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The bank conflicts of the tiles of all element sizes, alignments and accesses: what the headers prove of one warp or
+// a few, gone over for all warps of a tile and all ways in which its rows may start.
+
+#include <catch2/catch_test_macros.hpp>
+#include <string>
+#include <tiletranspose/detail/row_kernel.cuh>
+#include <tiletranspose/detail/shapes.cuh>
+#include <tiletranspose/detail/swap_kernel.cuh>
+#include <utility>
+
+using namespace tt::detail;
+using tt::access_width;
+using tt::request_ways;
+using tt::sector_bytes;
+using tt::tile_access;
+
+namespace {
+
+// The worst requests of a tile that are made to fill it, to drain it, and to read what a store that starts off a word
+// wants of the word behind it.
+struct tile_ways {
+  int fill = 0;
+  int drain = 0;
+  int fifth = 0;
+};
+
+template <class Shape>
+tile_ways ways_of() {
+  tile_ways worst;
+  const int fills = Shape::tile_rows / Shape::micro_rows * Shape::row_loads;
+  if (!Shape::deals_loads) {  // whose warps are alike
+    for (int first = 0; first < fills; first += 32) {
+      const auto lanes = [&](int lane) -> long long {
+        return first + lane < fills ? typename Shape::fill_lanes{}(first + lane) : -1;
+      };
+      worst.fill = larger(worst.fill, request_ways(lanes, Shape::chunk_access));
+    }
+  }
+  constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
+  constexpr unsigned skew_unit = Shape::unit < 4 ? Shape::unit : 4;
+  for (unsigned first = 0; first < Shape::tile_cols * stores && first < 32 * 32; first += 32) {
+    const auto exists = [&](int lane) {
+      return (first + static_cast<unsigned>(lane)) / stores < Shape::tile_cols;
+    };
+    for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
+      for (unsigned turn = 0; turn < Shape::store_words; ++turn) {
+        const typename Shape::drain_lanes drained{turn, skew};
+        const auto lanes = [&](int lane) -> long long {
+          return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
+        };
+        worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
+      }
+      if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
+      for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
+        const auto lanes = [&](int lane) -> long long {
+          const unsigned at = first + static_cast<unsigned>(lane);
+          const unsigned row_skew = (skew + at / stores * step) % sector_bytes;
+          const bool wants = (Shape::row_offset(at / stores) - row_skew) % 4 != 0;
+          return exists(lane) && wants ? typename Shape::fifth_lanes{row_skew}(at) : -1;
+        };
+        worst.fifth = larger(worst.fifth, request_ways(lanes, 4));
+      }
+    }
+  }
+  return worst;
+}
+
+template <class Shape>
+void check(const char* what) {
+  if constexpr (!Shape::splices) {
+    const tile_ways worst = ways_of<Shape>();
+    INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::unit);
+    const bool odd_rows = Shape::splits_element && Shape::row_loads % 32 != 0;
+    CHECK(worst.fill <= (odd_rows ? 2 : 1));
+    CHECK(worst.drain == Shape::drain_ways);
+    CHECK(worst.fifth <= 4);
+    // Two ways are met by parts of 20, 28, 36, 44, 52 and 60 bytes alone.
+    const bool may_meet =
+        Shape::unit == 4 && Shape::element_bytes > 16 && Shape::element_bytes % 8 == 4;
+    CHECK((worst.drain == 1 || may_meet));
+    CHECK((worst.fill <= 1 || may_meet));
+  }
+}
+
+template <int Bytes, int Unit>
+void check_unit() {
+  if constexpr (Unit >= 1 && access_width(Bytes) >= Unit) {
+    check<typename tuned_shape<90, Bytes, Unit, tile_access::any>::type>("any");
+    check_unit<Bytes, Unit / 2>();
+  }
+}
+
+template <int Bytes>
+void check_size() {
+  check_unit<Bytes, access_width(Bytes)>();
+  if constexpr (tt::has_whole_policy(Bytes, access_width(Bytes))) {
+    check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
+    check<typename small_shape<Bytes>::type>("small");
+  }
+  if constexpr (access_width(Bytes) == Bytes) { check<swap_shape<Bytes>>("square in place"); }
+}
+
+template <int... Less>
+void check_sizes(std::integer_sequence<int, Less...>) {
+  (check_size<Less + 1>(), ...);
+}
+
+template <int Bytes>
+void check_group() {
+  using group = access_group<Bytes>;
+  INFO("groups of " << Bytes << " bytes");
+  CHECK(group::write_ways() == 1);
+  CHECK(group::read_ways() == (Bytes % 32 == 0 ? 2 : 1));
+}
+
+template <int... Less>
+void check_groups(std::integer_sequence<int, Less...>) {
+  (check_group<Less + 3>(), ...);
+}
+
+}  // namespace
+
+TEST_CASE("tile banks: every warp of every tile", "[banks]") {
+  check_sizes(std::make_integer_sequence<int, 64>());
+  check<swap_shape<1, large_swap_policy>>("large square in place");
+}
+
+TEST_CASE("tile banks: groups that are reversed", "[banks]") {
+  check_groups(std::make_integer_sequence<int, 62>());
+}

@@ -1,0 +1,254 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The bank conflicts of every kernel, counted on the CPU: none where the compiler proves none, and elsewhere no more
+// than README.md says under "Limits". What a table does not name has to be free of conflicts.
+
+#include "cuda_on_cpu.hpp"
+#include "elements.hpp"
+
+#include <tiletranspose/tiletranspose.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <initializer_list>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct shape {
+  std::size_t nx, ny, batch;
+};
+
+// What accesses of a kind and width may meet.
+struct limit {
+  enum kind_type { loads, stores } kind;
+  int bytes;
+  int ways;
+};
+using limits = std::vector<limit>;
+
+int ways_of(const limits& allowed, const tt::access_report& access) {
+  for (const limit& one : allowed) {
+    if (one.kind == (access.is_store() ? limit::stores : limit::loads) &&
+        one.bytes == access.bytes) {
+      return one.ways;
+    }
+  }
+  return 1;
+}
+
+void expect(const std::string& what, const limits& allowed) {
+  const cpu::device& device = cpu::this_device();
+  INFO(what << "; repeat with --rng-seed " << Catch::getSeed() << '\n' << device.last.table());
+  CHECK(device.launches > 0);
+  CHECK(device.faults == 0);
+  for (const auto& [place, access] : device.shared) {
+    INFO(place << " bytes");
+    CHECK(access.worst_ways <= ways_of(allowed, access));
+  }
+}
+
+std::string name_of(shape s) {
+  return std::to_string(s.nx) + " x " + std::to_string(s.ny) + " x " + std::to_string(s.batch);
+}
+
+template <class T>
+std::string name_of(const char* call) {
+  return std::string(call) + ", " + std::to_string(sizeof(T)) + " bytes aligned to " +
+         std::to_string(alignof(T)) + ": ";
+}
+
+// A batch, its first elements off a multiple of 256 bytes.
+template <class T>
+void check(shape s, std::size_t in_offset, std::size_t out_offset, const limits& allowed,
+           tt::symmetry how = tt::symmetry::transpose) {
+  const std::size_t size = s.nx * s.ny * s.batch;
+  tt::emulated_buffer<T> in(size, in_offset);
+  tt::emulated_buffer<T> out(size, out_offset);
+  fill(in);
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(static_cast<const T*>(in.data()), size).knows(out.data(), size);
+  CHECK(tt::reorient_batched(out.data(), static_cast<const T*>(in.data()), s.nx, s.ny, s.batch,
+                             how) == cudaSuccess);
+  expect(name_of<T>("reorient_batched") + name_of(s) + ", off by " + std::to_string(in_offset) +
+             " and " + std::to_string(out_offset) + ", symmetry " +
+             std::to_string(static_cast<int>(how)),
+         allowed);
+}
+
+// A square in its own memory.
+template <class T>
+void check_square(std::size_t side, std::size_t offset, const limits& allowed) {
+  tt::emulated_buffer<T> data(side * side, offset);
+  fill(data);
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(data.data(), data.size());
+  CHECK(tt::transpose_inplace(data.data(), side, side) == cudaSuccess);
+  expect(name_of<T>("transpose_inplace") + std::to_string(side) + " rows, off by " +
+             std::to_string(offset),
+         allowed);
+}
+
+// A fused call.
+template <class In, class Out>
+void check_fused(std::size_t nx, std::size_t ny, const limits& allowed) {
+  tt::emulated_buffer<In> in(nx * ny);
+  tt::emulated_buffer<Out> out(nx * ny);
+  fill(in);
+  cpu::this_device() = {};
+  cpu::this_device()
+      .options.knows(static_cast<const In*>(in.data()), in.size())
+      .knows(out.data(), out.size());
+  const auto op = [](const In& value) {
+    Out result{};
+    result.bytes[0] = value.bytes[0];
+    return result;
+  };
+  CHECK(tt::transform_transpose(out.data(), static_cast<const In*>(in.data()), nx, ny, op) ==
+        cudaSuccess);
+  expect(name_of<Out>("transform_transpose") + std::to_string(nx) + " x " + std::to_string(ny),
+         allowed);
+}
+
+std::size_t between(std::size_t low, std::size_t high) {
+  static std::mt19937_64 random(Catch::getSeed());
+  return low + random() % (high - low + 1);
+}
+
+// Large matrices whose rows start anywhere, and whole ones.
+template <class T>
+void check_tiles(const limits& allowed) {
+  for (int i = 0; i < 3; ++i) {
+    check<T>({between(130, 270), between(130, 270), 1}, between(0, 9), between(0, 9), allowed);
+  }
+  check<T>({272, 528, 1}, 0, 0, allowed);
+}
+
+constexpr auto loads = limit::loads;
+constexpr auto stores = limit::stores;
+
+}  // namespace
+
+TEST_CASE("banks: tiles of words do not conflict") {
+  check_tiles<element<4>>({});
+  check_tiles<element<8>>({});
+  check_tiles<element<16>>({});
+  check_tiles<element<12, 4>>({});
+  check_tiles<element<24, 8>>({});
+  check_tiles<element<40, 8>>({});
+}
+
+TEST_CASE("banks: tiles of small elements read a fifth word at up to four ways") {
+  // The ends of rows, unit by unit, are stored at up to four ways, too.
+  check_tiles<element<1>>({{loads, 4, 4}, {stores, 1, 4}});
+  check_tiles<element<2>>({{loads, 4, 4}});
+  check_tiles<element<3, 1>>({{loads, 4, 4}, {stores, 1, 4}});
+  check_tiles<element<6, 2>>({{loads, 4, 4}, {stores, 2, 4}});
+}
+
+TEST_CASE("banks: rows of parts that are no whole warps meet two ways") {
+  check_tiles<element<20, 4>>({{loads, 4, 2}});
+  check_tiles<element<28, 4>>({{loads, 4, 2}, {stores, 4, 2}});
+}
+
+TEST_CASE("banks: spliced elements are staged without conflict and read at up to five ways") {
+  check_tiles<element<9, 1>>({{loads, 4, 5}, {loads, 1, 2}});
+  check_tiles<element<17, 1>>({{loads, 4, 5}, {loads, 1, 2}});
+  check_tiles<element<58, 2>>({{loads, 4, 5}, {loads, 1, 2}});
+}
+
+TEST_CASE("banks: strips of turned boxes do not conflict") {
+  // Only where rows of chunks are followed by a pad do copies of 16 bytes meet, two ways.
+  const limits pads = {{loads, 16, 2}, {stores, 16, 2}};
+  check<element<1>>({64, 64, 5}, 0, 0, pads);
+  check<element<1>>({128, 128, 3}, 0, 0, pads);
+  check<element<1>>({256, 16, 9}, 0, 0, pads);
+}
+
+// Sheared boxes are not proved. Where every group of columns begins in the same banks, or takes turns that lead back to
+// them, a request of theirs took up to 32 cycles.
+TEST_CASE("banks: words of sheared boxes are read and written at about two ways") {
+  const auto check_mean = [](shape s, std::size_t out_offset, auto element_of_kind) {
+    using type = decltype(element_of_kind);
+    const limits any = {{loads, 4, 32}, {stores, 4, 32}, {loads, 16, 2}, {stores, 16, 2},
+                        {loads, 1, 32}, {stores, 1, 2},  {loads, 2, 32}, {stores, 2, 2}};
+    check<type>(s, 0, out_offset, any);
+    tt::access_report words;
+    for (const auto& [place, access] : cpu::this_device().shared) {
+      if (access.bytes == 4) { words += access; }
+    }
+    INFO(name_of(s) << ", off by " << out_offset << '\n' << cpu::this_device().last.table());
+    CHECK(words.mean_ways() < 2.75);
+  };
+  for (const shape s : std::initializer_list<shape>{
+           {30, 64, 40}, {126, 208, 2}, {62, 112, 3}, {110, 64, 3}, {49, 51, 9}, {60, 2048, 1}}) {
+    check_mean(s, 0, element<1>{});
+  }
+  check_mean({60, 2048, 1}, 1, element<1>{});
+  check_mean({33, 2048, 1}, 3, element<1>{});
+  check_mean({33, 1031, 1}, 1, element<1>{});
+  check_mean({64, 64, 5}, 1, element<1>{});
+  check_mean({40, 40, 9}, 3, element<1>{});
+  check_mean({94, 208, 2}, 0, element<2>{});
+  check_mean({62, 1024, 1}, 1, element<2>{});
+}
+
+// Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and its
+// start. Of matrices that are staged whole few rows meet.
+TEST_CASE("banks: words are gathered at up to six ways") {
+  const limits rounds = {{stores, 4, 2}, {loads, 4, 3}};
+  check<element<4>>({1001, 7, 1}, 1, 0, rounds);
+  check<element<4>>({1001, 31, 1}, 0, 1, rounds);
+  check<element<4>>({500, 52, 1}, 1, 1, rounds);
+  check<element<8>>({401, 15, 1}, 1, 1, rounds);
+  const limits whole = {{stores, 4, 2}, {loads, 4, 6}};
+  for (int i = 0; i < 6; ++i) {
+    check<element<4>>({between(2, 40), between(2, 28), 9}, 1, 1, whole);
+    check<element<12, 4>>({between(2, 30), between(2, 28), 9}, 1, 1, whole);
+  }
+  check<element<4>>({between(29, 60), between(29, 60), 3}, 1, 1, {{stores, 4, 2}, {loads, 4, 3}});
+}
+
+TEST_CASE("banks: rows that stay rows") {
+  using tt::symmetry;
+  // Within a span nothing conflicts; a warp that goes on to the next span may meet the one before.
+  const limits spans = {{stores, 16, 2}, {loads, 16, 2}, {stores, 1, 4}, {loads, 1, 2}};
+  check<element<4>>({5000, 1, 1}, 1, 0, {{stores, 1, 2}}, symmetry::identity);
+  check<element<4>>({9000, 1, 1}, 1, 2, {{stores, 1, 2}}, symmetry::flip_lr);
+  check<element<1>>({281, 50, 1}, 12, 7, spans, symmetry::flip_lr);
+  check<element<12, 4>>({300, 40, 1}, 1, 2, spans, symmetry::flip_lr);
+  check<element<32, 16>>({200, 9, 1}, 1, 2, spans, symmetry::flip_lr);
+  check<element<31, 1>>({700, 3, 1}, 1, 2,
+                        {{stores, 16, 2},
+                         {loads, 16, 2},
+                         {stores, 1, 4},
+                         {loads, 1, 2},
+                         {loads, 4, 2},
+                         {stores, 4, 2}},
+                        symmetry::flip_lr);
+}
+
+TEST_CASE("banks: squares in place") {
+  check_square<element<4>>(256, 0, {});
+  check_square<element<1>>(256, 0, {});
+  check_square<element<8>>(66, 0, {});
+  check_square<element<8>>(190, 1, {});
+  check_square<element<4>>(391, 1, {});
+  // Rows that start anywhere, four or two of them in a warp.
+  check_square<element<1>>(357, 3, {{stores, 1, 4}, {loads, 4, 4}, {loads, 1, 4}});
+  check_square<element<2>>(381, 1, {{stores, 2, 4}, {loads, 4, 4}, {loads, 2, 4}});
+}
+
+TEST_CASE("banks: fused calls") {
+  check_fused<element<4>, element<4>>(256, 192, {});
+  check_fused<element<4>, element<4>>(259, 190, {});
+  check_fused<element<16>, element<16>>(70, 67, {});
+  check_fused<element<4>, element<16, 4>>(70, 67, {});
+  check_fused<element<4>, element<12, 4>>(70, 67, {});
+  check_fused<element<4>, element<2>>(259, 190, {{loads, 4, 4}, {loads, 2, 2}});
+  check_fused<element<11, 1>, element<11, 1>>(70, 67, {{loads, 4, 5}, {loads, 1, 2}});
+}
