@@ -22,4 +22,5 @@
 #include <tiletranspose/tile_io.cuh>
 #include <tiletranspose/transpose.cuh>
 #include <tiletranspose/version.cuh>
+#include <tiletranspose/warp_exchange.cuh>
 #include <tiletranspose/warp_transpose.cuh>

@@ -3,7 +3,8 @@
 
 /// \file
 /// Transposes in registers, without shared memory: `thread_transpose` inside one thread, `warp_transpose`
-/// and its two directions between the lanes of a warp.
+/// and its two directions between the lanes of a warp. warp_exchange.cuh moves items through shared memory where
+/// that is faster.
 ///
 ///     __global__ void kernel(float* out, const float* in) {   // one warp per 32 x 7 floats
 ///       float items[7];
@@ -182,6 +183,9 @@ struct item_registers {
                        4 * plane,
                    static_cast<size_type>(plane_bytes(plane)));
       }
+      if (bytes == 2 && per_word == 1) {
+        packed[w] = half_word(static_cast<unsigned short>(packed[w]));
+      }
     }
   }
 
@@ -191,10 +195,13 @@ struct item_registers {
                                             T (&items)[N]) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) {
+      const unsigned first = static_cast<unsigned>(i % PerWord * bytes);
+      const unsigned word = first == 0
+                                ? packed[i / PerWord]
+                                : pick_bytes(packed[i / PerWord], 0, 0x3210 + 0x1111 * first);
       copy_bytes(
           reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
-          reinterpret_cast<const unsigned char*>(&packed[i / PerWord]) + i % PerWord * bytes,
-          static_cast<size_type>(plane_bytes(plane)));
+          &word, static_cast<size_type>(plane_bytes(plane)));
     }
   }
 };

@@ -21,6 +21,7 @@
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/transpose.cuh>
+#include <tiletranspose/warp_exchange.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 #include <utility>
 #include <vector>
@@ -140,6 +141,16 @@ struct by_shuffles {
   }
 };
 
+template <class T, int N>
+struct by_storage {
+  using exchange = tt::warp_exchange<T, N>;
+  using storage = typename exchange::storage;
+  __device__ static void to_striped(storage& memory, T (&items)[N]) {
+    exchange(memory).blocked_to_striped(tt::static_warp{}, items);
+    tt::static_warp::sync();
+  }
+};
+
 template <class T, int N, int Lanes>
 struct by_cub {
   using exchange = cub::WarpExchange<T, N, Lanes>;
@@ -177,9 +188,13 @@ void add_exchange(const std::string& type) {
     return cudaGetLastError();
   };
   const auto field = [&](auto repeat, unsigned blocks) {
-    return std::vector<runner>{
-        {"tt", [=] { return launch(by_shuffles<Lanes>{}, repeat, blocks); }},
-        {"cub", [=] { return launch(by_cub<T, N, Lanes>{}, repeat, blocks); }}};
+    std::vector<runner> runners{
+        {"tt", [=] { return launch(by_shuffles<Lanes>{}, repeat, blocks); }}};
+    if constexpr (Lanes == 32) {
+      runners.push_back({"stored", [=] { return launch(by_storage<T, N>{}, repeat, blocks); }});
+    }
+    runners.push_back({"cub", [=] { return launch(by_cub<T, N, Lanes>{}, repeat, blocks); }});
+    return runners;
   };
   {
     const auto blocks = static_cast<unsigned>((std::size_t{256} << 20) / sizeof(T) / block_items);
@@ -193,7 +208,8 @@ void add_exchange(const std::string& type) {
     race_card card{"warp-in-registers/" + type + "/" + shape,
                    field(std::integral_constant<int, 256>{}, blocks),
                    blocks * block_items * sizeof(T)};
-    std::swap(card.runners[0], card.runners[1]);  // CUB is the measure
+    std::rotate(card.runners.begin(), card.runners.end() - 1,
+                card.runners.end());  // CUB is the measure
     card.runners.push_back(card.runners[0]);
     card.runners.back().name = "cub_again";
     add(card);

@@ -6,6 +6,7 @@
 
 #include <tiletranspose/emulator.cuh>
 #include <tiletranspose/struct_io.cuh>
+#include <tiletranspose/warp_exchange.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 #include <catch2/catch_test_macros.hpp>
@@ -63,6 +64,45 @@ void check_exchange() {
   CHECK(report.clean());
   CHECK(std::memcmp(striped.data(), elements.data(), all * sizeof(T)) == 0);
   CHECK(std::memcmp(blocked.data(), elements.data(), all * sizeof(T)) == 0);
+}
+
+// The same by exchanges that may own storage, in which lanes meet in no bank.
+template <class T, int N>
+void check_storage() {
+  INFO(N << " items of " << sizeof(T) << " bytes");
+  using warp_exchange = tt::warp_exchange<T, N>;
+  struct storage {
+    typename warp_exchange::storage of_warp[threads / 32];
+  };
+  constexpr std::size_t all = threads * N;
+  const std::vector<T> elements = numbered<T>(all);
+  std::vector<T> striped(all), blocked(all);
+  const tt::emulation_report report =
+      tt::emulate(1, threads, sizeof(storage), [&](tt::emulated_block block) {
+        const std::size_t lane = block.thread_rank() % 32;
+        const std::size_t warp = block.thread_rank() / 32;
+        const warp_exchange exchanger(block.shared_as<storage>().of_warp[warp]);
+        const auto blocked_place = [&](std::size_t i) { return (warp * 32 + lane) * N + i; };
+        const auto striped_place = [&](std::size_t i) { return (warp * N + i) * 32 + lane; };
+        T items[N];
+        for (std::size_t i = 0; i < N; ++i) { items[i] = elements[blocked_place(i)]; }
+        exchanger.blocked_to_striped(tt::static_warp{}, items);
+        for (std::size_t i = 0; i < N; ++i) { striped[striped_place(i)] = items[i]; }
+        tt::static_warp::sync();
+        for (std::size_t i = 0; i < N; ++i) { items[i] = elements[striped_place(i)]; }
+        exchanger.striped_to_blocked(tt::static_warp{}, items);
+        for (std::size_t i = 0; i < N; ++i) { blocked[blocked_place(i)] = items[i]; }
+      });
+  INFO(report.table());
+  CHECK(report.clean());
+  CHECK(report.worst_ways() == (warp_exchange::uses_shared ? 1 : 0));
+  CHECK(std::memcmp(striped.data(), elements.data(), all * sizeof(T)) == 0);
+  CHECK(std::memcmp(blocked.data(), elements.data(), all * sizeof(T)) == 0);
+}
+
+template <class T, int... N>
+void check_storage(std::integer_sequence<int, N...>) {
+  (check_storage<T, N + 1>(), ...);
 }
 
 template <int Lanes, class T, int... N>
@@ -166,6 +206,15 @@ TEST_CASE("exchanges of packed items in 32 lanes") {
   check_exchange<32, unsigned short, 30>();
   check_exchange<32, unsigned short, 32>();
   check_exchange<32, unsigned short, 62>();
+}
+
+TEST_CASE("exchanges that may own storage") {
+  check_storage<unsigned>(std::make_integer_sequence<int, 64>{});
+  check_storage<unsigned char>(std::make_integer_sequence<int, 33>{});
+  check_storage<unsigned short>(std::make_integer_sequence<int, 34>{});
+  check_storage<unsigned long long>(std::make_integer_sequence<int, 34>{});
+  check_storage<element<16>>(std::make_integer_sequence<int, 17>{});
+  check_storage<element<3>>(std::make_integer_sequence<int, 4>{});
 }
 
 TEST_CASE("exchanges in 2 to 16 lanes") {

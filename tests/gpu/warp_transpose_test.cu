@@ -6,6 +6,7 @@
 
 #include <cooperative_groups.h>
 
+#include <tiletranspose/warp_exchange.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 #include "support.cuh"
@@ -43,6 +44,24 @@ __global__ void exchange(T* out, const T* in) {
   run(0, [&](T(&items)[N]) { tt::warp_blocked_to_striped(group, items); });
   run(1, [&](T(&items)[N]) { tt::warp_striped_to_blocked(group, items); });
   run(2, [&](T(&items)[N]) { tt::warp_transpose(group, items); });
+}
+
+// The first two of these results, by exchanges that may own storage.
+template <class Group, class T, int N>
+__global__ void exchange_by_storage(T* out, const T* in) {
+  using warp_exchange = tt::warp_exchange<T, N>;
+  __shared__ typename warp_exchange::storage storage[block_threads / 32];
+  const warp_exchange exchanger(storage[threadIdx.x / 32]);
+  const unsigned thread = blockIdx.x * block_threads + threadIdx.x;
+  const Group group;
+  T items[N];
+  for (int i = 0; i < N; ++i) { items[i] = in[thread * N + i]; }
+  exchanger.blocked_to_striped(group, items);
+  for (int i = 0; i < N; ++i) { out[thread * N + i] = items[i]; }
+  group.sync();
+  for (int i = 0; i < N; ++i) { items[i] = in[thread * N + i]; }
+  exchanger.striped_to_blocked(group, items);
+  for (int i = 0; i < N; ++i) { out[(all_threads + thread) * N + i] = items[i]; }
 }
 
 template <class T, int N>
@@ -90,6 +109,15 @@ void check(std::size_t lanes, std::size_t n, std::size_t size, std::size_t resul
   REQUIRE(in.unchanged());
 }
 
+// The first result is the items in striped order, the others are in blocked order.
+template <std::size_t Lanes, std::size_t N>
+source exchanged(std::size_t result, std::size_t lane, std::size_t i) {
+  const std::size_t striped = i * Lanes + lane;
+  const std::size_t blocked = lane * N + i;
+  if (result == 0) { return {striped / N, striped % N}; }
+  return {blocked % Lanes, blocked / Lanes};
+}
+
 template <class Groups, std::size_t Lanes, class T, int N>
 void check_exchange(random_source& random) {
   check(
@@ -98,12 +126,19 @@ void check_exchange(random_source& random) {
         exchange<Groups, T, N>
             <<<blocks, block_threads>>>(reinterpret_cast<T*>(out), reinterpret_cast<const T*>(in));
       },
-      [](std::size_t result, std::size_t lane, std::size_t i) -> source {
-        const std::size_t striped = i * Lanes + lane;
-        const std::size_t blocked = lane * N + i;
-        if (result == 0) { return {striped / N, striped % N}; }
-        return {blocked % Lanes, blocked / Lanes};
-      });
+      exchanged<Lanes, N>);
+}
+
+template <class T, int... N>
+void check_storage(random_source& random, std::integer_sequence<int, N...>) {
+  (check(
+       32, N, sizeof(T), 2, random,
+       [](std::byte* out, const std::byte* in) {
+         exchange_by_storage<tt::static_warp, T, N>
+             <<<blocks, block_threads>>>(reinterpret_cast<T*>(out), reinterpret_cast<const T*>(in));
+       },
+       exchanged<32, N>),
+   ...);
 }
 
 template <int Lanes, class T, int... N>
@@ -225,4 +260,20 @@ TEST_CASE("warp: groups of other kinds", "[warp][quick]") {
   check_exchange<cooperative_tile<32>, 32, float, 6>(random);
   check_exchange<cooperative_tile<8>, 8, std::uint8_t, 12>(random);
   check_exchange<cooperative_tile<4>, 4, double, 3>(random);
+}
+
+TEST_CASE("warp: exchanges that may own storage", "[warp][quick]") {
+  require_device();
+  random_source random;
+  check_storage<unsigned>(random, range<1, 36>());
+  check_storage<unsigned>(random, std::integer_sequence<int, 48, 63, 64>{});
+  check_storage<std::uint16_t>(random, range<1, 14>());
+  check_storage<std::uint16_t>(random, std::integer_sequence<int, 16, 24, 26, 30, 32, 33, 64>{});
+  check_storage<std::uint8_t>(random, range<1, 9>());
+  check_storage<std::uint8_t>(random, std::integer_sequence<int, 12, 16, 20, 28, 32, 33, 64>{});
+  check_storage<double>(random, range<1, 9>());
+  check_storage<double>(random, std::integer_sequence<int, 12, 16, 24, 32>{});
+  check_storage<aligned_quad>(random, range<1, 8>());
+  check_storage<float_triple>(random, range<1, 4>());
+  check_storage<bytes<8>>(random, range<1, 4>());
 }

@@ -311,6 +311,22 @@ void in_place(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) 
 }
 }  // namespace in_transpose
 
+namespace in_warp_exchange {
+__global__ void kernel(float* data) {
+  using warp_exchange = tt::warp_exchange<float, 25>;
+  __shared__ typename warp_exchange::storage storage[8];
+  const tt::static_warp warp;
+  const warp_exchange exchanger(storage[threadIdx.x / 32]);
+  float* const mine = data + threadIdx.x / 32 * (32 * 25) + warp.thread_rank();
+  float items[25];
+  for (int i = 0; i < 25; ++i) { items[i] = mine[32 * i]; }
+  exchanger.striped_to_blocked(warp, items);
+  warp.sync();
+  exchanger.blocked_to_striped(warp, items);
+  for (int i = 0; i < 25; ++i) { mine[32 * i] = items[i]; }
+}
+}  // namespace in_warp_exchange
+
 namespace in_warp_transpose {
 __global__ void kernel(float* out, const float* in) {
   float items[7];

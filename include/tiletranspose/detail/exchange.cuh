@@ -95,6 +95,18 @@ TILETRANSPOSE_FUNCTION void replace_if(unsigned once, unsigned twice, unsigned& 
 #endif
 }
 
+/// A word whose lower half is `half`. What the upper one holds is left to the compiler, which clears it by an
+/// instruction otherwise.
+TILETRANSPOSE_FUNCTION unsigned half_word(unsigned short half) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned word;
+  asm("{\n\t.reg .b16 any;\n\tmov.b32 %0, {%1, any};\n\t}" : "=r"(word) : "h"(half));
+  return word;
+#else
+  return half;
+#endif
+}
+
 /// How many ways the first round of a turn by less than `limit` has: there are as few rounds as will do, those
 /// of three ways first, and as few of them as will do. For 7 and 8, three rounds of two ways take no longer than
 /// two of three ways with their copies.
@@ -136,7 +148,7 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
     constexpr unsigned distance = Back ? N - Place : Place;
     constexpr unsigned cycles = common_divisor(N, distance);
     // So that both units are busy: of so many words in a round of two ways one takes a select, and of so many
-    // in a round of three ways one takes two multiply-adds.
+    // in a round of three ways one takes two multiply-adds. The numbers are the fastest of those tried (H200).
     constexpr unsigned selects = Turn::spares_logic ? N : 3;
     constexpr unsigned sums = Turn::spares_logic ? 2 : only_threes(Turn::limit) ? 6 : N + 1;
     constexpr unsigned lanes_once = lanes_that_turn<Turn>(Place, radix, 1);
@@ -306,6 +318,12 @@ struct word_route {
     return Share == 1 ? number
                       : number % (Lanes / Share) * Share + number % Lanes / (Lanes / Share);
   }
+  /// Scaled, a number lies in the highest bits, where whole Lanes drop out, and times Share in the lowest, where
+  /// the highest of the former complete the rank.
+  static constexpr unsigned scale = Share == 1 ? 1 : 0xffffffffu / Lanes + 1 + Share;
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned rank_of_scaled(unsigned scaled) {
+    return Share == 1 ? scaled : scaled + scaled / (0xffffffffu / Share + 1);
+  }
   struct blocked_turn {
     static constexpr unsigned lanes = Lanes;
     static constexpr unsigned limit = common;
@@ -377,11 +395,11 @@ struct word_route {
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
       rotate<striped_turn, true>(words, 1u << lanes.rank);
-      const unsigned from = lanes.rank * N + turn;
+      const unsigned from = (lanes.rank * N + turn) * scale;
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) {
-        const unsigned wrapped = k + common > N && k + turn >= N ? N : 0;
-        words[k] = lanes.fetch(words[k], rank_of(add(k % Lanes, from - wrapped)));
+        const unsigned wrapped = k + common > N && k + turn >= N ? N * scale : 0;
+        words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
       }
       rotate<blocked_turn, true>(words, 1u << lanes.rank);
     }

@@ -1,0 +1,168 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Exchanges between the lanes of a warp in the manner of CUB: the kernel owns the storage, and the compiler says
+/// whether there is any. Where registers are faster, `storage` is empty and items travel as warp_transpose.cuh
+/// moves them; elsewhere they go through shared memory.
+
+#pragma once
+
+#include <tiletranspose/detail/divide.cuh>
+#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/warp_transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+namespace detail {
+
+/// The items of a warp in shared memory, lane behind lane. In blocked order a lane accesses its items as units of
+/// 4 bytes or more, in striped order one by one. Every `period` lanes a unit is left out, because the units of
+/// the next lane would lie in the banks of those `period` lanes before. That is where whole rows of banks end, so
+/// in striped order lanes meet in no bank either, and nobody divides to find an item.
+template <class T, int N>
+struct shared_exchange {
+  static constexpr unsigned item_bytes = sizeof(T);
+  static constexpr unsigned unit_bytes = item_bytes < 4 ? 4 : item_bytes;
+  static constexpr unsigned lane_bytes = N * item_bytes;
+  static constexpr unsigned units = lane_bytes / unit_bytes;
+  static constexpr unsigned banks = 128 / unit_bytes;  // of a unit each
+  static constexpr unsigned common = common_divisor(units, banks);
+  static constexpr unsigned period = banks / common;
+  static constexpr unsigned rows =
+      units / common;  // of banks, which the units of `period` lanes fill
+  static constexpr unsigned bytes = 32 * lane_bytes + (32 / period - 1) * unit_bytes;
+
+  static constexpr bool fits =
+      item_bytes <= 16 && (item_bytes & (item_bytes - 1)) == 0 && lane_bytes % unit_bytes == 0;
+  /// Where it is faster than registers, in a kernel that does nothing else (H200, 2026-11-22): items of 1 and 2 bytes
+  /// take fewer accesses than shuffles, packs and unpacks together; larger ones where squares are turned or turns take
+  /// three rounds of selects among three words.
+  static constexpr bool pays =
+      fits &&
+      (item_bytes < 4 ? N > 2
+                      : (N % 4 == 0 && N > 4) || (N > 17 && (N % 2 == 0 || item_bytes == 4)));
+
+  using item_word = access_word_t<fits ? item_bytes : 1>;
+  using unit_word = access_word_t<fits ? unit_bytes : 4>;
+
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned blocked_offset(unsigned rank) {
+    return rank * lane_bytes + rank / period * unit_bytes;
+  }
+  /// Of element 32 * i + rank.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_offset(unsigned rank, unsigned i) {
+    const unsigned row = 32 * i * item_bytes / 128;
+    const unsigned last = (32 * i + 31) * item_bytes / 128;
+    const unsigned passed =
+        row / rows == last / rows ? row / rows : (row + rank * item_bytes / 128) / rows;
+    return (32 * i + rank) * item_bytes + passed * unit_bytes;
+  }
+
+  template <class Group>
+  TILETRANSPOSE_FUNCTION static void to_striped(Group group, unsigned char* shared, T (&items)[N]) {
+    const unsigned rank = group.thread_rank();
+    unit_word own[units];
+    copy_bytes(own, items, lane_bytes);
+    TILETRANSPOSE_UNROLL
+    for (unsigned u = 0; u < units; ++u) {
+      store_shared(shared + blocked_offset(rank) + u * unit_bytes, own[u]);
+    }
+    group.sync();
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      const auto item = load_shared<item_word>(shared + striped_offset(rank, i));
+      copy_bytes(&items[i], &item, item_bytes);
+    }
+  }
+
+  template <class Group>
+  TILETRANSPOSE_FUNCTION static void to_blocked(Group group, unsigned char* shared, T (&items)[N]) {
+    const unsigned rank = group.thread_rank();
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) {
+      item_word item;
+      copy_bytes(&item, &items[i], item_bytes);
+      store_shared(shared + striped_offset(rank, i), item);
+    }
+    group.sync();
+    unit_word own[units];
+    TILETRANSPOSE_UNROLL
+    for (unsigned u = 0; u < units; ++u) {
+      own[u] = load_shared<unit_word>(shared + blocked_offset(rank) + u * unit_bytes);
+    }
+    copy_bytes(items, own, lane_bytes);
+  }
+};
+
+template <unsigned Bytes>
+struct exchange_storage {
+  alignas(16) unsigned char bytes[Bytes];
+};
+template <>
+struct exchange_storage<0> {};
+
+}  // namespace detail
+
+/// Turns N items in each lane of a warp from blocked into striped order and back, through registers or shared
+/// memory, whichever is faster.
+///
+///     __global__ void kernel(float* data) {                   // 8 warps, each with 32 x 25 floats
+///       using warp_exchange = tt::warp_exchange<float, 25>;
+///       __shared__ typename warp_exchange::storage storage[8];
+///       const tt::static_warp warp;
+///       const warp_exchange exchanger(storage[threadIdx.x / 32]);
+///       float* const mine = data + threadIdx.x / 32 * (32 * 25) + warp.thread_rank();
+///       float items[25];
+///       for (int i = 0; i < 25; ++i) { items[i] = mine[32 * i]; }
+///       exchanger.striped_to_blocked(warp, items);             // 25 neighbours a lane
+///       // ... compute ...
+///       warp.sync();                                           // owed: the storage is written again
+///       exchanger.blocked_to_striped(warp, items);
+///       for (int i = 0; i < 25; ++i) { mine[32 * i] = items[i]; }
+///     }
+///
+/// Orders, T and N are those of `warp_blocked_to_striped`. What is faster was measured in a kernel that does nothing
+/// else; where a warp waits for memory before and after, registers would be from 2 % slower to 3 % faster, and up to
+/// 8 % faster for items of 1 byte (H200, 2026-11-22).
+/// Shared memory: where `uses_shared`, 32 * N * sizeof(T) bytes a warp and at most 15 units of 4 bytes or an item
+/// more; else none. Barriers: one of the warp between what a call writes to the storage and what it reads; the
+/// caller owes another before the storage is used again.
+template <class T, int N>
+class warp_exchange {
+  static_assert(detail::check_element<T>(), "");
+  using route = detail::shared_exchange<T, N>;
+
+ public:
+  static constexpr bool uses_shared = route::pays;
+  using storage = detail::exchange_storage<uses_shared ? route::bytes : 0>;
+
+  TILETRANSPOSE_FUNCTION explicit warp_exchange(storage& memory) : memory_(memory) {}
+
+  /// Item i of lane l is element l * N + i before and i * 32 + l after.
+  /// \param group  a whole warp: `static_warp`, `static_lanes<32>` or a cooperative-groups tile of 32
+  template <class Group>
+  TILETRANSPOSE_FUNCTION void blocked_to_striped(Group group, T (&items)[N]) const {
+    static_assert(detail::known_lanes<Group>::value == 32, "tt: a warp_exchange takes whole warps");
+    if constexpr (uses_shared) {
+      route::to_striped(group, memory_.bytes, items);
+    } else {
+      warp_blocked_to_striped(group, items);
+    }
+  }
+
+  /// The inverse.
+  template <class Group>
+  TILETRANSPOSE_FUNCTION void striped_to_blocked(Group group, T (&items)[N]) const {
+    static_assert(detail::known_lanes<Group>::value == 32, "tt: a warp_exchange takes whole warps");
+    if constexpr (uses_shared) {
+      route::to_blocked(group, memory_.bytes, items);
+    } else {
+      warp_striped_to_blocked(group, items);
+    }
+  }
+
+ private:
+  storage& memory_;
+};
+
+TILETRANSPOSE_NAMESPACE_END
