@@ -420,14 +420,20 @@ TEST_CASE("squares: tiles whose rows start anywhere") {
   check_chunks<unsigned long long>();
 }
 
-TEST_CASE("squares: large tiles of bytes") {
-  using shape = tt::detail::swap_shape<1, tt::detail::large_swap_policy>;
-  check_pairs<shape, unsigned char>(
-      528, shape::tile_rows, 16, 1,
-      [](unsigned char* shared, const auto& arguments, unsigned block) {
-        tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{}, shared, arguments,
-                                      block);
-      });
+template <class T>
+void check_large_tiles() {
+  constexpr int element = sizeof(T);
+  using shape = tt::detail::swap_shape<element, tt::detail::large_swap_policy<element>>;
+  check_pairs<shape, T>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 1,
+                        [](unsigned char* shared, const auto& arguments, unsigned block) {
+                          tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{},
+                                                        shared, arguments, block);
+                        });
+}
+
+TEST_CASE("squares: large tiles of 1 and 2 bytes") {
+  check_large_tiles<unsigned char>();
+  check_large_tiles<unsigned short>();
 }
 
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {

@@ -83,7 +83,9 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
-  // Two outputs, one along each side of the input: neighbours write neighbouring memory in both.
+  // Two outputs, one along each side of the input: neighbours write neighbouring memory in both. H200, 2026-11-22, % of
+  // cudaMemcpyAsync of as much traffic with 1, 4, 8 and 16: 32768 x 32768 bytes 83.8, 86.2, 85.4, 84.5, 16384 x 16384
+  // floats 93.6, 93.3, 93.1, 92.9, 16381 x 16411 82.6, 81.7, 82.0, 82.4.
   const int strip_width = Kind == fusion::dual ? 8 : 1;
   if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {

@@ -26,7 +26,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks that share a multiprocessor's memory: one waits while the other reads or writes.
+/// Blocks that share a multiprocessor's memory: one waits while the other reads or writes. H200, 2026-11-22, % of
+/// cudaMemcpyAsync with 1, 2 and 4, floats: 16411 x 16381 33.0, 34.5, 30.5, 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
 template <bool Undo, int Unit>
@@ -78,12 +79,16 @@ struct rectangle_problem {
   bool undo;  ///< the matrix has as many rows as the grid has columns
 };
 
-/// Bytes of a band's rows in scratch memory.
+/// Bytes of a band's rows in scratch memory: the least that a caller must have for each row. H200, 2026-11-22, % of
+/// cudaMemcpyAsync with 64, 128 and 256: 2097143 x 127 floats 10.6, 14.8, 18.6, 1048573 x 255 10.4, 14.5, 18.4.
 inline constexpr size_type band_bytes = 128;
-/// Scratch that stays in the L2 cache beside what passes through it.
+/// Scratch that stays in the L2 cache beside what passes through it. H200, 2026-11-22, % of cudaMemcpyAsync with 12,
+/// 24, 48 and 96 MB: 14600 x 14700 elements of 16 bytes 17.4, 18.7, 19.6, 20.5, 14700 x 14600 15.2, 16.3, 16.7, 16.9.
 inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
-/// Shared memory of a block that takes a tile out of scratch memory, or short rows.
+/// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
+/// and 48 KB: 2097143 x 127 floats 13.7, 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
+/// The same of short rows. With 16, 32 and 64 KB: 700001 x 127 floats 12.1, 12.1, 12.0, 120011 x 1021 26.2, 26.4, 26.2.
 inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
 /// What a device offers to a kernel.

@@ -88,7 +88,10 @@ inline constexpr size_type widest_slanted_bytes = 15 * 16;
 inline constexpr unsigned slanted_pitch = widest_slanted_bytes + 2 * 16;
 inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
 
+/// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2, 131072 x 2048
+/// 35.9, 35.3, 30.4.
 inline constexpr int column_threads = 512;
+/// The same: 16411 x 16381 floats 34.7, 34.5, 34.3, 2097143 x 127 14.7, 14.8, 14.4.
 inline constexpr int shuffle_threads = 512;
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.

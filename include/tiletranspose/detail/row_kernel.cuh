@@ -65,11 +65,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
   return order <= row_order::vectors;
 }
 
-/// The most threads of a block; it has no more than its spans need.
+/// The most threads of a block; it has no more than its spans need. H200, 2026-11-22, % of cudaMemcpyAsync with 128,
+/// 256 and 512: floats reversed in place 98, 100, 96; rows of 1000 floats flipped 83, 98, 98, of 8191 bytes 88, 98, 85.
 inline constexpr int row_threads = 256;
-/// Accesses of 16 bytes that a thread has under way together; what is moved directly needs no more than 2
-/// to keep the memory busy, and in place it is faster so.
+/// Accesses of 16 bytes that a thread has under way together where rows are staged. H200, 2026-11-22, % of
+/// cudaMemcpyAsync with 2, 4 and 8: bytes flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79, of 100 66, 85, 98.
 inline constexpr int row_rounds = 4;
+/// The same where they are moved directly: floats reversed in place 100 with 2, 96 with 4; rows of 100 flipped 97, 95.
 inline constexpr int direct_rounds = 2;
 inline constexpr unsigned row_slots = row_threads * row_rounds;
 inline constexpr unsigned direct_slots = row_threads * direct_rounds;

@@ -51,10 +51,24 @@ struct row_plan {
 /// Bytes of a block's accesses that the alignment of a span may waste: a line. That of gathered groups may waste
 /// a group.
 inline constexpr size_type spare_bytes = 128;
-/// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
-inline constexpr size_type most_element_bytes = 256;
-/// Rows up to this size are joined where they could be moved directly or gathered.
-inline constexpr size_type most_joined_bytes = 256;
+/// Rows up to this size that are taken from the last to the first are treated as the elements of one array; longer ones
+/// of whole lines do as well by themselves. H200, 2026-11-22, % of cudaMemcpyAsync row by row and as elements, floats:
+/// rows of 124 bytes 48, 95, 252 73, 95, 256 95, 98, 380 83, 96, 508 87, 98, 512 98, 97, 1020 95, 98, 1024 100, 97,
+/// 2044 97, 99; in place 124 bytes 48, 93, 380 83, 95, 1020 93, 95, 2044 95, 96.
+constexpr size_type most_element_bytes(size_type row_bytes) {
+  return row_bytes % 128 == 0 ? 256 : 2047;
+}
+/// Rows up to this size are joined where they could be moved directly or gathered: longer ones of elements whose joined
+/// rows are reversed in pieces. H200, 2026-11-22, % of cudaMemcpyAsync one by one and joined: floats, rows of 252 bytes
+/// 69, 88, 256 91, 88, 396 83, 83; 8-byte elements, 264 72, 90, 384 95, 93, 504 86, 94; 12-byte, 252 62, 94, 384 83,
+/// 94, 552 87, 88; 16-byte, 256 91, 97, 400 98, 98, 480 100, 98; 20-byte, 320 85, 93; 24-byte, 384 83, 94; 40-byte, 480
+/// 96, 92; 3, 5 and 6 bytes, 396 76, 61, 83, 62, 76, 60. In place 16-byte, 256 79, 96, 448 93, 98; 12-byte, 396 78, 89.
+constexpr size_type most_joined_bytes(row_order order, size_type element, size_type row_bytes) {
+  const bool in_pieces = order == row_order::gathered ? element % 4 == 0 && element >= 12
+                         : order == row_order::turn_8 ? row_bytes % 16 != 0
+                                                      : order == row_order::turn_16;
+  return in_pieces ? 448 : 256;
+}
 
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
 /// one row become the rows of one matrix.
@@ -66,7 +80,7 @@ inline row_problem join_rows(row_problem problem) {
     problem.rows = 1;
     problem.from_last_row = false;
   } else if (problem.dense() && problem.from_last_row &&
-             problem.row_bytes() <= most_element_bytes) {
+             problem.row_bytes() <= most_element_bytes(problem.row_bytes())) {
     problem.element_bytes *= problem.length;  // an array of rows, reversed
     problem.length = problem.rows;
     problem.rows = 1;
@@ -255,7 +269,8 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       !is_direct(unjoined) && (unjoined != known_order(known) || problem.element_bytes != known);
   const bool joins = !arguments.swaps && !problem.from_last_row && problem.dense() &&
                      problem.rows > 1 &&
-                     row_bytes <= (is_staged ? (row_slots * 16 - spare) / 2 : most_joined_bytes);
+                     row_bytes <= (is_staged ? (row_slots * 16 - spare) / 2
+                                             : most_joined_bytes(unjoined, element, row_bytes));
   plan.order = choose_order(problem, alignment, known, joins);
   const bool gathers = plan.order == row_order::gathered;
   const size_type rounds = gathers                                       ? group_slots
