@@ -125,7 +125,8 @@ void check_groups(std::integer_sequence<int, Less...>) {
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
-  check<swap_shape<1, large_swap_policy>>("large square in place");
+  check<swap_shape<1, large_swap_policy<1>>>("large square in place, 1 byte");
+  check<swap_shape<2, large_swap_policy<2>>>("large square in place, 2 bytes");
 }
 
 TEST_CASE("tile banks: groups that are reversed", "[banks]") {
