@@ -4,7 +4,8 @@
 /// \file
 /// Exchanges between the lanes of a warp in the manner of CUB: the kernel owns the storage, and the compiler says
 /// whether there is any. Where registers are faster, `storage` is empty and items travel as warp_transpose.cuh
-/// moves them; elsewhere they go through shared memory.
+/// moves them; elsewhere they go through shared memory, by plain accesses that meet in no bank: ldmatrix and stmatrix
+/// move as many bytes a cycle, in squares of 8 x 8 pairs of bytes only.
 
 #pragma once
 
