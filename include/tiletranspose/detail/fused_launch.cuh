@@ -22,15 +22,19 @@ constexpr int fused_blocks() {
   // blocks; 8 bytes are put together from as many without.
   constexpr int loads =
       Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
-  const bool crowded = Fused::splits_out && out % 2 != 0 && loads > 96;
+  const bool narrows_parts = Fused::combines && out == 1 && !Fused::whole_in;
+  const bool crowded = (Fused::splits_out && out % 2 != 0 && loads > 96) || narrows_parts;
   const bool converts_many =
       Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool narrows_words = Fused::combines && out == 1 && in > 2;
   const bool widens_bytes = Fused::combines && in == 1 && out > 1;
+  const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
   const bool copies_narrow = Fused::copies && in == out && in <= 2;
-  const int blocks = in + out > 16 || crowded                                         ? 1
-                     : Fused::splits_out || !Fused::whole_in                          ? 2
-                     : in + out > 8 || converts_many || widens_bytes || copies_narrow ? 3
-                                                                                      : 4;
+  const int blocks = in + out > 16 || crowded                                        ? 1
+                     : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
+                     : in + out > 8 || converts_many || narrows_words || widens_bytes || copies_narrow
+                         ? 3
+                         : 4;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
 #else
