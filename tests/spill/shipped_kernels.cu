@@ -32,6 +32,20 @@ struct second {
 
 // Widens or narrows: the fused call reads and writes elements of two sizes.
 template <class T>
+struct add_first_byte {
+  __device__ unsigned char operator()(const T& value, unsigned char old) const {
+    return static_cast<unsigned char>(value.bytes[0] + old);
+  }
+};
+template <class T>
+struct add_to_first_byte {
+  __device__ T operator()(unsigned char value, const T& old) const {
+    T result = old;
+    result.bytes[0] = static_cast<unsigned char>(old.bytes[0] + value);
+    return result;
+  }
+};
+template <class T>
 struct first_byte {
   __device__ unsigned char operator()(const T& value) const { return value.bytes[0]; }
 };
@@ -65,7 +79,11 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::transform_transpose_dual(out, out, in, 1, 1, same{});
   tt::transform_transpose_dual(bytes, bytes, in, 1, 1, first_byte<T>{});
   tt::transform_transpose(bytes, in, 1, 1, first_byte<T>{});
-  tt::transform_transpose(out, static_cast<const unsigned char*>(bytes), 1, 1, as_bytes<T>{});
+  const unsigned char* const from = bytes;
+  tt::transform_transpose(out, from, 1, 1, as_bytes<T>{});
+  tt::transform_transpose_dual(out, out, from, 1, 1, as_bytes<T>{});
+  tt::accumulate_transpose(bytes, in, 1, 1, add_first_byte<T>{});
+  tt::accumulate_transpose(out, from, 1, 1, add_to_first_byte<T>{});
 }
 
 template void every_call(element<1>*, const element<1>*, element<1>* const*,

@@ -22,15 +22,22 @@ constexpr int fused_blocks() {
   // blocks; 8 bytes are put together from as many without.
   constexpr int loads =
       Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
-  const bool crowded = Fused::splits_out && out % 2 != 0 && loads > 96;
+  const bool narrows_parts = Fused::combines && out == 1 && !Fused::whole_in;
+  const bool crowded = (Fused::splits_out && out % 2 != 0 && loads > 96) || narrows_parts;
   const bool converts_many =
       Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool narrows_words = Fused::combines && in > 2 && out <= 2;
   const bool widens_bytes = Fused::combines && in == 1 && out > 1;
-  const bool copies_narrow = Fused::copies && in == out && in <= 2;
-  const int blocks = in + out > 16 || crowded                                         ? 1
-                     : Fused::splits_out || !Fused::whole_in                          ? 2
-                     : in + out > 8 || converts_many || widens_bytes || copies_narrow ? 3
-                                                                                      : 4;
+  const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
+  const bool copies_alike = Fused::copies && (in == out || (Fused::deals && in == 2 && out == 1));
+  const bool adds_alike = Fused::combines && Fused::shifts && in == out;
+  const bool few =
+      in + out > 8 || converts_many || narrows_words || widens_bytes || copies_alike || adds_alike;
+  const int blocks = in + out > 16 || crowded                                      ? 1
+                     : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
+                     : few                                                         ? 3
+                     : Fused::shifts && !Fused::combines && in != out              ? 5
+                                                                                   : 4;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
 #else
@@ -85,8 +92,8 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   size_type blocks = 0;
   // Two outputs, one along each side of the input: neighbours write neighbouring memory in both. H200, 2026-11-22, % of
   // cudaMemcpyAsync of as much traffic with 1, 4, 8 and 16: 32768 x 32768 bytes 83.8, 86.2, 85.4, 84.5, 16384 x 16384
-  // floats 93.6, 93.3, 93.1, 92.9, 16381 x 16411 82.6, 81.7, 82.0, 82.4.
-  const int strip_width = Kind == fusion::dual ? 8 : 1;
+  // floats 93.6, 93.3, 93.1, 92.9. Of the bytes moved, with 8 and 32, 16381 x 16411 floats 80.3, 81.6.
+  const int strip_width = Kind != fusion::dual ? 1 : Aligned ? 8 : 32;
   if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
       const bool copies = Kind == fusion::dual;

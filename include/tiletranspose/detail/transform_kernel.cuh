@@ -19,7 +19,10 @@
 
 #pragma once
 
+#include <tiletranspose/detail/packed_elements.cuh>
+#include <tiletranspose/detail/shuffle.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
+#include <tiletranspose/detail/tile_pieces.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -38,62 +41,6 @@ struct row_major_copy {
   size_type stride_bytes;
   unsigned sector_mask;  ///< as the one of tile_arguments
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
-};
-
-/// `Count` elements that are moved together, `Unit` bytes at a time.
-template <class T, int Count, int Unit>
-struct packed_elements {
-  static constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char memory[bytes];
-
-  TILETRANSPOSE_FUNCTION const T& get(int at) const {
-    return reinterpret_cast<const T&>(memory[at * sizeof(T)]);
-  }
-  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
-    __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
-  }
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_constant<access_word_t<Unit>>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  /// From memory that the kernel writes.
-  TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_global<access_word_t<Unit>>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_shared<access_word_t<Unit>>(shared + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
-      store_shared(shared + i, word);
-    }
-  }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
-      store_global(address + i, word);
-    }
-  }
-
- private:
-  template <class Load>
-  TILETRANSPOSE_FUNCTION void each(Load load) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) { load(memory + i, i); }
-  }
 };
 
 /// A where `First`, else B.
@@ -117,7 +64,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
 enum class fused_loads {
   elements,  ///< one element a lane
   vectors,   ///< several, where rows start at multiples of 16 bytes
-  shifted,   ///< the words that hold several, shifted to where the first of them starts
+  shifted,   ///< several, from their own boundary on, shifted together with those of the next lane
   dealt  ///< vectors that start at their own boundaries or those of a copy, dealt out element by element
 };
 
@@ -159,7 +106,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
     case fused_loads::shifted:
       // Bytes: 81 %; 73 by 8 x 8, 70 by 4 x 4 elements.
       if (in_bytes == 1 && out_bytes == 1) { return {128, combines ? 16 : 32, 8, 4}; }
-      return {out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32, combines ? 16 : 32, 4, 4};
+      return {out_bytes <= 2   ? 128
+              : out_bytes <= 8 ? 64
+                               : 32,
+              combines ? 16 : 32, 4, combines && out_bytes == 2 ? 2 : 4};
     case fused_loads::vectors:
       if (to_bytes) { return {128, 16, 16, 8}; }  // 95 %; 92 by 8 x 8 elements
       if (kind == fusion::dual) {
@@ -223,6 +173,8 @@ struct fused_shape {
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
   /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile, or up to a vector.
   static constexpr int lead_cols = !deals ? 0 : copies ? sector_bytes / out_bytes : count;
+  /// Lanes whose loads are shifted take what they lack from the next one; the last of a row has none.
+  static constexpr int spare_cols = shifts ? count : lead_cols;
   /// Rows after which they are aligned as before.
   static constexpr int period = larger(lead_cols, 1);
 
@@ -234,7 +186,7 @@ struct fused_shape {
     int rows;
     int lanes;
 
-    TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return lanes * count - lead_cols; }
+    TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return lanes * count - spare_cols; }
     TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const {
       const int used = lead_bytes + rows * bytes;
       // Lanes that each store a part of their element lie an odd number of accesses, or of words, apart.
@@ -276,6 +228,7 @@ struct fused_shape {
   static constexpr int padding = tile.padding();
   static constexpr int shared_bytes = tile.tile_bytes();
   static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
+  static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
   static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
@@ -298,16 +251,15 @@ struct fused_shape {
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
   static constexpr int copy_unit = splits_out ? out_unit : access_width(count * out_bytes);
 
-  /// Registers for shifted loads that are under way. More of them are slower where few rows are left for the last
-  /// round: H200, 2026-11-21, % of cudaMemcpyAsync with 40 and with fewer, odd rows: bytes 80, 82; halves 87, 84;
-  /// halves added to floats 81, 88.
-  static constexpr int load_registers = in_bytes == 1                      ? 24
-                                        : combines && out_bytes > in_bytes ? 32
-                                                                           : 40;
+  /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
+  /// for one round. H200, 2026-11-22, odd rows, % of cudaMemcpyAsync: halves added to floats 88, 80 with two.
+  static constexpr bool loads_one_round = shifts && combines && out_bytes > in_bytes;
+  static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
   static constexpr int tile_cols = cols;
+  static constexpr int micro_cols = count;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
@@ -315,117 +267,6 @@ struct fused_shape {
   static constexpr int combined =
       splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
 };
-
-/// Which vectors of a tile's pieces a thread moves: in every round the one at the same place of a row some
-/// rows further down.
-template <class Fused, int VectorBytes>
-struct piece_rounds {
-  static constexpr unsigned row_vectors = Fused::piece_bytes / VectorBytes;
-  static constexpr unsigned steps = Fused::cols * row_vectors;
-  static constexpr unsigned rounds = (steps + Fused::threads - 1) / Fused::threads;
-  /// Whether a round takes whole rows.
-  static constexpr bool straight = Fused::threads % row_vectors == 0;
-  static constexpr unsigned together = straight ? Fused::threads / row_vectors : 1;
-  /// Rounds after which a row of the output lies in its sectors, and a shared row in its banks, as before.
-  static constexpr unsigned find_period() {
-    unsigned period = 1;
-    while (period < rounds &&
-           (!straight || period * together * Fused::out_bytes % sector_bytes != 0 ||
-            period * together % Fused::count != 0 ||
-            (Fused::row_offset(period * together) - Fused::row_offset(0)) % 16 != 0)) {
-      ++period;
-    }
-    return period;
-  }
-  static constexpr unsigned period = find_period();
-};
-
-/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
-/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
-/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
-/// knows. Some of its bytes exist.
-template <class Fused, int VectorBytes, bool Interior, class Group, class Visit>
-TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
-  using plan = piece_rounds<Fused, VectorBytes>;
-  const unsigned rank = group.thread_rank();
-  TILETRANSPOSE_UNROLL
-  for (unsigned round = 0; round < plan::rounds; ++round) {
-    const loop_step here(round);
-    // Everything but what is added to an address is as it was a period before, and worked out once.
-    const unsigned first = plan::straight ? round % plan::period : round;
-    const unsigned step = rank + first * Fused::threads;
-    const unsigned first_row = plan::straight ? rank / plan::row_vectors + first * plan::together
-                                              : step / plan::row_vectors;
-    const unsigned down = (round - first) * plan::together;
-    const unsigned row = first_row + down;
-    if ((Interior && plan::steps % Fused::threads != 0 &&
-         (round + 1) * Fused::threads > plan::steps && row >= Fused::cols) ||
-        (!Interior && row >= static_cast<unsigned>(target.rows))) {
-      break;
-    }
-    unsigned char* const out = target.first + first_row * target.stride_bytes;
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte =
-        static_cast<int>((plan::straight ? rank : step) % plan::row_vectors) * VectorBytes - skew;
-    if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
-      visit(round, out + byte + down * target.stride_bytes, byte, first_row,
-            Fused::row_offset(down) - Fused::row_offset(0));
-    }
-  }
-}
-
-/// `Count` elements that are moved by the widest access that their size allows or, where an element is
-/// several accesses, one of those at a time.
-template <class T, int Count, int Unit>
-using vector_of =
-    packed_elements<T, Count,
-                    (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
-
-/// `Count` elements, `from` + `further` bytes into shared memory. `from` is a multiple of `Unit` and maybe of no
-/// more, `further` one of 16.
-template <class T, int Count, int Unit>
-TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
-                                                               unsigned from, unsigned further,
-                                                               unsigned thread) {
-  constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  vector_of<T, Count, Unit> result;
-  if constexpr (Unit >= bytes || bytes < 4 || bytes % 4 != 0 || Count == 1) {
-    packed_elements<T, Count, Unit> parts;
-    parts.load_from_shared(shared + from + further);
-    __builtin_memcpy(result.memory, parts.memory, bytes);
-  } else {
-    constexpr int word_bytes = larger(Unit, 4);
-    constexpr unsigned count = bytes / word_bytes;
-    using word = access_word_t<word_bytes>;
-    const unsigned char* const first = shared + from / word_bytes * word_bytes;
-    word words[count + 1];
-    if constexpr (count == 1) {
-      words[0] = load_shared<word>(first + further);
-    } else {
-      // Lanes that would meet in the same banks begin with different words.
-      const unsigned turned = (thread / (32 / count) - from / word_bytes) % count;
-      word read[count], back[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned turn = 0; turn < count; ++turn) {
-        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes + further);
-      }
-      turn_back(read, turned, back);
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
-    }
-    if constexpr (Unit < 4) {
-      if (from % 4 != 0) {
-        words[count] = load_shared<word>(first + bytes + further);
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < count; ++i) {
-          words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
-        }
-      }
-    }
-    __builtin_memcpy(result.memory, words, bytes);
-  }
-  return result;
-}
 
 /// Where a block puts what it has computed: its shared rows, and its place in the copy.
 struct fused_memory {
@@ -459,11 +300,12 @@ struct tile_loads {
                                                                : 32;
   static constexpr int taken =
       Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4 : 0;
-  static constexpr int words =
-      micro_rows * (larger(Fused::load_bytes / 4, 1) + (Fused::shifts ? 1 : 0));
+  static constexpr int words = micro_rows * larger(Fused::load_bytes / 4, 1);
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
-      larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
+      Fused::loads_one_round
+          ? 1
+          : larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
 
@@ -597,46 +439,59 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
       }
     });
   } else {
-    // One word more than wanted, from the word boundary on. Rows that are as many apart start alike.
-    constexpr int words = Fused::load_bytes / 4 + 1;
-    constexpr int alike = 4 / Fused::in_bytes;
-    static_assert(places::apart % alike == 0, "");
-    unsigned raw[places::batch][places::micro_rows][words];
-    const unsigned char* starts[alike];
-    unsigned bits[alike];
+    // From the boundary at or below the first element on; the next lane has what lacks.
+    constexpr int bytes = Fused::load_bytes;
+    constexpr int words = bytes / 4;
+    static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
+                  "rounds are aligned alike");
+    unsigned raw[places::batch][places::micro_rows][words] = {};
+    const unsigned char* starts[places::micro_rows];
+    int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < alike; ++r) {
-      starts[r] = word_below(row + byte);
-      bits[r] = 8 * address_bits(row + byte);
-      row += source.stride_bytes;
+    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
+      past[r] = static_cast<int>(address_bits(row) % bytes);
+      starts[r] = row + byte - past[r];
     }
-    row -= alike * source.stride_bytes;
     TILETRANSPOSE_UNROLL
     for (int b = 0; b < places::batch; ++b) {
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
         const loop_step here((first + b) * places::micro_rows + r);
         if (first + b >= places::rounds || !at.row_exists(first + b, r)) { continue; }
-        const unsigned char* const start =
-            starts[r % alike] + (b * places::apart + r / alike * alike) * source.stride_bytes;
-        const int below = static_cast<int>(bits[r % alike] / 8 % 4);
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < words; ++w) {
-          const loop_step part(w);
-          raw[b][r][w] = load_word<Fused::in_unit>(at, start + 4 * w, byte - below + 4 * w);
+        const unsigned char* const start = starts[r] + b * places::apart * source.stride_bytes;
+        const int from = byte - past[r];
+        if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
+          const auto all = load_constant<access_word_t<bytes>>(start);
+          __builtin_memcpy(raw[b][r], &all, bytes);
+        } else {
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < words; ++w) {
+            const loop_step part(w);
+            raw[b][r][w] = load_word<Fused::in_unit>(at, start + 4 * w, from + 4 * w);
+          }
         }
       }
     }
+    const unsigned next = lane_index() + 1;
     TILETRANSPOSE_UNROLL
     for (int b = 0; b < places::batch; ++b) {
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
-        unsigned shifted[words - 1];
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w + 1 < words; ++w) {
-          shifted[w] = funnel_shift(raw[b][r][w], raw[b][r][w + 1], bits[r % alike]);
+        const loop_step here((first + b) * places::micro_rows + r);
+        const auto shift = static_cast<unsigned>(8 * past[r]);
+        const unsigned(&own)[words] = raw[b][r];
+        unsigned shifted[words];
+        if constexpr (words == 1) {
+          shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
+        } else {
+          const bool second = past[r] >= 4;  // the first element begins in the second word
+          const unsigned low = second ? own[1] : own[0];
+          const unsigned after = shuffle(own[0], next);
+          const unsigned middle = second ? after : own[1];
+          shifted[0] = funnel_shift(low, middle, shift);
+          shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
         }
-        __builtin_memcpy(loaded.rows[b][r].memory, shifted, Fused::load_bytes);
+        __builtin_memcpy(loaded.rows[b][r].memory, shifted, bytes);
       }
     }
   }
@@ -658,8 +513,9 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
                             group * Fused::padding;
   // Units that wrap into the group of columns before lie one padding less far.
   const int wrapped = Fused::deals ? at.shift % count : 0;
-  // Some lanes are there for the copy alone.
-  const bool fills = !Fused::deals || (at.col > -count && at.col < Fused::cols);
+  // Some lanes are there for the copy alone, or for their neighbours.
+  const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
+                                  : !Fused::shifts || at.col < Fused::cols;
   // The tile's part of the copy's row ends where the one of its right neighbour begins.
   const bool copies = !Fused::deals || !Fused::copies ||
                       at.lane * count * Fused::out_bytes <
@@ -896,7 +752,7 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const tile_arguments& arguments,
   if constexpr (Kind == fusion::dual) { result.copied = place_in_copy<Fused>(at, copy); }
   // How far loads reach over the tile.
   constexpr int row_bytes = Fused::cols * Fused::in_bytes;
-  constexpr int reach = Fused::shifts ? 4 : Fused::lead_cols * Fused::in_bytes;
+  constexpr int reach = Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
   const tile_source& source = result.source;
   result.interior = source.first_row <= (arguments.sector_mask != 0 ? -Fused::skew_rows : 0) &&
                     source.end_row >= Fused::rows && source.first_byte <= -reach &&
