@@ -639,7 +639,7 @@ struct shifted_tile {
     const unsigned turn = rank / 8 % 4;
     const column_walk::step step(grid, teams);
     column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
-    TILETRANSPOSE_UNROLL_BY(2)
+    TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned u = rank / 16; u < rows; u += teams) {
       const loop_step here(u);
       const unsigned row = Undo ? first + u : walk.row(grid);

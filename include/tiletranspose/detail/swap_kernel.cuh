@@ -197,6 +197,8 @@ struct chunk_policy {
   static constexpr int threads = ElementBytes == 4 ? 512 : 256;  ///< of a tile
   /// Of a multiprocessor.
   static constexpr int blocks = ElementBytes == 1 ? 3 : ElementBytes == 4 ? 1 : 2;
+  /// Of a thread, under way at once: all, or four, where registers are short.
+  static constexpr int loads = ElementBytes == 8 ? 8 : 4;
 };
 
 /// 16 bytes of shared memory, `from` bytes from a multiple of 16 on, which elements of ElementBytes bytes start at.
@@ -240,6 +242,7 @@ struct chunk_shape {
   static constexpr int side = (lanes - 1) * units;
   static constexpr int round_rows = threads / lanes;
   static constexpr int rounds = (side + round_rows - 1) / round_rows;
+  static constexpr int loads = smaller(Policy::loads, rounds);
   /// Of chunks at the ends of a row some elements are another tile's: they go to spare rows, without a question.
   static constexpr int spare_rows = units - 1;
   static constexpr int pitch = (side | 1) * ElementBytes;
@@ -275,11 +278,8 @@ struct chunk_tile {
     const auto start = [&](const unsigned char* row) {
       return lane * Shape::units - static_cast<int>(address_bits(row) % 16) / bytes;
     };
-    const auto exists = [&](int row) {
-      return (Whole && Shape::side % Shape::round_rows == 0) || row < rows;
-    };
-    // All rounds are under way at once; where limits take registers, a quarter of them.
-    constexpr int batch = Whole ? Shape::rounds : (Shape::rounds + 3) / 4;
+    // Where limits take registers, a quarter of the rounds is under way at once.
+    constexpr int batch = Whole ? Shape::loads : (Shape::rounds + 3) / 4;
     TILETRANSPOSE_UNROLL_BY(1)
     for (int begin = 0; begin < Shape::rounds; begin += batch) {
       const int top = first + begin * Shape::round_rows;
@@ -289,7 +289,7 @@ struct chunk_tile {
       for (int round = 0; round < batch; ++round, row += Shape::round_rows * stride) {
         const loop_step here(begin + round);
         const int col = start(row);
-        if (exists(top + round * Shape::round_rows) && col < cols) {
+        if (top + round * Shape::round_rows < rows && col < cols) {
           got[round] = load_global_part<word16>(row + col * bytes, larger(-col, 0) * bytes,
                                                 smaller(cols - col, Shape::units) * bytes);
         }
@@ -300,7 +300,7 @@ struct chunk_tile {
         const loop_step here(begin + round);
         const int col = start(row);
         const int at = top + round * Shape::round_rows;
-        if (exists(at) && col < cols) { scatter(got[round], at, col); }
+        if (at < rows && col < cols) { scatter(got[round], at, col); }
       }
     }
   }
