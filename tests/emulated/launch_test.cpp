@@ -343,6 +343,11 @@ void check_others() {
   for (const bool starts_together : {false, true}) {
     check_rectangle<T>({45, 130}, starts_together);
     check_rectangle<T>({66, 20}, starts_together);
+    if (sizeof(T) <= 2) {  // squares wider than a band
+      constexpr std::size_t side = 242 / sizeof(T);
+      check_rectangle<T>({2 * side, 3 * side}, starts_together);
+      check_rectangle<T>({3 * side, 2 * side}, starts_together);
+    }
     check_rectangle<T>({140, 260}, starts_together);
     check_rectangle<T>({131, 140}, starts_together);
     if (sizeof(T) <= 2) { check_rectangle<T>({251, 300}, starts_together); }

@@ -377,7 +377,8 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, int most_w
   const auto* const bytes = reinterpret_cast<unsigned char*>(data.data());
   const tt::detail::swap_arguments arguments{
       {const_cast<unsigned char*>(bytes), stride * sizeof(T), side},
-      tt::detail::pair_order((side + tile - 1) / tile)};
+      tt::detail::pair_order((side + tile - 1) / tile),
+      {bytes, bytes + (data.size() - gap) * sizeof(T)}};
   tt::emulator_options options;
   options.knows(data.data(), data.size() - gap);
   const tt::emulation_report report = tt::emulate(

@@ -144,6 +144,21 @@ TEST_CASE("scratch: every path, 17 to 24 bytes", "[inplace][quick]") { check_qui
 TEST_CASE("scratch: every path, 31 to 33 bytes", "[inplace][quick]") { check_quick(31, 33); }
 TEST_CASE("scratch: every path, 48 to 64 bytes", "[inplace][quick]") { check_quick(48, 64); }
 
+// Squares of rectangles that take the large tiles of squares whose rows start anywhere.
+TEST_CASE("scratch: large tiles of squares", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    const std::size_t size = c.type.size;
+    const shape s = size == 1   ? shape{3003, 5005}
+                    : size == 2 ? shape{5005, 3003}
+                    : size == 4 ? shape{3501, 4668}
+                                : shape{2332, 1749};
+    if (size > 8 || c.type.alignment != size) continue;
+    DYNAMIC_SECTION(c.type.name) { check_smallest(c, s, random, size); }
+  }
+}
+
 // As a caller would: ask, allocate what was asked for, call.
 TEST_CASE("scratch: the two phases", "[inplace][quick]") {
   require_device();

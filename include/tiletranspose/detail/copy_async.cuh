@@ -39,6 +39,16 @@ TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global) {
 #endif
 }
 
+/// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the rest of them meanwhile.
+TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)first, (void)end;
+  copy_async<16>(shared, global);
+#else
+  store_shared(shared, load_global_part<word16>(global, first, end));
+#endif
+}
+
 /// Closes the group of copies that this thread started since the last call; it may be empty.
 TILETRANSPOSE_FUNCTION void commit_copies() {
 #if TILETRANSPOSE_ON_DEVICE

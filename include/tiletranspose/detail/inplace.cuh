@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(Threads)
 
 template <class Kernel>
 cudaError_t launch_swaps(Kernel* kernel, const square_problem& square, int tile_side, int threads,
-                         size_type shared_bytes, cudaStream_t stream) {
-  swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side))};
+                         size_type shared_bytes, cudaStream_t stream, memory_range memory = {}) {
+  swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side)), memory};
   const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
   if (status != cudaSuccess) { return status; }
   void* pointers[] = {&arguments};
@@ -55,8 +55,9 @@ inline constexpr size_type large_tiles = 32;
 inline constexpr size_type large_whole_tiles = 48;
 
 /// True where a pair of large tiles fits a block and there is work for all multiprocessors.
-inline bool takes_large_tiles(const square_problem& square, int tile_side, size_type shared_bytes) {
-  return square.side >= large_tiles * tile_side && shared_bytes <= most_shared_bytes();
+inline bool takes_large_tiles(size_type elements, int tile_side, size_type shared_bytes) {
+  const size_type least = large_tiles * tile_side;
+  return elements >= least * least && shared_bytes <= most_shared_bytes();
 }
 
 template <class Shape>
@@ -70,9 +71,11 @@ cudaError_t launch_swapped_views(const square_problem& square, cudaStream_t stre
   if constexpr (access_width(ElementBytes, Alignment) == ElementBytes && ElementBytes <= 8) {
     using shape = chunk_shape<ElementBytes>;
     constexpr size_type shared_bytes = 2 * shape::shared_bytes;
-    if (takes_large_tiles(square, shape::side, shared_bytes)) {
+    if (takes_large_tiles(square.side * square.side, shape::side, shared_bytes)) {
+      const memory_range memory{square.data, square.data + (square.side - 1) * square.stride_bytes +
+                                                 square.side * ElementBytes};
       return launch_swaps(&swap_chunks_kernel<shape>, square, shape::side, 2 * shape::threads,
-                          shared_bytes, stream);
+                          shared_bytes, stream, memory);
     }
   }
   using tile = swap_tile<ElementBytes, Alignment>;

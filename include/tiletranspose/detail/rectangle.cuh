@@ -61,6 +61,15 @@ __global__ void __launch_bounds__(2 * Shape::threads)
                     arguments.pair(blockIdx.x));
 }
 
+template <class Shape>
+__global__ void __launch_bounds__(2 * Shape::threads,
+                                  resident_blocks(2 * Shape::threads, Shape::blocks))
+    square_chunks_kernel(const __grid_constant__ squares_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
+                     arguments.square(blockIdx.x), arguments.pair(blockIdx.x));
+}
+
 template <class T, class Tile, int Threads>
 __global__ void __launch_bounds__(Threads)
     square_views_kernel(const __grid_constant__ squares_arguments arguments) {
@@ -88,6 +97,8 @@ inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 /// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
 /// and 48 KB: 2097143 x 127 floats 13.7, 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
+/// The same where tiles may be read at a slant: of more rows than they have, the fewer the taller they are.
+inline constexpr size_type slanted_tile_bytes = 96 * 1024;
 /// The same of short rows. With 16, 32 and 64 KB: 700001 x 127 floats 12.1, 12.1, 12.0, 120011 x 1021 26.2, 26.4, 26.2.
 inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
@@ -131,6 +142,7 @@ struct column_plan {
   size_type blocks = 0;       ///< that run at once; 0: columns pass through scratch memory
   size_type spare_bytes = 0;  ///< of shared memory, around the tile
   bool squares = false;       ///< are transposed on the way
+  bool shifts = false;        ///< see shifted_tile
 
   size_type shared_bytes() const { return tile_rows * tile_pitch + spare_bytes; }
   size_type band_tiles(const rectangle& grid) const { return divide_up(grid.rows, tile_rows); }
@@ -153,9 +165,13 @@ struct column_plan {
     const size_type step = squares ? square_bytes : unit;
     band_bytes = smaller(larger<size_type>(smaller(wanted, column_threads * unit) / step, 1) * step,
                          grid.cols * element);
+    shifts = slants && !squares && square_bytes >= band_bytes;
     // Squares in shared memory are read across.
-    tile_pitch = slants ? slanted_pitch : squares ? band_bytes + unit : band_bytes;
-    spare_bytes = slants ? slanted_spare_bytes : 0;
+    tile_pitch = shifts    ? shifted_pitch
+                 : slants  ? slanted_pitch
+                 : squares ? band_bytes + unit
+                           : band_bytes;
+    spare_bytes = slants && !shifts ? slanted_spare_bytes : 0;
     limit_rows(grid, (most - spare_bytes) / tile_pitch);
   }
 
@@ -237,6 +253,7 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.lines = column_threads / arguments.band_units;
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
   arguments.squares = plan.squares;
+  arguments.shifts = plan.shifts;
   void* pointers[] = {&arguments};
   if (plan.blocks != 0) {
     const size_type bands = plan.bands(grid, element);
@@ -254,6 +271,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
                                  : start_together(kernel, plan.blocks, column_threads,
                                                   plan.shared_bytes(), pointers, stream);
   }
+  const cudaError_t allowed = allow_shared_bytes(kernel, plan.shared_bytes());
+  if (allowed != cudaSuccess) { return allowed; }
   const size_type held = problem.scratch_bytes / problem.rows;  // bytes of a row, at least a band's
   const size_type cached = cached_scratch_bytes / problem.rows;
   const size_type step =
@@ -308,6 +327,8 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& g
         gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
     arguments.step = walk_step(grid, static_cast<unsigned>(skipped));
     arguments.one = walk_step(grid, 1);
+    arguments.word =
+        walk_step(grid, static_cast<unsigned>(team * larger<size_type>(4 / ElementBytes, 1)));
     const size_type shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
     const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
     const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
@@ -347,18 +368,22 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& g
 
 template <class Kernel>
 cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, const rectangle& grid,
-                          size_type element, int side, int threads, cudaStream_t stream) {
+                          size_type element, int side, int threads, size_type shared_bytes,
+                          cudaStream_t stream) {
+  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+  if (status != cudaSuccess) { return status; }
   squares_arguments arguments{problem.data,
                               problem.cols * element,
                               grid.common * element,
                               grid.common,
                               pair_order(divide_up(grid.common, side)),
+                              {problem.data, problem.data + problem.rows * problem.cols * element},
                               divider(),
                               divider(grid.wide)};
   arguments.pairs = divider(arguments.order.blocks());
   void* pointers[] = {&arguments};
-  return start(kernel, arguments.order.blocks() * grid.tall * grid.wide, threads, 0, pointers,
-               stream);
+  return start(kernel, arguments.order.blocks() * grid.tall * grid.wide, threads, shared_bytes,
+               pointers, stream);
 }
 
 /// Step 2 by itself: its own inverse.
@@ -371,13 +396,23 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
     if (bits % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
       return start_squares(&squares_kernel<shape>, problem, grid, ElementBytes, shape::tile_rows,
-                           2 * shape::threads, stream);
+                           2 * shape::threads, 0, stream);
+    }
+  }
+  if constexpr (Unit == ElementBytes && ElementBytes <= 8) {
+    using shape = chunk_shape<ElementBytes>;
+    constexpr size_type shared_bytes = 2 * shape::shared_bytes;
+    // Squares of less than two tiles a side would leave most of them empty.
+    if (grid.common >= 2 * shape::side &&
+        takes_large_tiles(problem.rows * problem.cols, shape::side, shared_bytes)) {
+      return start_squares(&square_chunks_kernel<shape>, problem, grid, ElementBytes, shape::side,
+                           2 * shape::threads, shared_bytes, stream);
     }
   }
   using tile = swap_tile<ElementBytes, Unit>;
   return start_squares(
       &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
-      problem, grid, ElementBytes, tile::side, tile::threads, stream);
+      problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
 }
 
 /// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
@@ -402,8 +437,10 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   status = plan_together(grid, in_columns, ElementBytes, Unit, wide, kernels, limits, plan);
   if (plan.blocks == 0) {
     constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
-    plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes,
-                       scratch_tile_bytes);
+    const size_type tile_bytes =
+        Unit < 4 ? smaller(slanted_tile_bytes, static_cast<size_type>(limits.shared_of_block))
+                 : scratch_tile_bytes;
+    plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes, tile_bytes);
   }
 
   const auto rows = [&] {

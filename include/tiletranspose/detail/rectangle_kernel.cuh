@@ -88,6 +88,12 @@ inline constexpr size_type widest_slanted_bytes = 15 * 16;
 inline constexpr unsigned slanted_pitch = widest_slanted_bytes + 2 * 16;
 inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
 
+/// Of tiles whose rows come out of two squares at most: 16 bytes a thread for each, as far after a multiple of 16 as in
+/// global memory; the second square's come 32 bytes later, so that neither writes over the other; and both distances.
+inline constexpr unsigned shifted_gap = 32;
+inline constexpr unsigned shifted_row_bytes = 16 * 16 + shifted_gap;
+inline constexpr unsigned shifted_pitch = shifted_row_bytes + 16;
+
 /// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2, 131072 x 2048
 /// 35.9, 35.3, 30.4.
 inline constexpr int column_threads = 512;
@@ -163,6 +169,7 @@ struct column_arguments {
   unsigned lines;          ///< rows of a tile that threads take at a time
   column_walk::step step;  ///< of `lines` rows
   bool squares;            ///< step 2, too; bands are multiples of g wide
+  bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
 };
 
 /// Waits for the other blocks of a band. On the CPU nobody reads data that others write.
@@ -558,6 +565,117 @@ struct slanted_tile {
   }
 };
 
+/// The same where a square is as wide as a band or wider, so that a row of the tile comes out of two rows at most:
+/// whole accesses that are copied as they are.
+template <bool Undo, int Unit>
+struct shifted_tile {
+  using unit_word = access_word_t<Unit>;
+  static constexpr int chunk_units = 16 / Unit;
+
+  const column_arguments& arguments;
+  unsigned char* shared;
+  const unsigned char* source;  ///< the band's first unit in row 0
+  unsigned char* target;
+  unsigned first;  ///< row of the tile
+  unsigned rows;
+  int units;      ///< of the band
+  int boundary;   ///< of these, units in its first square
+  unsigned left;  ///< squares to the left of the band's first unit
+  unsigned rank;
+  unsigned teams;  ///< of 16 threads
+
+  TILETRANSPOSE_FUNCTION void read() const {
+    const rectangle& grid = arguments.grid;
+    const int lane = static_cast<int>(rank % 16);
+    const unsigned char* const lowest = arguments.source;
+    const unsigned char* const highest = arguments.source +
+                                         (grid.rows - 1) * arguments.source_pitch +
+                                         arguments.units * size_type{Unit};
+    const column_walk::step step(grid, teams);
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned square = 0; square < (boundary < units ? 2u : 1u); ++square) {
+      const int begin = (square == 0 ? 0 : boundary) * Unit;
+      const int end = (square == 0 ? boundary : units) * Unit;
+      const unsigned start = rank / 16;
+      column_walk walk(grid, smaller(first + start, grid.rows - 1), left + square);
+      unsigned row = first + start + square * grid.common;
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned u = start; u < rows; u += teams) {
+        const loop_step here(square * rows + u);
+        row = smaller(row, row - grid.rows);
+        const unsigned char* const from =
+            source + (Undo ? walk.row(grid) : row) * arguments.source_pitch;
+        if (Undo) { walk.advance(grid, step); }
+        row += teams;
+        const int shift = static_cast<int>(address_bits(from) % 16);
+        unsigned char* const to = shared + u * shifted_pitch;
+        const int at = lane * 16 - shift;
+        const int lo = larger(begin - at, 0);
+        const int hi = smaller(end - at, 16);
+        if (lo < hi) {
+          const unsigned char* const chunk = from + at;
+          unsigned char* const copy = to + square * shifted_gap + lane * 16;
+          if (chunk >= lowest && chunk + 16 <= highest) {
+            copy_part_async(copy, chunk, lo, hi);
+          } else {
+            TILETRANSPOSE_UNROLL_BY(1)
+            for (int i = lo; i < hi; i += Unit) {
+              store_shared(copy + i, load_global<unit_word>(chunk + i));
+            }
+          }
+        }
+        if (lane == 0) {
+          store_shared(to + shifted_row_bytes + square, static_cast<unsigned char>(shift));
+        }
+      }
+    }
+    commit_copies();
+    wait_for_copies(0);
+  }
+
+  TILETRANSPOSE_FUNCTION void write() const {
+    const rectangle& grid = arguments.grid;
+    const int lane = static_cast<int>(rank % 16);
+    const unsigned turn = rank / 8 % 4;
+    const column_walk::step step(grid, teams);
+    column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned u = rank / 16; u < rows; u += teams) {
+      const loop_step here(u);
+      const unsigned row = Undo ? first + u : walk.row(grid);
+      if (!Undo) { walk.advance(grid, step); }
+      unsigned char* const to = target + row * arguments.data_pitch;
+      const unsigned from = u * shifted_pitch;
+      const unsigned char* const shifts = shared + from + shifted_row_bytes;
+      const unsigned shift = load_shared<unsigned char>(shifts);
+      const unsigned second =
+          boundary < units ? shifted_gap + load_shared<unsigned char>(shifts + 1) : 0;
+      const auto place = [&](int c) { return from + (c < boundary ? shift : second) + c * Unit; };
+      const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
+      const int c = head + lane * chunk_units;
+      if (c + chunk_units <= units) {
+        if (c >= boundary || c + chunk_units <= boundary) {
+          store_global(to + c * Unit, load_chunk<Unit>(shared, place(c), turn));
+        } else {
+          TILETRANSPOSE_UNROLL_BY(1)
+          for (int e = c; e < c + chunk_units; ++e) {
+            const loop_step part(e);
+            store_global(to + e * Unit, load_shared<unit_word>(shared + place(e)));
+          }
+        }
+      }
+      const int front = smaller(head, units);
+      const int tail = (units - front) % chunk_units;
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (int e = lane; e < front + tail; e += 16) {
+        const loop_step part(e / 16);
+        const int edge = e < front ? e : units - front - tail + e;
+        store_global(to + edge * Unit, load_shared<unit_word>(shared + place(edge)));
+      }
+    }
+  }
+};
+
 /// Steps 2 and 3 for the tiles of a block, or undone.
 /// Shared memory: tile_rows * tile_pitch bytes and, where units have less than 4 bytes, slanted_spare_bytes; aligned to 16. Barriers: three a tile, inside.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
@@ -572,27 +690,32 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     const unsigned band = arguments.band_tiles.quotient(at);
     const unsigned first = arguments.band_tiles.remainder(at, band) * arguments.tile_rows;
     if constexpr (Unit < 4) {
-      if (!arguments.squares || arguments.parts.divisor == 1) {
-        const unsigned start = band * arguments.band_units;
-        const unsigned start_unit = arguments.first_unit + start;
-        const unsigned squares = square_units.quotient(start_unit);
-        const slanted_tile<Undo, Unit> tile{
-            arguments,
-            shared + 15 * slanted_pitch + max_access_bytes,
-            arguments.source + size_type{start} * Unit,
-            arguments.data + size_type{start_unit} * Unit,
-            first,
-            smaller(grid.rows - first, arguments.tile_rows),
-            static_cast<int>(smaller(arguments.units - start, arguments.band_units)),
-            squares,
-            square_units.remainder(start_unit, squares),
-            group.thread_rank(),
-            group.size() / 16};
+      const unsigned start = band * arguments.band_units;
+      const unsigned start_unit = arguments.first_unit + start;
+      const unsigned squares = square_units.quotient(start_unit);
+      const unsigned in_square = square_units.remainder(start_unit, squares);
+      const unsigned rows = smaller(grid.rows - first, arguments.tile_rows);
+      const auto units = static_cast<int>(smaller(arguments.units - start, arguments.band_units));
+      const unsigned char* const source = arguments.source + size_type{start} * Unit;
+      unsigned char* const target = arguments.data + size_type{start_unit} * Unit;
+      const auto move = [&](const auto& tile) {
         if (at != block) { group.sync(); }  // the tile before has been written
         tile.read();
         meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
              arguments.band_tiles.divisor);
         tile.write();
+      };
+      if (arguments.shifts) {
+        const int boundary =
+            static_cast<int>(smaller(square_units.divisor - in_square, unsigned(units)));
+        move(shifted_tile<Undo, Unit>{arguments, shared, source, target, first, rows, units,
+                                      boundary, squares, group.thread_rank(), group.size() / 16});
+        continue;
+      }
+      if (!arguments.squares || arguments.parts.divisor == 1) {
+        move(slanted_tile<Undo, Unit>{arguments, shared + 15 * slanted_pitch + max_access_bytes,
+                                      source, target, first, rows, units, squares, in_square,
+                                      group.thread_rank(), group.size() / 16});
         continue;
       }
     }
@@ -627,8 +750,9 @@ struct squares_arguments {
   size_type square_bytes;  ///< of a row of a square
   size_type side;          ///< g
   pair_order order;
-  divider pairs;  ///< blocks of a square
-  divider wide;   ///< q
+  memory_range memory;  ///< the rectangle
+  divider pairs;        ///< blocks of a square
+  divider wide;         ///< q
 
   TILETRANSPOSE_FUNCTION unsigned pair(unsigned block) const {
     return pairs.remainder(block, pairs.quotient(block));
@@ -637,7 +761,7 @@ struct squares_arguments {
     const unsigned number = pairs.quotient(block);
     const unsigned above = wide.quotient(number);
     const unsigned left = wide.remainder(number, above);
-    return {{data + above * side * pitch + left * square_bytes, pitch, side}, order};
+    return {{data + above * side * pitch + left * square_bytes, pitch, side}, order, memory};
   }
 };
 
@@ -688,6 +812,15 @@ struct row_walk {
   TILETRANSPOSE_FUNCTION unsigned element(const rectangle& grid, unsigned pitch) const {
     return Undo ? turned * grid.common + major * pitch : minor * pitch + turned;
   }
+  /// True where `count` places from here on have the same major number.
+  TILETRANSPOSE_FUNCTION bool stays(const rectangle& grid, unsigned count) const {
+    return minor + count <= (Undo ? grid.wide : grid.common);
+  }
+  /// One place on that has the same major number. `one`: a step of 1.
+  TILETRANSPOSE_FUNCTION void follow(const rectangle& grid, const step& one) {
+    minor += 1;
+    if constexpr (Undo) { turned = add_modulo(turned, one.turn, grid.wide); }
+  }
   TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
     minor += by.minor;
     turned = add_modulo(turned, by.turn, grid.wide);
@@ -714,9 +847,10 @@ struct shuffle_arguments {
   unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
   bool squares;         ///< step 2, too
   unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
-  /// What a thread skips, the units or words of the others of its team; and one element.
+  /// What a thread skips, the units or words of the others of its team; one element; and both, its own word too.
   typename row_walk<Undo>::step step;
   typename row_walk<Undo>::step one;
+  typename row_walk<Undo>::step word;
 };
 
 /// A row of global memory that starts anywhere: units up to a word's boundary, words, and units.
@@ -806,29 +940,47 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
       const unsigned skew = address_bits(to + piece.head * ElementBytes) % 128 / 4;
       const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
       row_walk<Undo> walk(grid, above, smaller(piece.word(begin), grid.cols - 1));
-      const auto move_words = [&](auto single) {
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned number = begin; number < piece.words; number += arguments.team) {
-          unsigned all = 0;
-          TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < word_elements; ++i) {
-            const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
-            if constexpr (single.value) {
-              all |= static_cast<unsigned>(load_shared<word>(from + walk.turned * ElementBytes))
-                     << 8 * ElementBytes * i;
-              walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
-            } else {
-              all |= static_cast<unsigned>(take(walk)) << 8 * ElementBytes * i;
-              walk.advance(grid, by);
-            }
-          }
-          store_global(to + piece.word(number) * ElementBytes, all);
+      const auto put = [&](unsigned number, unsigned value) {
+        store_global(to + piece.word(number) * ElementBytes, value);
+      };
+      const auto gather = [&](auto element) {
+        unsigned all = 0;
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < word_elements; ++i) {
+          all |= static_cast<unsigned>(load_shared<word>(from + element(i) * ElementBytes))
+                 << 8 * ElementBytes * i;
         }
+        return all;
       };
       if (grid.common == 1) {
-        move_words(constant<true>{});
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned number = begin; number < piece.words; number += arguments.team) {
+          put(number, gather([&](unsigned i) {
+                const unsigned element = walk.turned;
+                const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
+                walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
+                return element;
+              }));
+        }
       } else {
-        move_words(constant<false>{});
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned number = begin; number < piece.words; number += arguments.team) {
+          row_walk<Undo> here = walk;
+          if (walk.stays(grid, word_elements)) {
+            put(number, gather([&](unsigned i) {
+                  const unsigned element = here.element(grid, pitch);
+                  if (i + 1 < word_elements) { here.follow(grid, arguments.one); }
+                  return element;
+                }));
+          } else {
+            put(number, gather([&](unsigned i) {
+                  const unsigned element = here.element(grid, pitch);
+                  if (i + 1 < word_elements) { here.advance(grid, arguments.one); }
+                  return element;
+                }));
+          }
+          walk.advance(grid, arguments.word);
+        }
       }
       if (in_team < 8 && piece.has_edge(in_team)) {
         const unsigned place = piece.edge(in_team);

@@ -21,6 +21,18 @@ struct square_problem {
   size_type side;
 };
 
+/// The memory around squares: accesses of 16 bytes may touch all of it.
+struct memory_range {
+  const unsigned char* begin;
+  const unsigned char* end;
+
+  /// True where 16 bytes may be read wherever they hold a byte of [first, last).
+  TILETRANSPOSE_FUNCTION bool reaches_around(const unsigned char* first,
+                                             const unsigned char* last) const {
+    return first >= begin + 15 && last + 15 <= end;
+  }
+};
+
 /// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there
 /// are many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory (H200, 2026-11-21:
 /// 16381 x 16381 floats 67 % of cudaMemcpyAsync, 61 tile by tile). Patches are paired as tiles are. Line r of
@@ -64,6 +76,7 @@ struct pair_order {
 struct swap_arguments {
   square_problem square;
   pair_order order;
+  memory_range memory;  ///< asked only where rows start anywhere
 };
 
 /// A value of the compiler's as an argument.
@@ -184,6 +197,13 @@ struct chunk_policy {
   static constexpr int threads = ElementBytes == 4 ? 512 : 256;  ///< of a tile
   /// Of a multiprocessor.
   static constexpr int blocks = ElementBytes == 1 ? 3 : ElementBytes == 4 ? 1 : 2;
+  /// Of a thread, under way at once: all, or four, where the compiler runs short of registers (H200, 2026-11-22: floats
+  /// 79 % with eight, 77.7 with four).
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
+  static constexpr int loads = ElementBytes == 8 ? 8 : 4;
+#else
+  static constexpr int loads = ElementBytes == 2 ? 4 : 8;
+#endif
 };
 
 /// 16 bytes of shared memory, `from` bytes from a multiple of 16 on, which elements of ElementBytes bytes start at.
@@ -227,6 +247,7 @@ struct chunk_shape {
   static constexpr int side = (lanes - 1) * units;
   static constexpr int round_rows = threads / lanes;
   static constexpr int rounds = (side + round_rows - 1) / round_rows;
+  static constexpr int loads = smaller(Policy::loads, rounds);
   /// Of chunks at the ends of a row some elements are another tile's: they go to spare rows, without a question.
   static constexpr int spare_rows = units - 1;
   static constexpr int pitch = (side | 1) * ElementBytes;
@@ -251,47 +272,58 @@ struct chunk_tile {
 
   TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % Shape::words; }
 
-  /// Fills the tile from rows that lie wholly in memory with 16 bytes before and after them.
-  TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride) const {
+  /// Fills the tile from rows that lie in memory with 15 bytes before and after them: all of it, or `rows` rows of
+  /// `cols` elements.
+  template <bool Whole>
+  TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride,
+                                   int rows = Shape::side, int cols = Shape::side) const {
+    if (Whole) { rows = cols = Shape::side; }
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
     const auto start = [&](const unsigned char* row) {
       return lane * Shape::units - static_cast<int>(address_bits(row) % 16) / bytes;
     };
-    const auto exists = [&](int row) {
-      return Shape::side % Shape::round_rows == 0 || row < Shape::side;
-    };
-    word16 got[Shape::rounds];
-    const unsigned char* row = from + first * stride;
-    TILETRANSPOSE_UNROLL
-    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
-      const loop_step here(round);
-      const int col = start(row);
-      if (exists(first + round * Shape::round_rows) && col < Shape::side) {
-        got[round] = load_global_part<word16>(row + col * bytes, larger(-col, 0) * bytes,
-                                              smaller(Shape::side - col, Shape::units) * bytes);
+    // Where limits take registers, a quarter of the rounds is under way at once.
+    constexpr int batch = Whole ? Shape::loads : (Shape::rounds + 3) / 4;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int begin = 0; begin < Shape::rounds; begin += batch) {
+      const int top = first + begin * Shape::round_rows;
+      word16 got[batch];
+      const unsigned char* row = from + top * stride;
+      TILETRANSPOSE_UNROLL
+      for (int round = 0; round < batch; ++round, row += Shape::round_rows * stride) {
+        const loop_step here(begin + round);
+        const int col = start(row);
+        if (top + round * Shape::round_rows < rows && col < cols) {
+          got[round] = load_global_part<word16>(row + col * bytes, larger(-col, 0) * bytes,
+                                                smaller(cols - col, Shape::units) * bytes);
+        }
+      }
+      row = from + top * stride;
+      TILETRANSPOSE_UNROLL
+      for (int round = 0; round < batch; ++round, row += Shape::round_rows * stride) {
+        const loop_step here(begin + round);
+        const int col = start(row);
+        const int at = top + round * Shape::round_rows;
+        if (at < rows && col < cols) { scatter(got[round], at, col); }
       }
     }
-    row = from + first * stride;
+  }
+
+  /// Turns 16 bytes that start at (row, col): element by element down a column of shared memory.
+  TILETRANSPOSE_FUNCTION void scatter(const word16& chunk, int row, int col) const {
+    word read[Shape::words];
+    word turned[Shape::words];
+    __builtin_memcpy(read, &chunk, 16);
+    turn_back(read, Shape::words - turn(), turned);
     TILETRANSPOSE_UNROLL
-    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
-      const loop_step here(round);
-      const int col = start(row);
-      const int at = first + round * Shape::round_rows;
-      if (!exists(at) || col >= Shape::side) { continue; }
-      word read[Shape::words];
-      word turned[Shape::words];
-      __builtin_memcpy(read, &got[round], 16);
-      turn_back(read, Shape::words - turn(), turned);
+    for (unsigned w = 0; w < Shape::words; ++w) {
+      const int c = col + static_cast<int>((w + turn()) % Shape::words) * Shape::word_units;
+      unsigned char* const to = shared + Shape::first + c * Shape::pitch + row * bytes;
       TILETRANSPOSE_UNROLL
-      for (unsigned w = 0; w < Shape::words; ++w) {
-        const int c = col + static_cast<int>((w + turn()) % Shape::words) * Shape::word_units;
-        unsigned char* const to = shared + Shape::first + c * Shape::pitch + at * bytes;
-        TILETRANSPOSE_UNROLL
-        for (int u = 0; u < Shape::word_units; ++u) {
-          const loop_step part(static_cast<int>(w) * Shape::word_units + u);
-          store_shared(to + u * Shape::pitch, static_cast<unit>(turned[w] >> (8 * bytes * u)));
-        }
+      for (int u = 0; u < Shape::word_units; ++u) {
+        const loop_step part(static_cast<int>(w) * Shape::word_units + u);
+        store_shared(to + u * Shape::pitch, static_cast<unit>(turned[w] >> (8 * bytes * u)));
       }
     }
   }
@@ -368,18 +400,20 @@ TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
   };
   const int rows = static_cast<int>(smaller(square.side - own.row, side));
   const int cols = static_cast<int>(smaller(square.side - own.col, side));
+  const unsigned char* const from = place(own.row, own.col);
+  unsigned char* const to = place(own.col, own.row);
   if (own.exists) {
-    // The first and the last tile of the square may be the first and the last of all memory.
-    const bool inside = smaller(rows, cols) == Shape::side && own.row + own.col > 0 &&
-                        own.row + own.col + 2 * side < 2 * square.side;
-    if (inside) {
-      tile.fill(place(own.row, own.col), square.stride_bytes);
+    const unsigned char* const last = from + (rows - 1) * square.stride_bytes;
+    if (!arguments.memory.reaches_around(from, last + cols * Shape::element_bytes)) {
+      tile.fill_part(from, square.stride_bytes, rows, cols);
+    } else if (smaller(rows, cols) == Shape::side) {
+      tile.template fill<true>(from, square.stride_bytes);
     } else {
-      tile.fill_part(place(own.row, own.col), square.stride_bytes, rows, cols);
+      tile.template fill<false>(from, square.stride_bytes, rows, cols);
     }
   }
   group.sync();
-  if (own.exists) { tile.drain(place(own.col, own.row), square.stride_bytes, cols, rows); }
+  if (own.exists) { tile.drain(to, square.stride_bytes, cols, rows); }
 }
 
 /// The tile of the other squares, from the public parts.
