@@ -25,6 +25,8 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/packed_elements.cuh>
+#include <tiletranspose/detail/tile_pieces.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -572,16 +574,6 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
   }
 }
 
-/// Where a tile's output goes and how much of it exists.
-struct tile_target {
-  unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
-  size_type stride_bytes;
-  int rows;        ///< output rows that exist
-  int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
-  int end_byte;
-  unsigned sector_mask;
-};
-
 /// The bytes of one store, `from` bytes into shared memory, wherever that is aligned.
 template <class Shape>
 TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsigned char* shared,
@@ -663,34 +655,6 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
   });
 }
 
-/// Writes the stores of an output row that lie partly outside of it unit by unit, read(row, byte) being what the
-/// unit `byte` bytes into the piece of row `row` is.
-template <class Shape, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
-  constexpr int bytes = Shape::store_bytes;
-  constexpr int most = bytes / Shape::unit;  // units on each side
-  for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
-       step += Shape::threads) {
-    const loop_step here(step / Shape::threads);
-    const int row = step / (2 * most);
-    const int unit = step % most * Shape::unit;
-    if (row >= target.rows) { break; }
-    unsigned char* out = target.first + row * target.stride_bytes;
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    // Bytes up to the first store boundary inside the row, and from the last one on. A row that lies
-    // between two boundaries has only a head.
-    const int length = target.end_byte - target.first_byte;
-    const int head =
-        smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes, length);
-    const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
-    const bool left = step % (2 * most) < most;
-    const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
-    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
-      store_global(out + byte, read(row, byte));
-    }
-  }
-}
-
 /// The same for units that lie in the shared rows.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
@@ -699,12 +663,6 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
     return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
                                                    Shape::lead_bytes + byte);
   });
-}
-
-/// True where pieces of a tile touch the first or the last bytes of their rows.
-template <class Shape>
-TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
-  return target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes;
 }
 
 /// Writes all of a tile's pieces. Barriers: group.sync() between filling the tile and this call.

@@ -19,7 +19,9 @@
 
 #pragma once
 
+#include <tiletranspose/detail/packed_elements.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
+#include <tiletranspose/detail/tile_pieces.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -38,62 +40,6 @@ struct row_major_copy {
   size_type stride_bytes;
   unsigned sector_mask;  ///< as the one of tile_arguments
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
-};
-
-/// `Count` elements that are moved together, `Unit` bytes at a time.
-template <class T, int Count, int Unit>
-struct packed_elements {
-  static constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char memory[bytes];
-
-  TILETRANSPOSE_FUNCTION const T& get(int at) const {
-    return reinterpret_cast<const T&>(memory[at * sizeof(T)]);
-  }
-  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
-    __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
-  }
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_constant<access_word_t<Unit>>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  /// From memory that the kernel writes.
-  TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_global<access_word_t<Unit>>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_shared<access_word_t<Unit>>(shared + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
-  }
-  TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
-      store_shared(shared + i, word);
-    }
-  }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
-      store_global(address + i, word);
-    }
-  }
-
- private:
-  template <class Load>
-  TILETRANSPOSE_FUNCTION void each(Load load) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) { load(memory + i, i); }
-  }
 };
 
 /// A where `First`, else B.
@@ -308,6 +254,7 @@ struct fused_shape {
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
   static constexpr int tile_cols = cols;
+  static constexpr int micro_cols = count;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
@@ -315,117 +262,6 @@ struct fused_shape {
   static constexpr int combined =
       splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
 };
-
-/// Which vectors of a tile's pieces a thread moves: in every round the one at the same place of a row some
-/// rows further down.
-template <class Fused, int VectorBytes>
-struct piece_rounds {
-  static constexpr unsigned row_vectors = Fused::piece_bytes / VectorBytes;
-  static constexpr unsigned steps = Fused::cols * row_vectors;
-  static constexpr unsigned rounds = (steps + Fused::threads - 1) / Fused::threads;
-  /// Whether a round takes whole rows.
-  static constexpr bool straight = Fused::threads % row_vectors == 0;
-  static constexpr unsigned together = straight ? Fused::threads / row_vectors : 1;
-  /// Rounds after which a row of the output lies in its sectors, and a shared row in its banks, as before.
-  static constexpr unsigned find_period() {
-    unsigned period = 1;
-    while (period < rounds &&
-           (!straight || period * together * Fused::out_bytes % sector_bytes != 0 ||
-            period * together % Fused::count != 0 ||
-            (Fused::row_offset(period * together) - Fused::row_offset(0)) % 16 != 0)) {
-      ++period;
-    }
-    return period;
-  }
-  static constexpr unsigned period = find_period();
-};
-
-/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
-/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
-/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
-/// knows. Some of its bytes exist.
-template <class Fused, int VectorBytes, bool Interior, class Group, class Visit>
-TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
-  using plan = piece_rounds<Fused, VectorBytes>;
-  const unsigned rank = group.thread_rank();
-  TILETRANSPOSE_UNROLL
-  for (unsigned round = 0; round < plan::rounds; ++round) {
-    const loop_step here(round);
-    // Everything but what is added to an address is as it was a period before, and worked out once.
-    const unsigned first = plan::straight ? round % plan::period : round;
-    const unsigned step = rank + first * Fused::threads;
-    const unsigned first_row = plan::straight ? rank / plan::row_vectors + first * plan::together
-                                              : step / plan::row_vectors;
-    const unsigned down = (round - first) * plan::together;
-    const unsigned row = first_row + down;
-    if ((Interior && plan::steps % Fused::threads != 0 &&
-         (round + 1) * Fused::threads > plan::steps && row >= Fused::cols) ||
-        (!Interior && row >= static_cast<unsigned>(target.rows))) {
-      break;
-    }
-    unsigned char* const out = target.first + first_row * target.stride_bytes;
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte =
-        static_cast<int>((plan::straight ? rank : step) % plan::row_vectors) * VectorBytes - skew;
-    if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
-      visit(round, out + byte + down * target.stride_bytes, byte, first_row,
-            Fused::row_offset(down) - Fused::row_offset(0));
-    }
-  }
-}
-
-/// `Count` elements that are moved by the widest access that their size allows or, where an element is
-/// several accesses, one of those at a time.
-template <class T, int Count, int Unit>
-using vector_of =
-    packed_elements<T, Count,
-                    (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
-
-/// `Count` elements, `from` + `further` bytes into shared memory. `from` is a multiple of `Unit` and maybe of no
-/// more, `further` one of 16.
-template <class T, int Count, int Unit>
-TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
-                                                               unsigned from, unsigned further,
-                                                               unsigned thread) {
-  constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  vector_of<T, Count, Unit> result;
-  if constexpr (Unit >= bytes || bytes < 4 || bytes % 4 != 0 || Count == 1) {
-    packed_elements<T, Count, Unit> parts;
-    parts.load_from_shared(shared + from + further);
-    __builtin_memcpy(result.memory, parts.memory, bytes);
-  } else {
-    constexpr int word_bytes = larger(Unit, 4);
-    constexpr unsigned count = bytes / word_bytes;
-    using word = access_word_t<word_bytes>;
-    const unsigned char* const first = shared + from / word_bytes * word_bytes;
-    word words[count + 1];
-    if constexpr (count == 1) {
-      words[0] = load_shared<word>(first + further);
-    } else {
-      // Lanes that would meet in the same banks begin with different words.
-      const unsigned turned = (thread / (32 / count) - from / word_bytes) % count;
-      word read[count], back[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned turn = 0; turn < count; ++turn) {
-        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes + further);
-      }
-      turn_back(read, turned, back);
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
-    }
-    if constexpr (Unit < 4) {
-      if (from % 4 != 0) {
-        words[count] = load_shared<word>(first + bytes + further);
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < count; ++i) {
-          words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
-        }
-      }
-    }
-    __builtin_memcpy(result.memory, words, bytes);
-  }
-  return result;
-}
 
 /// Where a block puts what it has computed: its shared rows, and its place in the copy.
 struct fused_memory {

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The pieces of output rows that a tile covers: which of their stores a thread makes, and where.
+///
+/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
+/// distance from their sectors of their own. Rows a few apart have the same one, though: a thread takes rows that are
+/// whole periods apart, works out once where they lie, and only adds to it.
+
+#pragma once
+
+#include <tiletranspose/detail/divide.cuh>
+#include <tiletranspose/detail/memory.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Where a tile's output goes and how much of it exists.
+struct tile_target {
+  unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
+  size_type stride_bytes;
+  int rows;        ///< output rows that exist
+  int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
+  int end_byte;
+  unsigned sector_mask;
+};
+
+/// Which vectors of a tile's pieces a thread moves: in every round the one at the same place of a row some
+/// rows further down.
+template <class Shape, int VectorBytes>
+struct piece_rounds {
+  static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
+  static constexpr unsigned steps = Shape::tile_cols * row_vectors;
+  static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
+  /// Whether a round takes whole rows.
+  static constexpr bool straight = Shape::threads % row_vectors == 0;
+  static constexpr unsigned together = straight ? Shape::threads / row_vectors : 1;
+  /// Rounds after which a row of the output lies in its sectors, and a shared row in its banks, as before.
+  static constexpr unsigned find_period() {
+    unsigned period = 1;
+    while (period < rounds &&
+           (!straight || period * together * Shape::element_bytes % sector_bytes != 0 ||
+            period * together % Shape::micro_cols != 0 ||
+            (Shape::row_offset(period * together) - Shape::row_offset(0)) % 16 != 0)) {
+      ++period;
+    }
+    return period;
+  }
+  static constexpr unsigned period = find_period();
+};
+
+/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
+/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
+/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
+/// knows. Some of its bytes exist.
+template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
+  using plan = piece_rounds<Shape, VectorBytes>;
+  const unsigned rank = group.thread_rank();
+  TILETRANSPOSE_UNROLL
+  for (unsigned round = 0; round < plan::rounds; ++round) {
+    const loop_step here(round);
+    // Everything but what is added to an address is as it was a period before, and worked out once.
+    const unsigned first = plan::straight ? round % plan::period : round;
+    const unsigned step = rank + first * Shape::threads;
+    const unsigned first_row = plan::straight ? rank / plan::row_vectors + first * plan::together
+                                              : step / plan::row_vectors;
+    const unsigned down = (round - first) * plan::together;
+    const unsigned row = first_row + down;
+    if ((Interior && plan::steps % Shape::threads != 0 &&
+         (round + 1) * Shape::threads > plan::steps && row >= Shape::tile_cols) ||
+        (!Interior && row >= static_cast<unsigned>(target.rows))) {
+      break;
+    }
+    unsigned char* const out = target.first + first_row * target.stride_bytes;
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int byte =
+        static_cast<int>((plan::straight ? rank : step) % plan::row_vectors) * VectorBytes - skew;
+    if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
+      visit(round, out + byte + down * target.stride_bytes, byte, first_row,
+            Shape::row_offset(down) - Shape::row_offset(0));
+    }
+  }
+}
+
+/// True where pieces of a tile touch the first or the last bytes of their rows.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
+  return target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes;
+}
+
+/// Writes the stores of an output row that lie partly outside of it unit by unit, read(row, byte) being what the
+/// unit `byte` bytes into the piece of row `row` is.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int most = bytes / Shape::unit;  // units on each side
+  for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
+       step += Shape::threads) {
+    const loop_step here(step / Shape::threads);
+    const int row = step / (2 * most);
+    const int unit = step % most * Shape::unit;
+    if (row >= target.rows) { break; }
+    unsigned char* out = target.first + row * target.stride_bytes;
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    // Bytes up to the first store boundary inside the row, and from the last one on. A row that lies
+    // between two boundaries has only a head.
+    const int length = target.end_byte - target.first_byte;
+    const int head =
+        smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes, length);
+    const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
+    const bool left = step % (2 * most) < most;
+    const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
+    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
+      store_global(out + byte, read(row, byte));
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
