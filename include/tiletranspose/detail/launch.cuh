@@ -206,7 +206,7 @@ template <class Tuned>
 cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   using shape = typename Tuned::type;
   size_type cols = shape::tile_cols;
-  if (shape::deals_loads) {  // such tiles may have any width: all of them about the same
+  if (shape::varies_width) {  // such tiles may have any width: all of them about the same
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }

@@ -69,6 +69,14 @@ struct packed_elements {
   }
 };
 
+/// The word that a thread reads first of the `Bytes` bytes from byte `from` of shared memory on: consecutive lanes, whose
+/// bytes follow each other, read the same word of theirs until they have seen every bank, those after them the next
+/// one. Threads of other rows find their words in the same order, wherever they start.
+template <int Bytes, int WordBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned word_turn(unsigned thread, unsigned from) {
+  return (thread / (128 / Bytes) - from / WordBytes) % (Bytes / WordBytes);
+}
+
 /// `Count` elements that are moved by the widest access that their size allows or, where an element is
 /// several accesses, one of those at a time.
 template <class T, int Count, int Unit>
@@ -98,7 +106,7 @@ TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned ch
       words[0] = load_shared<word>(first + further);
     } else {
       // Lanes that would meet in the same banks begin with different words.
-      const unsigned turned = (thread / (32 / count) - from / word_bytes) % count;
+      const unsigned turned = word_turn<bytes, word_bytes>(thread, from);
       word read[count], back[count];
       TILETRANSPOSE_UNROLL
       for (unsigned turn = 0; turn < count; ++turn) {
