@@ -25,7 +25,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The compile-time side of the kernel.
-template <int ElementBytes, int TileRows, int TileCols, int Threads>
+template <int ElementBytes, int TileRows, int TileCols, int Threads, int Fetched = 0>
 struct spliced_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int unit = 1;
@@ -33,6 +33,7 @@ struct spliced_shape {
   static constexpr int tile_cols = TileCols;
   static constexpr int threads = Threads;
   static constexpr int store_bytes = 16;
+  static constexpr int fetched = Fetched;  // load_constant_near
   static constexpr bool whole = false;
   static constexpr int micro_cols = 1;
   static constexpr bool varies_width = false;
@@ -126,7 +127,9 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
     past[round] = static_cast<int>(address_bits(row) & 4);
     loaded[round] = 0;
     if constexpr (Interior) {
-      if (is_wanted(round)) { loaded[round] = load_constant<unsigned long long>(row + byte); }
+      if (is_wanted(round)) {
+        loaded[round] = load_constant_near<unsigned long long, Shape::fetched>(row + byte);
+      }
     } else {
       const int at = first + round * together - Shape::skew_rows;
       if (is_wanted(round) && at >= source.first_row && at < source.end_row) {

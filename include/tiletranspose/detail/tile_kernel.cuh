@@ -122,7 +122,7 @@ struct tile_arguments {
 /// than it need either `Whole` (every address, row length and stride is a multiple of them) or the byte
 /// shifts and the careful ends of rows that the kernel otherwise generates.
 template <int ElementBytes, int Unit, int TileRows, int TileCols, int Threads, int LoadBytes,
-          int ChunkBytes, int StoreBytes, bool Whole>
+          int ChunkBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int unit = Unit;
@@ -133,6 +133,7 @@ struct tile_shape {
   static constexpr int chunk_bytes = ChunkBytes;
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
+  static constexpr int fetched = Fetched;  // load_constant_near
   static constexpr bool in_place = false;  // input and output are one
   static constexpr bool splices = false;   // spliced_tile.cuh
 
@@ -330,13 +331,13 @@ TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
                       : -static_cast<int>(smaller(begin - end, most));
 }
 
-/// `Constant` promises that nobody writes the memory while the kernel runs.
-template <int Bytes, bool Constant>
+/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
+template <int Bytes, bool Constant, int Fetched>
 TILETRANSPOSE_FUNCTION void load_words(const void* address,
                                        unsigned (&words)[larger(Bytes / 4, 1)]) {
   access_word_t<Bytes> word;
   if constexpr (Constant) {
-    word = load_constant<access_word_t<Bytes>>(address);
+    word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
   } else {
     word = load_global<access_word_t<Bytes>>(address);
   }
@@ -422,7 +423,8 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
         if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
-          load_words<Shape::load_bytes, !Shape::in_place>(address, loaded[round][r]);
+          load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(address,
+                                                                          loaded[round][r]);
         }
       } else {
         // One word more than wanted, from the word boundary on, shifted together.
@@ -433,9 +435,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
           TILETRANSPOSE_UNROLL
           for (int w = 0; w < words; ++w) {
             const loop_step part(w);
-            loaded[round][r][w] = load_constant<unsigned>(word_below(address) + 4 * w);
+            loaded[round][r][w] =
+                load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * w);
           }
-          next = load_constant<unsigned>(word_below(address) + 4 * words);
+          next = load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * words);
         }
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < words; ++w) {
@@ -514,7 +517,8 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
     if (whole && exists(round)) {
-      const word16 all = load_constant<word16>(row + byte + round * together * source.stride_bytes);
+      const word16 all = load_constant_near<word16, Shape::fetched>(
+          row + byte + round * together * source.stride_bytes);
       __builtin_memcpy(&loaded[round], &all, 16);
     }
   }
