@@ -602,9 +602,9 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          read_elements<access_word_t<unit>, bytes / unit, unit>(
-              shared, Shape::row_offset(row) + Shape::lead_bytes + byte, further, rank)
-              .store(address);
+          store_global(address, read_shared<bytes, unit>(
+                                    shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
+                                    further, rank));
         }
       });
 }
