@@ -30,7 +30,7 @@ constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
   // The same code takes a few registers more there: with those of as many blocks, 1- and 2-byte tiles, boxes and
   // fused calls spilled (nvcc 13.0).
-  wanted = (wanted + 1) / 2;
+  wanted = wanted > 1 ? wanted / 2 : 1;
 #endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   return wanted < held ? wanted : held > 0 ? held : 1;
