@@ -69,9 +69,9 @@ struct packed_elements {
   }
 };
 
-/// The word that a thread reads first of the `Bytes` bytes from byte `from` of shared memory on: consecutive lanes, whose
-/// bytes follow each other, read the same word of theirs until they have seen every bank, those after them the next
-/// one. Threads of other rows find their words in the same order, wherever they start.
+/// The word that a thread reads first of the `Bytes` bytes from byte `from` of shared memory on: consecutive lanes,
+/// whose bytes follow each other, read the same word of theirs until they have seen every bank, those after them the
+/// next one. Threads of other rows find their words in the same order, wherever they start.
 template <int Bytes, int WordBytes>
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned word_turn(unsigned thread, unsigned from) {
   return (thread / (128 / Bytes) - from / WordBytes) % (Bytes / WordBytes);
