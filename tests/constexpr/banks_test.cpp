@@ -403,6 +403,7 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
           REQUIRE(p.blocks_per_sm >= 1);
           REQUIRE(p.threads * p.blocks_per_sm <= 1536);
           REQUIRE(p.strip_width >= 1);
+          REQUIRE((p.fetched_bytes == 0 || p.fetched_bytes == 128 || p.fetched_bytes == 256));
           const auto is_access = [](int bytes) {
             return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
           };

@@ -30,7 +30,7 @@ constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
   // The same code takes a few registers more there: with those of as many blocks, 1- and 2-byte tiles, boxes and
   // fused calls spilled (nvcc 13.0).
-  wanted = (wanted + 1) / 2;
+  wanted = wanted > 1 ? wanted / 2 : 1;
 #endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   return wanted < held ? wanted : held > 0 ? held : 1;
@@ -206,7 +206,7 @@ template <class Tuned>
 cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   using shape = typename Tuned::type;
   size_type cols = shape::tile_cols;
-  if (shape::deals_loads) {  // such tiles may have any width: all of them about the same
+  if (shape::varies_width) {  // such tiles may have any width: all of them about the same
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }

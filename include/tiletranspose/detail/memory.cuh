@@ -198,6 +198,40 @@ TILETRANSPOSE_FUNCTION Word load_constant(const void* address,
 #endif
 }
 
+/// As load_constant, of words whose neighbours other blocks load at some other time: the L2 cache fetches all of the
+/// `Fetched` bytes, 128 or 256, that they lie in, so that these are read from memory at once. 0: just the words.
+template <class Word, int Fetched>
+TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
+                                               access_site site = access_site::at()) {
+  static_assert(Fetched == 0 || Fetched == 128 || Fetched == 256, "");
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
+  Word word;
+  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+        : "l"(address));
+  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+        : "l"(address));
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.u64 %0, [%1];" : "=l"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address));
+  } else {
+    word = load_constant<Word>(address);
+  }
+  (void)site;
+  return word;
+#else
+  return load_constant<Word>(address, site);
+#endif
+}
+
 /// The word boundary at or below an address.
 TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* address) {
   return reinterpret_cast<const unsigned char*>(reinterpret_cast<size_type>(address) &

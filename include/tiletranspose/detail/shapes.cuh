@@ -19,12 +19,13 @@ struct tuned_shape {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
   using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
                           policy.load_bytes, policy.chunk_bytes, policy.store_bytes,
-                          Access != tile_access::any>;
+                          Access != tile_access::any, policy.fetched_bytes>;
 };
 template <int Architecture, int ElementBytes, int Unit, tile_access Access>
 struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
-  using type = spliced_shape<ElementBytes, policy.tile_rows, policy.tile_cols, policy.threads>;
+  using type = spliced_shape<ElementBytes, policy.tile_rows, policy.tile_cols, policy.threads,
+                             policy.fetched_bytes>;
 };
 
 /// The tiles of `small_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.

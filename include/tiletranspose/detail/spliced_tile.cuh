@@ -25,7 +25,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The compile-time side of the kernel.
-template <int ElementBytes, int TileRows, int TileCols, int Threads>
+template <int ElementBytes, int TileRows, int TileCols, int Threads, int Fetched = 0>
 struct spliced_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int unit = 1;
@@ -33,8 +33,10 @@ struct spliced_shape {
   static constexpr int tile_cols = TileCols;
   static constexpr int threads = Threads;
   static constexpr int store_bytes = 16;
+  static constexpr int fetched = Fetched;  // load_constant_near
   static constexpr bool whole = false;
-  static constexpr bool deals_loads = false;
+  static constexpr int micro_cols = 1;
+  static constexpr bool varies_width = false;
   static constexpr bool splices = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;
@@ -72,6 +74,10 @@ struct spliced_shape {
     }
   };
   static_assert(request_ways(stage_lanes{}, 4) == 1, "a shipped tile must not conflict");
+  /// Where column `col` begins in a shared row.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
+    return col * ElementBytes;
+  }
   /// Elements that an access may hold bytes of.
   static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
 };
@@ -121,7 +127,9 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
     past[round] = static_cast<int>(address_bits(row) & 4);
     loaded[round] = 0;
     if constexpr (Interior) {
-      if (is_wanted(round)) { loaded[round] = load_constant<unsigned long long>(row + byte); }
+      if (is_wanted(round)) {
+        loaded[round] = load_constant_near<unsigned long long, Shape::fetched>(row + byte);
+      }
     } else {
       const int at = first + round * together - Shape::skew_rows;
       if (is_wanted(round) && at >= source.first_row && at < source.end_row) {
@@ -153,8 +161,9 @@ class spliced_rows {
         first_bits_(address_bits(source.row(-Shape::skew_rows))),
         stride_bits_(static_cast<unsigned>(source.stride_bytes)) {}
 
-  /// Bytes byte .. byte + 15 of the piece of output row `col`.
-  TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte) const {
+  /// Bytes byte .. byte + 15 of the piece of the output row whose first element lies `further` bytes behind the one of
+  /// row `col`.
+  TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte, unsigned further) const {
     const unsigned at = staged_byte(byte);
     const unsigned row = at / Shape::element_bytes;
     const auto part = static_cast<int>(at % Shape::element_bytes);
@@ -169,7 +178,7 @@ class spliced_rows {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < 5; ++w) {
         const loop_step part_here(w);
-        read[w] = staged_word(from / 4 * 4 + 4 * w);
+        read[w] = staged_word(from / 4 * 4 + 4 * w + further);
       }
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < 4; ++w) {
@@ -212,7 +221,7 @@ class spliced_rows {
   /// Where element `col` of a staged row lies.
   TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
     const unsigned past = (first_bits_ + row * stride_bits_) % 4;
-    return Shape::lead_bytes + row * Shape::pitch + past + col * Shape::element_bytes;
+    return Shape::lead_bytes + row * Shape::pitch + past + Shape::row_offset(col);
   }
 };
 
@@ -223,8 +232,14 @@ TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* sha
   stage_rows<Shape, Interior>(group, shared, source);
   group.sync();
   const spliced_rows<Shape> rows(shared, source);
-  store_pieces<Shape, Interior>(group, target,
-                                [&](unsigned col, int byte) { return rows.access(col, byte); });
+  visit_vectors<Shape, Shape::store_bytes, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned col, unsigned further) {
+        if (Interior ||
+            (byte >= target.first_byte && byte + Shape::store_bytes <= target.end_byte)) {
+          store_global(address, rows.access(col, byte, further));
+        }
+      });
   if (!Interior && has_piece_ends<Shape>(target)) {
     store_row_ends<Shape>(group, target, [&](int col, int byte) { return rows.unit(col, byte); });
   }

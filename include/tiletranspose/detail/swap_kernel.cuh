@@ -172,7 +172,7 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
   const auto move = [&](auto interior) {
     if (own.exists) {
       const tile_source source = square_source<Shape>(square, own.row, own.col);
-      fill_rows<Shape, interior.value, Shape::tile_rows>(half{}, tile, source, 0);
+      fill_rows<Shape, interior.value, Shape::tile_rows>(half{}, tile, source, 0, 0);
     }
     group.sync();
     if (own.exists) {

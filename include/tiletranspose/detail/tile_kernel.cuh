@@ -122,7 +122,7 @@ struct tile_arguments {
 /// than it need either `Whole` (every address, row length and stride is a multiple of them) or the byte
 /// shifts and the careful ends of rows that the kernel otherwise generates.
 template <int ElementBytes, int Unit, int TileRows, int TileCols, int Threads, int LoadBytes,
-          int ChunkBytes, int StoreBytes, bool Whole>
+          int ChunkBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int unit = Unit;
@@ -133,6 +133,7 @@ struct tile_shape {
   static constexpr int chunk_bytes = ChunkBytes;
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
+  static constexpr int fetched = Fetched;  // load_constant_near
   static constexpr bool in_place = false;  // input and output are one
   static constexpr bool splices = false;   // spliced_tile.cuh
 
@@ -144,6 +145,8 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && Unit < 16 && Unit == ElementBytes;
   static constexpr bool shifts_loads = !Whole && LoadBytes % 4 == 0 && Unit < 4 && !deals_loads;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
+  /// Tiles of a launch may have fewer columns than tile_cols.
+  static constexpr bool varies_width = deals_loads;
   static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
@@ -179,6 +182,10 @@ struct tile_shape {
       round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
   static constexpr int lead_bytes =
       skew_rows * ElementBytes;  // shared bytes before the tile's first row
+  static constexpr int round_rows = Threads / row_loads * micro_rows;
+  static constexpr bool leads_with_tile = round_rows > 0 &&
+                                          divide_up(skew_rows + slab_rows, larger(round_rows, 1)) ==
+                                              divide_up(slab_rows, larger(round_rows, 1));
   static constexpr int piece_bytes = TileRows * ElementBytes;
   static_assert(piece_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
@@ -192,7 +199,7 @@ struct tile_shape {
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - ElementBytes, 128) + ElementBytes
                                : moves_groups ? used_bytes
-                               : deals_loads  ? round_up(used_bytes, 4 * warp_rows)
+                               : deals_loads  ? round_up(used_bytes, larger(Unit, 4) * warp_rows)
                                : micro_cols > 1
                                    ? round_up(used_bytes, larger(2 * ChunkBytes, 4))
                                    : round_up(used_bytes - ChunkBytes, 2 * ChunkBytes) + ChunkBytes;
@@ -200,7 +207,7 @@ struct tile_shape {
   static constexpr int group_padding = moves_groups ? (3 * group_step -
                                                        micro_cols * pitch % (2 * group_step)) %
                                                           (2 * group_step)
-                                       : deals_loads    ? 4 * warp_rows
+                                       : deals_loads    ? larger(Unit, 4) * warp_rows
                                        : micro_cols > 1 ? larger(ChunkBytes, 4)
                                                         : 0;
   static constexpr int shared_cols = TileCols + 2 * spare_cols;
@@ -255,16 +262,8 @@ struct tile_shape {
     }
     return true;
   }
-  /// Words of a store and their width; where a store is joined, consecutive quarters of a warp start at
-  /// different words of it, which keeps them in different banks.
+  /// Words that the threads of a warp read for their stores.
   static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
-  static constexpr unsigned store_words = StoreBytes / word_bytes;
-  /// The word that a thread reads `turn`-th, given the first word of its row's piece.
-  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned word_of_turn(unsigned turn, unsigned thread,
-                                                                   unsigned first_word) {
-    return (turn + thread / 8 - first_word) % store_words;
-  }
-
   struct drain_lanes {
     unsigned turn;
     unsigned skew_step;  // some pattern of the rows' skews
@@ -275,14 +274,15 @@ struct tile_shape {
           joins_stores ? row * skew_step % sector_bytes / word_bytes * word_bytes : 0;
       const unsigned from = row_offset(row) + sector_bytes - skew;
       return from / word_bytes * word_bytes + step % stores * StoreBytes +
-             word_of_turn(turn, step, from / word_bytes) * word_bytes;
+             (turn + word_turn<StoreBytes, word_bytes>(step, from)) % (StoreBytes / word_bytes) *
+                 word_bytes;
     }
   };
   /// Pieces that are no multiple of 128 bytes, as only some elements above 16 bytes have, let a quarter
   /// of a warp straddle two rows, which may then meet.
   static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
   static constexpr bool drains_without_conflict() {
-    for (unsigned turn = 0; turn < store_words; ++turn) {
+    for (unsigned turn = 0; turn < StoreBytes / word_bytes; ++turn) {
       for (unsigned skew_step = 0; skew_step < sector_bytes; skew_step += 4) {
         if (request_ways(drain_lanes{turn, skew_step}, word_bytes) > drain_ways) { return false; }
       }
@@ -331,13 +331,13 @@ TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
                       : -static_cast<int>(smaller(begin - end, most));
 }
 
-/// `Constant` promises that nobody writes the memory while the kernel runs.
-template <int Bytes, bool Constant>
+/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
+template <int Bytes, bool Constant, int Fetched>
 TILETRANSPOSE_FUNCTION void load_words(const void* address,
                                        unsigned (&words)[larger(Bytes / 4, 1)]) {
   access_word_t<Bytes> word;
   if constexpr (Constant) {
-    word = load_constant<access_word_t<Bytes>>(address);
+    word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
   } else {
     word = load_global<access_word_t<Bytes>>(address);
   }
@@ -376,11 +376,12 @@ struct tile_source {
 };
 
 /// Fills rows [from_row, from_row + Rows) of a tile. All loads are under way before the first store.
+/// Rows before `first_row` are left out: they lie before the tile.
 /// Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that there are
 /// none and that all rows exist: most tiles of a large matrix are spared every question.
 template <class Shape, bool Interior, int Rows, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
-                                      int from_row) {
+                                      int from_row, int first_row) {
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   constexpr int micro_rows = Shape::micro_rows;
   constexpr unsigned steps = Rows / micro_rows * Shape::row_loads;
@@ -395,6 +396,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   constexpr int round_rows = Shape::threads / Shape::row_loads * micro_rows;
   const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
 
+  // Which rounds may hold such rows the compiler knows.
+  const auto is_left_out = [&](int round, int row) {
+    return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
+  };
   unsigned loaded[rounds][micro_rows][words];
   const unsigned char* address =
       source.row(from_row + static_cast<int>(rank / row_loads * micro_rows)) +
@@ -412,13 +417,14 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
     for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
       const loop_step here(round * micro_rows + r);
       const bool row_exists =
-          (all_busy || step < steps) &&
+          (all_busy || step < steps) && !is_left_out(round, row) &&
           (Interior || (row + r >= source.first_row && row + r < source.end_row));
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
         if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
-          load_words<Shape::load_bytes, !Shape::in_place>(address, loaded[round][r]);
+          load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(address,
+                                                                          loaded[round][r]);
         }
       } else {
         // One word more than wanted, from the word boundary on, shifted together.
@@ -429,9 +435,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
           TILETRANSPOSE_UNROLL
           for (int w = 0; w < words; ++w) {
             const loop_step part(w);
-            loaded[round][r][w] = load_constant<unsigned>(word_below(address) + 4 * w);
+            loaded[round][r][w] =
+                load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * w);
           }
-          next = load_constant<unsigned>(word_below(address) + 4 * words);
+          next = load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * words);
         }
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < words; ++w) {
@@ -445,10 +452,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
-    if (!all_busy && step >= steps) { continue; }
     const int row =
         from_row + static_cast<int>(straight ? rank / row_loads * micro_rows + round * round_rows
                                              : step / row_loads * micro_rows);
+    if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
     unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % row_loads) +
                            Shape::lead_bytes + row * Shape::element_bytes;
     if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
@@ -472,68 +479,78 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   }
 }
 
-/// Fills rows [from_row, from_row + Rows) of a tile with 16-byte loads, whatever the alignment of its rows:
-/// a load takes the units from the boundary at or below the row's on, a warp takes a row, and each unit
-/// goes to the shared row of its own column.
-template <class Shape, bool Interior, int Rows, class Group>
+/// Fills a tile, and the rows before it where it is `skewed`, with 16-byte loads, whatever the alignment of its rows: a
+/// load takes the units from the boundary at or below the row's on, a warp takes whole rows, and each unit goes to the
+/// shared row of its own column. All rows of a thread lie in their vectors alike. All loads are under way before the
+/// first store.
+template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
-                                            const tile_source& source, int from_row, int cols) {
+                                            const tile_source& source, bool skewed, int cols) {
   constexpr int unit = Shape::unit;
   constexpr int units = 16 / unit;
   constexpr int row_lanes = Shape::row_lanes;
   constexpr int together = Shape::threads / row_lanes;
-  constexpr int rounds = (Rows + together - 1) / together;
-  static_assert(Shape::row_loads <= 32 && Shape::threads % 32 == 0, "a warp takes whole rows");
+  constexpr int rows = Shape::skew_rows + Shape::tile_rows;
+  constexpr int rounds = (rows + together - 1) / together;
+  static_assert(Shape::row_loads <= 32 && together % units == 0, "");
   using word = access_word_t<unit>;
   struct alignas(16) vector {
     word units[16 / Shape::unit];
   };
   const int lane = static_cast<int>(group.thread_rank() % row_lanes);
-  const int first_row = from_row + Shape::dealt_row(static_cast<int>(group.thread_rank()));
-  const loop_step call(from_row);
+  const int first_row = Shape::dealt_row(static_cast<int>(group.thread_rank())) - Shape::skew_rows;
+  const unsigned char* row = source.row(first_row);
+  const int shift =
+      static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
+  const int byte = (lane * units - shift) * unit;
+  if (byte >= cols * unit) { return; }
+  const auto exists = [&](int round) {
+    const int at = first_row + round * together;
+    return ((round + 1) * together <= rows || at < Shape::tile_rows) &&
+           (round * together >= Shape::skew_rows || skewed || at >= 0) &&
+           (Interior || (at >= source.first_row && at < source.end_row));
+  };
 
   vector loaded[rounds];
-  const unsigned char* row = source.row(first_row);
+  const bool whole = Interior || (byte >= source.first_byte && byte + 16 <= source.end_byte);
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
+  for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
-    const int at = first_row + round * together;
-    const int byte = lane * 16 - static_cast<int>(address_bits(row) % 16);
-    const bool row_exists = (Rows % together == 0 || at < from_row + Rows) &&
-                            (Interior || (at >= source.first_row && at < source.end_row));
-    if (row_exists && (Interior ? byte < cols * unit
-                                : byte >= source.first_byte && byte + 16 <= source.end_byte)) {
-      const word16 all = load_constant<word16>(row + byte);
+    if (whole && exists(round)) {
+      const word16 all = load_constant_near<word16, Shape::fetched>(
+          row + byte + round * together * source.stride_bytes);
       __builtin_memcpy(&loaded[round], &all, 16);
-    } else if (!Interior && row_exists) {
+    }
+  }
+  // Afterwards, because loads between which more is asked are not under way together.
+  if (!whole) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < units; ++i) {
+      const int from = byte + i * unit;
+      if (from < source.first_byte || from >= source.end_byte) { continue; }
       TILETRANSPOSE_UNROLL
-      for (int i = 0; i < units; ++i) {
-        const loop_step part(i);
-        const int from = byte + i * unit;
-        if (from >= source.first_byte && from < source.end_byte) {
-          loaded[round].units[i] = load_constant<word>(row + from);
+      for (int round = 0; round < rounds; ++round) {
+        const loop_step here(i * rounds + round);
+        if (exists(round)) {
+          loaded[round].units[i] =
+              load_constant<word>(row + from + round * together * source.stride_bytes);
         }
       }
     }
   }
-  row = source.row(first_row);
+  // Units before the first column and behind the last go to the spare ones.
+  unsigned char* const to = shared + Shape::dealt_offset(lane, shift) + Shape::lead_bytes +
+                            first_row * Shape::element_bytes;
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
+  for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
-    const int at = first_row + round * together;
-    const int shift =
-        static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
-    if ((Rows % together != 0 && at >= from_row + Rows) || lane * units - shift >= cols ||
-        (!Interior && (at < source.first_row || at >= source.end_row))) {
-      continue;
-    }
-    // Units before the first column and behind the last go to the spare ones.
-    unsigned char* const to =
-        shared + Shape::dealt_offset(lane, shift) + Shape::lead_bytes + at * Shape::element_bytes;
+    if (!exists(round)) { continue; }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < units; ++i) {
       const loop_step part(i);
-      store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift), loaded[round].units[i]);
+      store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift) +
+                       round * together * Shape::element_bytes,
+                   loaded[round].units[i]);
     }
   }
 }
@@ -574,88 +591,25 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
   }
 }
 
-/// The bytes of one store, `from` bytes into shared memory, wherever that is aligned.
-template <class Shape>
-TILETRANSPOSE_FUNCTION access_word_t<Shape::store_bytes> read_piece(const unsigned char* shared,
-                                                                    unsigned from,
-                                                                    unsigned thread) {
-  constexpr int word_bytes = Shape::word_bytes;
-  using word = access_word_t<word_bytes>;
-  if constexpr (!Shape::joins_stores) {
-    return load_shared<word>(shared + from);
-  } else {
-    constexpr unsigned count = Shape::store_words;
-    const unsigned char* const first = shared + from / word_bytes * word_bytes;
-    const unsigned turned = Shape::word_of_turn(0, thread, from / word_bytes);
-    word read[count];
-    TILETRANSPOSE_UNROLL
-    for (unsigned turn = 0; turn < count; ++turn) {
-      read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes);
-    }
-    word words[count];
-    turn_back(read, turned, words);
-    if constexpr (Shape::unit < 4) {
-      if (from % 4 != 0) {
-        const unsigned next = load_shared<unsigned>(first + 16);
-        words[0] = funnel_shift(words[0], words[1], 8 * from);
-        words[1] = funnel_shift(words[1], words[2], 8 * from);
-        words[2] = funnel_shift(words[2], words[3], 8 * from);
-        words[3] = funnel_shift(words[3], next, 8 * from);
-      }
-    }
-    word16 result;
-    __builtin_memcpy(&result, words, 16);
-    return result;
-  }
-}
-
-/// Writes one piece of each output row, read(row, byte) being what the store `byte` bytes into the piece of row
-/// `row` writes. Stores that would reach over an end of the output row are left to `store_row_ends`.
-template <class Shape, bool Interior, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_pieces(Group group, const tile_target& target, Read read) {
-  constexpr int store_bytes = Shape::store_bytes;
-  constexpr unsigned row_stores = Shape::piece_bytes / store_bytes;
-  constexpr unsigned steps = Shape::tile_cols * row_stores;
-  constexpr bool straight = Shape::threads % row_stores == 0;
-  constexpr unsigned round_rows = Shape::threads / row_stores;
-  const unsigned rank = group.thread_rank();
-  const unsigned rows = static_cast<unsigned>(target.rows);
-  unsigned char* out = target.first + rank / row_stores * target.stride_bytes;
-  unsigned carried_rows = 0;           // that a round is ahead of whole ones
-  unsigned place = rank % row_stores;  // of the store in its row
-  TILETRANSPOSE_UNROLL
-  for (unsigned round = 0; round < (steps + Shape::threads - 1) / Shape::threads; ++round) {
-    const loop_step here(round);
-    if (!straight && round > 0) {
-      place += Shape::threads % row_stores;
-      carried_rows += place >= row_stores ? 1 : 0;
-      place -= place >= row_stores ? row_stores : 0;
-    }
-    const unsigned row = rank / row_stores + round * round_rows + carried_rows;
-    // Interior tiles have all rows, which end inside of the last round.
-    const bool may_end = (round + 1) * Shape::threads > steps || !Interior || Shape::deals_loads;
-    if (may_end && row >= rows) { break; }
-    if constexpr (!straight) { out = target.first + row * target.stride_bytes; }
-    if (straight && round > 0) { out += round_rows * target.stride_bytes; }
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = static_cast<int>(place * store_bytes) - skew;
-    if (Interior || (byte >= target.first_byte && byte + store_bytes <= target.end_byte)) {
-      store_global(out + byte, read(row, byte));
-    }
-  }
-}
-
 /// Copies one piece of each shared row to the output, but for the ends of output rows.
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
                                        const tile_target& target) {
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int unit = Shape::joins_stores ? Shape::unit : bytes;
   const unsigned rank = group.thread_rank();
-  store_pieces<Shape, Interior>(group, target, [&](unsigned row, int byte) {
-    return read_piece<Shape>(shared, Shape::row_offset(row) + Shape::lead_bytes + byte, rank);
-  });
+  visit_vectors<Shape, bytes, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+          store_global(address, read_shared<bytes, unit>(
+                                    shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
+                                    further, rank));
+        }
+      });
 }
 
-/// The same for units that lie in the shared rows.
+/// Writes the ends of output rows out of the shared rows.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
                                            const tile_target& target) {
@@ -722,17 +676,18 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
                                               const tile_target& target) {
   const bool skewed = target.sector_mask != 0;
   if constexpr (Shape::deals_loads) {
-    fill_rows_dealt<Shape, Interior, Shape::tile_rows>(group, shared, source, 0, target.rows);
-    if (skewed) {
-      fill_rows_dealt<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
-                                                         target.rows);
-    }
+    fill_rows_dealt<Shape, Interior>(group, shared, source, skewed, target.rows);
   } else {
-    for (int row = 0; row < Shape::tile_rows; row += Shape::slab_rows) {
-      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row);
+    // Rows before the tile are loaded with its first ones where that takes no round more.
+    constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
+    fill_rows<Shape, Interior, lead + Shape::slab_rows>(group, shared, source, -lead,
+                                                        skewed ? -lead : 0);
+    for (int row = Shape::slab_rows; row < Shape::tile_rows; row += Shape::slab_rows) {
+      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row, row);
     }
-    if (skewed) {
-      fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows);
+    if (lead == 0 && skewed) {
+      fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
+                                                   -Shape::skew_rows);
     }
   }
   group.sync();

@@ -26,28 +26,28 @@ struct tile_target {
   unsigned sector_mask;
 };
 
-/// Which vectors of a tile's pieces a thread moves: in every round the one at the same place of a row some
-/// rows further down.
+/// Which vectors of a tile's pieces a thread moves: number rank + round * threads in every round.
 template <class Shape, int VectorBytes>
 struct piece_rounds {
   static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
   static constexpr unsigned steps = Shape::tile_cols * row_vectors;
   static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
-  /// Whether a round takes whole rows.
-  static constexpr bool straight = Shape::threads % row_vectors == 0;
-  static constexpr unsigned together = straight ? Shape::threads / row_vectors : 1;
-  /// Rounds after which a row of the output lies in its sectors, and a shared row in its banks, as before.
+  /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
+  /// shared memory, as the row before does; all of them where there are no such rows.
   static constexpr unsigned find_period() {
     unsigned period = 1;
-    while (period < rounds &&
-           (!straight || period * together * Shape::element_bytes % sector_bytes != 0 ||
-            period * together % Shape::micro_cols != 0 ||
-            (Shape::row_offset(period * together) - Shape::row_offset(0)) % 16 != 0)) {
-      ++period;
+    for (; period < rounds; ++period) {
+      const unsigned down = period * Shape::threads / row_vectors;
+      if (period * Shape::threads % row_vectors == 0 &&
+          down * Shape::element_bytes % sector_bytes == 0 && down % Shape::micro_cols == 0 &&
+          (Shape::row_offset(down) - Shape::row_offset(0)) % 16 == 0) {
+        break;
+      }
     }
     return period;
   }
   static constexpr unsigned period = find_period();
+  static constexpr unsigned period_rows = period * Shape::threads / row_vectors;
 };
 
 /// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
@@ -58,27 +58,29 @@ template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
   using plan = piece_rounds<Shape, VectorBytes>;
   const unsigned rank = group.thread_rank();
+  const unsigned rows = static_cast<unsigned>(target.rows);
   TILETRANSPOSE_UNROLL
-  for (unsigned round = 0; round < plan::rounds; ++round) {
-    const loop_step here(round);
-    // Everything but what is added to an address is as it was a period before, and worked out once.
-    const unsigned first = plan::straight ? round % plan::period : round;
+  for (unsigned first = 0; first < plan::period; ++first) {
+    // What all rows of a period share.
     const unsigned step = rank + first * Shape::threads;
-    const unsigned first_row = plan::straight ? rank / plan::row_vectors + first * plan::together
-                                              : step / plan::row_vectors;
-    const unsigned down = (round - first) * plan::together;
-    const unsigned row = first_row + down;
-    if ((Interior && plan::steps % Shape::threads != 0 &&
-         (round + 1) * Shape::threads > plan::steps && row >= Shape::tile_cols) ||
-        (!Interior && row >= static_cast<unsigned>(target.rows))) {
-      break;
-    }
-    unsigned char* const out = target.first + first_row * target.stride_bytes;
+    const unsigned row = step / plan::row_vectors;
+    unsigned char* const out = target.first + row * target.stride_bytes;
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte =
-        static_cast<int>((plan::straight ? rank : step) % plan::row_vectors) * VectorBytes - skew;
-    if (Interior || (byte > target.first_byte - VectorBytes && byte < target.end_byte)) {
-      visit(round, out + byte + down * target.stride_bytes, byte, first_row,
+    const int byte = static_cast<int>(step % plan::row_vectors) * VectorBytes - skew;
+    if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
+      continue;
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned round = first; round < plan::rounds; round += plan::period) {
+      const loop_step here(round);
+      const unsigned down = round / plan::period * plan::period_rows;
+      // Tiles inside of a matrix have all rows, which end inside of the last round.
+      const bool may_end =
+          !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
+      if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
+        break;
+      }
+      visit(round, out + byte + down * target.stride_bytes, byte, row,
             Shape::row_offset(down) - Shape::row_offset(0));
     }
   }
