@@ -550,7 +550,8 @@ struct slanted_tile {
       const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
       const int c = head + lane * chunk_units;
       if (c + chunk_units <= units) {
-        store_global(to + c * Unit, load_chunk<Unit>(shared, u * slanted_pitch + c * Unit, turn()));
+        store_global(to + c * Unit,
+                     read_shared<16, Unit>(shared, u * slanted_pitch + c * Unit, 0, rank));
       }
       const int front = smaller(head, units);
       const int tail = (units - front) % chunk_units;
@@ -636,7 +637,6 @@ struct shifted_tile {
   TILETRANSPOSE_FUNCTION void write() const {
     const rectangle& grid = arguments.grid;
     const int lane = static_cast<int>(rank % 16);
-    const unsigned turn = rank / 8 % 4;
     const column_walk::step step(grid, teams);
     column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
     TILETRANSPOSE_UNROLL_BY(1)
@@ -655,7 +655,7 @@ struct shifted_tile {
       const int c = head + lane * chunk_units;
       if (c + chunk_units <= units) {
         if (c >= boundary || c + chunk_units <= boundary) {
-          store_global(to + c * Unit, load_chunk<Unit>(shared, place(c), turn));
+          store_global(to + c * Unit, read_shared<16, Unit>(shared, place(c), 0, rank));
         } else {
           TILETRANSPOSE_UNROLL_BY(1)
           for (int e = c; e < c + chunk_units; ++e) {

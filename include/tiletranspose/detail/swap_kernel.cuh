@@ -206,35 +206,6 @@ struct chunk_policy {
 #endif
 };
 
-/// 16 bytes of shared memory, `from` bytes from a multiple of 16 on, which elements of ElementBytes bytes start at.
-/// Lanes read them word by word, each beginning with the word of its turn.
-template <int ElementBytes>
-TILETRANSPOSE_FUNCTION word16 load_chunk(const unsigned char* shared, unsigned from,
-                                         unsigned turn) {
-  using word = access_word_t<larger(ElementBytes, 4)>;
-  constexpr unsigned count = 16 / sizeof(word);
-  const unsigned char* const first = shared + from / sizeof(word) * sizeof(word);
-  word read[count];
-  TILETRANSPOSE_UNROLL
-  for (unsigned w = 0; w < count; ++w) {
-    read[w] = load_shared<word>(first + (w + turn) % count * sizeof(word));
-  }
-  word words[count];
-  turn_back(read, turn, words);
-  if constexpr (ElementBytes < 4) {
-    if (from % 4 != 0) {
-      const unsigned next = load_shared<unsigned>(first + 16);
-      TILETRANSPOSE_UNROLL
-      for (unsigned w = 0; w < 4; ++w) {
-        words[w] = funnel_shift(words[w], w < 3 ? words[w + 1] : next, 8 * from);
-      }
-    }
-  }
-  word16 result;
-  __builtin_memcpy(&result, words, 16);
-  return result;
-}
-
 /// In shared memory row c of such a tile is its column c as plain bytes: a row of the output.
 template <int ElementBytes, class Policy = chunk_policy<ElementBytes>>
 struct chunk_shape {
@@ -361,7 +332,7 @@ struct chunk_tile {
       if (at < rows && col + Shape::units <= length) {
         const int place = Shape::first + at * Shape::pitch + col * bytes;
         store_global(row + col * bytes,
-                     load_chunk<bytes>(shared, static_cast<unsigned>(place), turn()));
+                     read_shared<16, bytes>(shared, static_cast<unsigned>(place), 0, rank));
       }
     }
     TILETRANSPOSE_UNROLL_BY(2)
