@@ -358,6 +358,48 @@ struct column_tile {
   }
 };
 
+/// Writes the rows of a tile of a band, 16 threads each: whole accesses where the target has them, units at the ends.
+/// place_in(u) tells where units of row u lie in shared memory, in a piece that ends before unit `boundary` and one
+/// that begins there.
+template <bool Undo, int Unit, int Unroll, class Tile, class PlaceIn>
+TILETRANSPOSE_FUNCTION void write_rows(const Tile& tile, int boundary, PlaceIn place_in) {
+  using unit_word = access_word_t<Unit>;
+  constexpr int chunk_units = 16 / Unit;
+  const rectangle& grid = tile.arguments.grid;
+  const int lane = static_cast<int>(tile.rank % 16);
+  const column_walk::step step(grid, smaller(tile.teams, grid.rows));
+  column_walk walk(grid, smaller(tile.first + tile.rank / 16, grid.rows - 1), tile.left);
+  TILETRANSPOSE_UNROLL_BY(Unroll)
+  for (unsigned u = tile.rank / 16; u < tile.rows; u += tile.teams) {
+    const loop_step here(u);
+    const unsigned row = Undo ? tile.first + u : walk.row(grid);
+    if (!Undo) { walk.advance(grid, step); }
+    unsigned char* const to = tile.target + row * tile.arguments.data_pitch;
+    const auto place = place_in(u);
+    const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
+    const int c = head + lane * chunk_units;
+    if (c + chunk_units <= tile.units) {
+      if (c >= boundary || c + chunk_units <= boundary) {
+        store_global(to + c * Unit, read_shared<16, Unit>(tile.shared, place(c), 0, tile.rank));
+      } else {
+        TILETRANSPOSE_UNROLL_BY(1)
+        for (int e = c; e < c + chunk_units; ++e) {
+          const loop_step part(e);
+          store_global(to + e * Unit, load_shared<unit_word>(tile.shared + place(e)));
+        }
+      }
+    }
+    const int front = smaller(head, tile.units);
+    const int tail = (tile.units - front) % chunk_units;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int e = lane; e < front + tail; e += 16) {
+      const loop_step part(e / 16);
+      const int edge = e < front ? e : tile.units - front - tail + e;
+      store_global(to + edge * Unit, load_shared<unit_word>(tile.shared + place(edge)));
+    }
+  }
+}
+
 /// A tile of a band of 1- or 2-byte units, moved by words. Rows of the tile are what it writes: rows of the grid
 /// where steps are undone, else lines, which go down a square of the grid with each square to the right and all of
 /// which step 3 moves to one row. So rows are written whole and read at a slant:
@@ -537,32 +579,9 @@ struct slanted_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const rectangle& grid = arguments.grid;
-    const int lane = static_cast<int>(rank % 16);
-    const column_walk::step step(grid, smaller(teams, grid.rows));
-    column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
-    TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned u = rank / 16; u < rows; u += teams) {
-      const loop_step here(u);
-      const unsigned row = Undo ? first + u : walk.row(grid);
-      if (!Undo) { walk.advance(grid, step); }
-      unsigned char* const to = target + row * arguments.data_pitch;
-      const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
-      const int c = head + lane * chunk_units;
-      if (c + chunk_units <= units) {
-        store_global(to + c * Unit,
-                     read_shared<16, Unit>(shared, u * slanted_pitch + c * Unit, 0, rank));
-      }
-      const int front = smaller(head, units);
-      const int tail = (units - front) % chunk_units;
-      TILETRANSPOSE_UNROLL_BY(1)
-      for (int e = lane; e < front + tail; e += 16) {
-        const loop_step part(e / 16);
-        const int edge = e < front ? e : units - front - tail + e;
-        store_global(to + edge * Unit,
-                     load_shared<unit_word>(shared + u * slanted_pitch + edge * Unit));
-      }
-    }
+    write_rows<Undo, Unit, 2>(*this, units, [](unsigned u) {
+      return [=](int c) { return u * slanted_pitch + c * Unit; };
+    });
   }
 };
 
@@ -635,44 +654,15 @@ struct shifted_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const rectangle& grid = arguments.grid;
-    const int lane = static_cast<int>(rank % 16);
-    const column_walk::step step(grid, teams);
-    column_walk walk(grid, smaller(first + rank / 16, grid.rows - 1), left);
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned u = rank / 16; u < rows; u += teams) {
-      const loop_step here(u);
-      const unsigned row = Undo ? first + u : walk.row(grid);
-      if (!Undo) { walk.advance(grid, step); }
-      unsigned char* const to = target + row * arguments.data_pitch;
+    write_rows<Undo, Unit, 1>(*this, boundary, [&](unsigned u) {
       const unsigned from = u * shifted_pitch;
       const unsigned char* const shifts = shared + from + shifted_row_bytes;
       const unsigned shift = load_shared<unsigned char>(shifts);
       const unsigned second =
           boundary < units ? shifted_gap + load_shared<unsigned char>(shifts + 1) : 0;
-      const auto place = [&](int c) { return from + (c < boundary ? shift : second) + c * Unit; };
-      const int head = static_cast<int>((0u - address_bits(to)) % 16 / Unit);
-      const int c = head + lane * chunk_units;
-      if (c + chunk_units <= units) {
-        if (c >= boundary || c + chunk_units <= boundary) {
-          store_global(to + c * Unit, read_shared<16, Unit>(shared, place(c), 0, rank));
-        } else {
-          TILETRANSPOSE_UNROLL_BY(1)
-          for (int e = c; e < c + chunk_units; ++e) {
-            const loop_step part(e);
-            store_global(to + e * Unit, load_shared<unit_word>(shared + place(e)));
-          }
-        }
-      }
-      const int front = smaller(head, units);
-      const int tail = (units - front) % chunk_units;
-      TILETRANSPOSE_UNROLL_BY(1)
-      for (int e = lane; e < front + tail; e += 16) {
-        const loop_step part(e / 16);
-        const int edge = e < front ? e : units - front - tail + e;
-        store_global(to + edge * Unit, load_shared<unit_word>(shared + place(edge)));
-      }
-    }
+      const int split = boundary;
+      return [=](int c) { return from + (c < split ? shift : second) + c * Unit; };
+    });
   }
 };
 
