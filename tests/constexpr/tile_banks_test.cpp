@@ -46,7 +46,7 @@ tile_ways ways_of() {
       return (first + static_cast<unsigned>(lane)) / stores < Shape::tile_cols;
     };
     for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
-      for (unsigned turn = 0; turn < Shape::store_words; ++turn) {
+      for (unsigned turn = 0; turn < Shape::store_bytes / Shape::word_bytes; ++turn) {
         const typename Shape::drain_lanes drained{turn, skew};
         const auto lanes = [&](int lane) -> long long {
           return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
@@ -76,12 +76,16 @@ void check(const char* what) {
     const bool odd_rows = Shape::splits_element && Shape::row_loads % 32 != 0;
     CHECK(worst.fill <= (odd_rows ? 2 : 1));
     CHECK(worst.drain == Shape::drain_ways);
-    CHECK(worst.fifth <= 4);
-    // Two ways are met by parts of 20, 28, 36, 44, 52 and 60 bytes alone.
-    const bool may_meet =
+    // Two ways are met by parts of 20, 28, 36, 44, 52 and 60 bytes alone, and by the pieces of groups of 3, 5, 7 and
+    // 10 bytes, which are no whole lines.
+    const bool odd_parts =
         Shape::unit == 4 && Shape::element_bytes > 16 && Shape::element_bytes % 8 == 4;
-    CHECK((worst.drain == 1 || may_meet));
-    CHECK((worst.fill <= 1 || may_meet));
+    const bool odd_pieces = Shape::moves_groups && Shape::piece_bytes % 128 != 0;
+    CHECK(worst.fifth <= (odd_pieces ? 5 : 4));
+    CHECK((worst.drain == 1 || odd_parts || odd_pieces));
+    CHECK((worst.fill <= 1 || odd_parts));
+    CHECK((!odd_pieces || Shape::element_bytes == 3 || Shape::element_bytes == 5 ||
+           Shape::element_bytes == 7 || Shape::element_bytes == 10));
   }
 }
 
