@@ -358,11 +358,25 @@ struct column_tile {
   }
 };
 
+/// A tile of a band of 1- or 2-byte units, as one of its threads sees it.
+struct band_tile {
+  const column_arguments& arguments;
+  unsigned char* shared;
+  const unsigned char* source;  ///< the band's first unit in row 0
+  unsigned char* target;
+  unsigned first;  ///< row of the tile
+  unsigned rows;
+  int units;      ///< of the band
+  unsigned left;  ///< squares to the left of the band's first unit
+  unsigned rank;
+  unsigned teams;  ///< of 16 threads
+};
+
 /// Writes the rows of a tile of a band, 16 threads each: whole accesses where the target has them, units at the ends.
 /// place_in(u) tells where units of row u lie in shared memory, in a piece that ends before unit `boundary` and one
 /// that begins there.
-template <bool Undo, int Unit, int Unroll, class Tile, class PlaceIn>
-TILETRANSPOSE_FUNCTION void write_rows(const Tile& tile, int boundary, PlaceIn place_in) {
+template <bool Undo, int Unit, int Unroll, class PlaceIn>
+TILETRANSPOSE_FUNCTION void write_rows(const band_tile& tile, int boundary, PlaceIn place_in) {
   using unit_word = access_word_t<Unit>;
   constexpr int chunk_units = 16 / Unit;
   const rectangle& grid = tile.arguments.grid;
@@ -411,21 +425,11 @@ TILETRANSPOSE_FUNCTION void write_rows(const Tile& tile, int boundary, PlaceIn p
 ///
 /// 16 threads take a row, 16 bytes each.
 template <bool Undo, int Unit>
-struct slanted_tile {
+struct slanted_tile : band_tile {
   using unit_word = access_word_t<Unit>;
   static constexpr int chunk_units = 16 / Unit;
 
-  const column_arguments& arguments;
-  unsigned char* shared;
-  const unsigned char* source;  ///< the band's first unit in row 0
-  unsigned char* target;
-  unsigned first;  ///< row of the tile
-  unsigned rows;
-  int units;           ///< of the band
-  unsigned left;       ///< squares to the left of the band's first unit
-  unsigned in_square;  ///< units to the left of it in its square
-  unsigned rank;
-  unsigned teams;  ///< of 16 threads
+  unsigned in_square;  ///< units to the left of the band's first one in its square
 
   /// The word of 16 bytes that a thread begins with: four threads whose words lie in the same banks take turns.
   TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % 4; }
@@ -588,21 +592,11 @@ struct slanted_tile {
 /// The same where a square is as wide as a band or wider, so that a row of the tile comes out of two rows at most:
 /// whole accesses that are copied as they are.
 template <bool Undo, int Unit>
-struct shifted_tile {
+struct shifted_tile : band_tile {
   using unit_word = access_word_t<Unit>;
   static constexpr int chunk_units = 16 / Unit;
 
-  const column_arguments& arguments;
-  unsigned char* shared;
-  const unsigned char* source;  ///< the band's first unit in row 0
-  unsigned char* target;
-  unsigned first;  ///< row of the tile
-  unsigned rows;
-  int units;      ///< of the band
-  int boundary;   ///< of these, units in its first square
-  unsigned left;  ///< squares to the left of the band's first unit
-  unsigned rank;
-  unsigned teams;  ///< of 16 threads
+  int boundary;  ///< units of the band in its first square
 
   TILETRANSPOSE_FUNCTION void read() const {
     const rectangle& grid = arguments.grid;
@@ -698,14 +692,16 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
       if (arguments.shifts) {
         const int boundary =
             static_cast<int>(smaller(square_units.divisor - in_square, unsigned(units)));
-        move(shifted_tile<Undo, Unit>{arguments, shared, source, target, first, rows, units,
-                                      boundary, squares, group.thread_rank(), group.size() / 16});
+        move(shifted_tile<Undo, Unit>{{arguments, shared, source, target, first, rows, units,
+                                       squares, group.thread_rank(), group.size() / 16},
+                                      boundary});
         continue;
       }
       if (!arguments.squares || arguments.parts.divisor == 1) {
-        move(slanted_tile<Undo, Unit>{arguments, shared + 15 * slanted_pitch + max_access_bytes,
-                                      source, target, first, rows, units, squares, in_square,
-                                      group.thread_rank(), group.size() / 16});
+        move(slanted_tile<Undo, Unit>{
+            {arguments, shared + 15 * slanted_pitch + max_access_bytes, source, target, first, rows,
+             units, squares, group.thread_rank(), group.size() / 16},
+            in_square});
         continue;
       }
     }
