@@ -10,6 +10,7 @@
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
+#include <tiletranspose/warp_exchange.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 using matrix = tt::matrix_view<float>;
@@ -76,6 +77,30 @@ extern "C" __global__ void exchange_lanes(unsigned char* bytes, unsigned short* 
   unsigned columns[2][1];
   tt::thread_transpose<2>(rows, columns);
   floats[threadIdx.x] += static_cast<float>(columns[0][0] + columns[1][0]);
+}
+
+template <class T, int N>
+__device__ void exchange_by_storage(T* data) {
+  using warp_exchange = tt::warp_exchange<T, N>;
+  __shared__ typename warp_exchange::storage storage;
+  const tt::static_warp warp;
+  const warp_exchange exchanger(storage);
+  T items[N];
+  for (int i = 0; i < N; ++i) { items[i] = data[32 * i + threadIdx.x]; }
+  exchanger.striped_to_blocked(warp, items);
+  items[0] = items[N - 1];
+  warp.sync();
+  exchanger.blocked_to_striped(warp, items);
+  for (int i = 0; i < N; ++i) { data[32 * i + threadIdx.x] = items[i]; }
+}
+
+// By registers, and through shared memory with and without whole words in each lane.
+extern "C" __global__ void exchange_warps(unsigned char* bytes, unsigned short* halves,
+                                          float* floats) {
+  exchange_by_storage<float, 7>(floats);
+  exchange_by_storage<float, 24>(floats);
+  exchange_by_storage<unsigned short, 31>(halves);
+  exchange_by_storage<unsigned char, 16>(bytes);
 }
 
 struct triple {
