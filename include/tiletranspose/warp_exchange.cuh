@@ -18,55 +18,65 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The items of a warp in shared memory, lane behind lane. In blocked order a lane accesses its items as units of
-/// 4 bytes or more, in striped order one by one. Every `period` lanes a unit is left out, because the units of
-/// the next lane would lie in the banks of those `period` lanes before. That is where whole rows of banks end, so
-/// in striped order lanes meet in no bank either, and nobody divides to find an item.
+/// 4 bytes or more, and those behind its last whole unit one by one; in striped order all go one by one. Holes keep
+/// lanes apart. Where lanes hold whole units, a unit is left out every `period` lanes, because the units of the next
+/// lane would lie in the banks of those `period` lanes before: that is where whole rows of banks end, so that in
+/// striped order lanes meet in no bank either. Else every lane is filled up to an odd number of units.
 template <class T, int N>
 struct shared_exchange {
   static constexpr unsigned item_bytes = sizeof(T);
   static constexpr unsigned unit_bytes = item_bytes < 4 ? 4 : item_bytes;
   static constexpr unsigned lane_bytes = N * item_bytes;
-  static constexpr unsigned units = lane_bytes / unit_bytes;
+  static constexpr unsigned units = lane_bytes / unit_bytes;  // whole ones
+  static constexpr unsigned unit_items = unit_bytes / item_bytes;
+  static constexpr bool ragged = N % unit_items != 0;
   static constexpr unsigned banks = 128 / unit_bytes;  // of a unit each
-  static constexpr unsigned common = common_divisor(units, banks);
-  static constexpr unsigned period = banks / common;
-  static constexpr unsigned rows =
-      units / common;  // of banks, which the units of `period` lanes fill
-  static constexpr unsigned bytes = 32 * lane_bytes + (32 / period - 1) * unit_bytes;
+  static constexpr unsigned period = ragged ? 1 : banks / common_divisor(units, banks);
+  static constexpr unsigned span = period * N;  // elements from hole to hole
+  static constexpr unsigned hole =
+      ragged ? ((units + 1) | 1) * unit_bytes - lane_bytes : unit_bytes;
+  static constexpr unsigned bytes = 32 * lane_bytes + (32 / period - 1) * hole;
 
-  static constexpr bool fits =
-      item_bytes <= 16 && (item_bytes & (item_bytes - 1)) == 0 && lane_bytes % unit_bytes == 0;
+  static constexpr bool fits = item_bytes <= 16 && (item_bytes & (item_bytes - 1)) == 0;
   /// Where it is faster than registers, in a kernel that does nothing else (H200, 2026-11-22): items of 1 and 2 bytes
-  /// take fewer accesses than shuffles, packs and unpacks together; larger ones where squares are turned or turns take
-  /// three rounds of selects among three words.
+  /// take fewer accesses than shuffles, packs and unpacks together (31 of 2 bytes into blocked order: 163 % of
+  /// cub::WarpExchange's speed, 95 by registers); larger ones where squares are turned or turns take three rounds of
+  /// selects among three words.
   static constexpr bool pays =
       fits &&
-      (item_bytes < 4 ? N > 2
+      (item_bytes < 4 ? N > 3
                       : (N % 4 == 0 && N > 4) || (N > 17 && (N % 2 == 0 || item_bytes == 4)));
 
   using item_word = access_word_t<fits ? item_bytes : 1>;
   using unit_word = access_word_t<fits ? unit_bytes : 4>;
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned blocked_offset(unsigned rank) {
-    return rank * lane_bytes + rank / period * unit_bytes;
+    return rank * lane_bytes + rank / period * hole;
   }
   /// Of element 32 * i + rank.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_offset(unsigned rank, unsigned i) {
-    const unsigned row = 32 * i * item_bytes / 128;
-    const unsigned last = (32 * i + 31) * item_bytes / 128;
-    const unsigned passed =
-        row / rows == last / rows ? row / rows : (row + rank * item_bytes / 128) / rows;
-    return (32 * i + rank) * item_bytes + passed * unit_bytes;
+    // A product with 2^24 / span, rounded up, finds the quotient of any of 2^11 elements by a span of up to 2^10.
+    constexpr unsigned reciprocal = (1u << 24) / span + 1;
+    const bool same = 32 * i / span == (32 * i + 31) / span;  // in all lanes
+    const unsigned passed = same ? 32 * i / span : (32 * i + rank) * reciprocal >> 24;
+    return (32 * i + rank) * item_bytes + passed * hole;
   }
 
   template <class Group>
   TILETRANSPOSE_FUNCTION static void to_striped(Group group, unsigned char* shared, T (&items)[N]) {
     const unsigned rank = group.thread_rank();
-    unit_word own[units];
-    copy_bytes(own, items, lane_bytes);
+    unsigned char* const own = shared + blocked_offset(rank);
     TILETRANSPOSE_UNROLL
     for (unsigned u = 0; u < units; ++u) {
-      store_shared(shared + blocked_offset(rank) + u * unit_bytes, own[u]);
+      unit_word unit;
+      copy_bytes(&unit, &items[u * unit_items], unit_bytes);
+      store_shared(own + u * unit_bytes, unit);
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = units * unit_items; i < N; ++i) {
+      item_word item;
+      copy_bytes(&item, &items[i], item_bytes);
+      store_shared(own + i * item_bytes, item);
     }
     group.sync();
     TILETRANSPOSE_UNROLL
@@ -86,12 +96,17 @@ struct shared_exchange {
       store_shared(shared + striped_offset(rank, i), item);
     }
     group.sync();
-    unit_word own[units];
+    const unsigned char* const own = shared + blocked_offset(rank);
     TILETRANSPOSE_UNROLL
     for (unsigned u = 0; u < units; ++u) {
-      own[u] = load_shared<unit_word>(shared + blocked_offset(rank) + u * unit_bytes);
+      const auto unit = load_shared<unit_word>(own + u * unit_bytes);
+      copy_bytes(&items[u * unit_items], &unit, unit_bytes);
     }
-    copy_bytes(items, own, lane_bytes);
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = units * unit_items; i < N; ++i) {
+      const auto item = load_shared<item_word>(own + i * item_bytes);
+      copy_bytes(&items[i], &item, item_bytes);
+    }
   }
 };
 
@@ -123,14 +138,15 @@ struct exchange_storage<0> {};
 ///     }
 ///
 /// Orders, T and N are those of `warp_blocked_to_striped`. What is faster was measured in a kernel that does nothing
-/// else; where a warp waits for memory before and after, registers would be from 2 % slower to 3 % faster, and up to
-/// 8 % faster for items of 1 byte (H200, 2026-11-22).
-/// Shared memory: where `uses_shared`, 32 * N * sizeof(T) bytes a warp and at most 15 units of 4 bytes or an item
-/// more; else none. Barriers: one of the warp between what a call writes to the storage and what it reads; the
+/// else; where a warp waits for memory before and after, registers would be from 2 % slower to 3 % faster, and from
+/// 8 % slower to 8 % faster for items of 1 byte (H200, 2026-11-22).
+/// Shared memory: where `uses_shared`, 32 * N * sizeof(T) bytes a warp and at most 31 holes of up to 16 bytes; else
+/// none. Barriers: one of the warp between what a call writes to the storage and what it reads; the
 /// caller owes another before the storage is used again.
 template <class T, int N>
 class warp_exchange {
   static_assert(detail::check_element<T>(), "");
+  static_assert(N <= 64, "tt: a warp_exchange takes 1 to 64 items a lane; move more in parts");
   using route = detail::shared_exchange<T, N>;
 
  public:

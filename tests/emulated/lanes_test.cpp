@@ -212,6 +212,9 @@ TEST_CASE("exchanges that may own storage") {
   check_storage<unsigned>(std::make_integer_sequence<int, 64>{});
   check_storage<unsigned char>(std::make_integer_sequence<int, 33>{});
   check_storage<unsigned short>(std::make_integer_sequence<int, 34>{});
+  check_storage<unsigned char, 62>();
+  check_storage<unsigned char, 63>();
+  check_storage<unsigned short, 63>();
   check_storage<unsigned long long>(std::make_integer_sequence<int, 34>{});
   check_storage<element<16>>(std::make_integer_sequence<int, 17>{});
   check_storage<element<3>>(std::make_integer_sequence<int, 4>{});

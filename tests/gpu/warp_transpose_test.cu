@@ -267,10 +267,12 @@ TEST_CASE("warp: exchanges that may own storage", "[warp][quick]") {
   random_source random;
   check_storage<unsigned>(random, range<1, 36>());
   check_storage<unsigned>(random, std::integer_sequence<int, 48, 63, 64>{});
-  check_storage<std::uint16_t>(random, range<1, 14>());
-  check_storage<std::uint16_t>(random, std::integer_sequence<int, 16, 24, 26, 30, 32, 33, 64>{});
-  check_storage<std::uint8_t>(random, range<1, 9>());
-  check_storage<std::uint8_t>(random, std::integer_sequence<int, 12, 16, 20, 28, 32, 33, 64>{});
+  check_storage<std::uint16_t>(random, range<1, 17>());
+  check_storage<std::uint16_t>(random,
+                               std::integer_sequence<int, 24, 26, 30, 31, 32, 33, 63, 64>{});
+  check_storage<std::uint8_t>(random, range<1, 14>());
+  check_storage<std::uint8_t>(random,
+                              std::integer_sequence<int, 16, 20, 28, 30, 31, 32, 33, 63, 64>{});
   check_storage<double>(random, range<1, 9>());
   check_storage<double>(random, std::integer_sequence<int, 12, 16, 24, 32>{});
   check_storage<aligned_quad>(random, range<1, 8>());
