@@ -350,6 +350,7 @@ class smem_layout {
   /// Part I itself, for its length().
   template <size_type I>
   TILETRANSPOSE_HOST_DEVICE constexpr const auto& part() const {
+    static_assert(I < sizeof...(Parts), "tt: a smem_layout has no part of that index");
     return detail::value_at<I>(parts_);
   }
 

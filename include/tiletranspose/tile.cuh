@@ -24,6 +24,15 @@ struct remove_const<const T> {
   using type = T;
 };
 
+template <class T>
+inline constexpr bool is_qualified = false;  // const or volatile
+template <class T>
+inline constexpr bool is_qualified<const T> = true;
+template <class T>
+inline constexpr bool is_qualified<volatile T> = true;
+template <class T>
+inline constexpr bool is_qualified<const volatile T> = true;
+
 template <class A, class B>
 inline constexpr bool same_type = false;
 template <class A>
@@ -50,6 +59,8 @@ struct matrix_view {
   /// Makes element (row, col) `value`, likewise.
   TILETRANSPOSE_FUNCTION void set(size_type row, size_type col, const T& value,
                                   detail::access_site site = detail::access_site::at()) const {
+    static_assert(!detail::is_qualified<T>,
+                  "tt: a matrix_view<const T> is read; take a matrix_view<T> to set elements");
     detail::store_global<T>(data + row * stride + col, value, site);
   }
 };
@@ -59,6 +70,9 @@ namespace detail {
 /// What every function of the library asks of an element type.
 template <class T>
 TILETRANSPOSE_HOST_DEVICE constexpr bool check_element() {
+  static_assert(!is_qualified<T>,
+                "tt: the element type must not be const or volatile; elements are moved by their "
+                "bytes, and written");
   static_assert(__is_trivially_copyable(T),
                 "tt: the element type must be trivially copyable; the library moves its bytes");
   static_assert(sizeof(T) <= max_element_bytes,
