@@ -252,7 +252,9 @@ void check_inplace(const element_type& type, tt::symmetry how, shape s, std::siz
                               << Catch::getSeed());
   const byte_vector content = random.fill(s.nx * s.ny * type.size);
   const byte_vector expected = reoriented({content.data(), s.ny, s.nx, s.nx, type.size}, how);
-  output_buffer data{((s.ny - 1) * stride + s.nx) * type.size, misalignment, random};
+  // A write behind the data shows in one half of the cases, a read in the other.
+  output_buffer data{((s.ny - 1) * stride + s.nx) * type.size, misalignment, random,
+                     guard_bytes * random.between(0, 1)};
   if (stride == s.nx) {  // the shape may change
     const std::size_t n = s.nx * s.ny;
     data.change(0, n, {content.data(), 1, n, n, type.size}, {expected.data(), 1, n, n, type.size});
