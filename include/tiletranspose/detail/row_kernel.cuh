@@ -267,10 +267,10 @@ TILETRANSPOSE_FUNCTION bool touches(int start, int bytes) { return start > -16 &
 
 /// The 16 bytes that start `start` bytes into the source of a span, at a multiple of 16, where all of them may
 /// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
-/// of the span, reads only what belongs to it.
+/// of the span, reads only what belongs to it, unless it is asked for what must not be read.
 TILETRANSPOSE_FUNCTION word16 load_around(const row_span& span, int start) {
 #if !TILETRANSPOSE_ON_DEVICE
-  if (!inside(span.bytes).holds(start)) {
+  if (!inside(span.bytes).holds(start) && readable(span).holds(start)) {
     unsigned char bytes[16] = {};
     for (int i = larger(0, -start); i < smaller(16, span.bytes - start); ++i) {
       bytes[i] = load_global<unsigned char>(span.from + start + i);
