@@ -34,13 +34,6 @@ inline constexpr int strip_width = 2;
 template <class T, int TileDim, int Padding, int Tiles>
 using strip_tile = shared_tile<T, padded_layout<T, TileDim * Tiles, TileDim, Padding>>;
 
-/// A stride in elements, which may be negative: a number modulo 2^64.
-template <class T>
-TILETRANSPOSE_FUNCTION size_type elements_of(size_type stride_bytes) {
-  return static_cast<size_type>(static_cast<long long>(stride_bytes) /
-                                static_cast<long long>(sizeof(T)));
-}
-
 /// The kernel's body: one block transposes one strip.
 /// Shared memory: the storage of `Tile`. Barriers: one, inside.
 template <class T, class Tile, class Group>
@@ -49,9 +42,9 @@ TILETRANSPOSE_FUNCTION void move_strip(Group group, typename Tile::storage& stor
   const tile_order::place at = arguments.order(block);
   const tile_problem& problem = arguments.problem;
   const matrix_view<const T> in{reinterpret_cast<const T*>(problem.in_matrix(at.batch)), problem.ny,
-                                problem.nx, elements_of<T>(problem.in_stride_bytes)};
+                                problem.nx, problem.in_stride_bytes / sizeof(T)};
   const matrix_view<T> out{reinterpret_cast<T*>(problem.out_matrix(at.batch)), problem.nx,
-                           problem.ny, elements_of<T>(problem.out_stride_bytes)};
+                           problem.ny, problem.out_stride_bytes / sizeof(T)};
   const size_type row = at.row_tile * Tile::rows;
   const size_type col = at.col_tile * Tile::cols;
   const Tile tile(storage);
