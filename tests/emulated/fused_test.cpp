@@ -129,6 +129,10 @@ void check_calls(std::size_t cols, std::size_t rows) {
   for (const placement& p : dense) { all(p); }
   all(pitched);
   all(skewed);
+  // Rows of the input are aligned, those of the copy are not.
+  placement beside{cols, rows};
+  beside.copy_offset = 1;
+  check<call::dual, In, Out>(beside);
 }
 
 }  // namespace

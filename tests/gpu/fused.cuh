@@ -170,6 +170,7 @@ void check_small(const std::vector<T>& values, const std::vector<U>& olds, Op op
   p = {};
   p.copy_misalignment = sizeof(U);
   check_fused<Call>({521, 393}, p, random, values, olds, op, reference);
+  if (Call::copies) check_fused<Call>({512, 768}, p, random, values, olds, op, reference);
   p = {75, 201, 74, 0, 0, 0};
   check_fused<Call>({70, 197}, p, random, values, olds, op, reference);
   p = {128, 256, 160, 0, 0, 0};
