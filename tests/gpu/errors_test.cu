@@ -7,8 +7,6 @@
 // Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
 
 #include <array>
-#include <atomic>
-#include <thread>
 
 #include "calls.cuh"
 
@@ -443,56 +441,10 @@ TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {
 
 TEST_CASE("calls: from several threads at once", "[calls]") {
   require_device();
-  constexpr std::size_t thread_count = 8;
-  // Catch2 may not assert on other threads: each leaves words for this one.
-  std::array<std::string, thread_count> complaints;
-  std::atomic<std::size_t> ready{0};
-  std::vector<std::thread> threads;
-  for (std::size_t i = 0; i < thread_count; ++i) {
-    threads.emplace_back([&, i] {
-      try {
-        random_source random{Catch::getSeed() + 1000 * i};
-        const stream s;
-        // All at once, so that what is done on the first call only is done by several.
-        ++ready;
-        while (ready < thread_count) std::this_thread::yield();
-        for (int round = 0; round < 10 && complaints[i].empty(); ++round) {
-          for (const form& f : forms) {
-            const shape size{random.between(1, 200), random.between(1, 200)};
-            const form_case c{f, size, random};
-            check_cuda(c.call(s), f.name);
-            s.wait();
-            const std::string difference = c.out().difference();
-            if (!difference.empty()) complaints[i] = f.name + (": " + difference);
-          }
-        }
-      } catch (const std::exception& e) { complaints[i] = e.what(); }
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  INFO("repeat with --rng-seed " << Catch::getSeed());
-  for (const std::string& complaint : complaints) CHECK(complaint == "");
+  check_several_threads(forms);
 }
 
 TEST_CASE("calls: on every device", "[calls]") {
   require_device();
-  int count = 0;
-  REQUIRE(cudaGetDeviceCount(&count) == cudaSuccess);
-  if (count < 2) SKIP("one device only");
-  random_source random;
-  // Back to the first at the end: what was learnt of one device must not be used on another.
-  for (int i = 0; i <= count; ++i) {
-    const int device = i % count;
-    INFO("device " << device);
-    REQUIRE(cudaSetDevice(device) == cudaSuccess);
-    for (const form& f : forms) {
-      INFO(f.name);
-      const form_case c{f, {300, 200}, random};
-      CHECK(c.call() == cudaSuccess);
-      CHECK(c.out().difference() == "");
-      int current = -1;
-      CHECK(cudaGetDevice(&current) == cudaSuccess);
-      CHECK(current == device);
-    }
-  }
+  check_every_device(forms);
 }
