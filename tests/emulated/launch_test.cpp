@@ -163,6 +163,37 @@ void check_symmetries(shape s) {
   }
 }
 
+// Matrices behind arrays of pointers, which say where the first row of the memory is.
+template <class T>
+void check_turned_pointers(shape s, tt::symmetry how) {
+  constexpr std::size_t batch = 3;
+  tt::emulated_buffer<T> in(batch * s.nx * s.ny);
+  tt::emulated_buffer<T> out(batch * s.nx * s.ny);
+  fill(in);
+  launch_case c(describe<T>("reorient_batched, arrays of pointers", s) + ", symmetry " +
+                std::to_string(static_cast<int>(how)));
+  c.knows(static_cast<const T*>(in.data()), in.size()).knows(out.data(), out.size());
+  std::vector<const T*> ins;
+  std::vector<T*> outs;
+  for (std::size_t b = 0; b < batch; ++b) {
+    ins.push_back(in.data() + b * s.nx * s.ny);
+    outs.push_back(out.data() + (batch - 1 - b) * s.nx * s.ny);
+  }
+  const cudaError_t status = tt::reorient_batched(outs.data(), ins.data(), s.nx, s.ny, batch, how);
+  bool right = true;
+  for (std::size_t b = 0; b < batch; ++b) {
+    for (std::size_t y = 0; y < s.ny; ++y) {
+      for (std::size_t x = 0; x < s.nx; ++x) {
+        // Of symmetries that transpose.
+        const std::size_t row = tt::reverses_cols(how) ? s.nx - 1 - x : x;
+        const std::size_t col = tt::reverses_rows(how) ? s.ny - 1 - y : y;
+        right = right && equal(outs[b][row * s.ny + col], ins[b][y * s.nx + x]);
+      }
+    }
+  }
+  c.expect(status, right);
+}
+
 template <class T>
 void check_inplace(shape s) {
   tt::emulated_buffer<T> data(s.nx * s.ny);
@@ -321,6 +352,8 @@ void check_tuned() {
   if (small) {
     check_dense<T>("transpose", {67, 131}, 1, 3, tuned);
     check_dense<T>("transpose", {128, 128}, 0, 0, tuned);  // small_kernel
+    check_dense<T>("transpose", {128, 112}, 0, 0, tuned);  // not, but for large elements
+    check_dense<T>("transpose", {120, 128}, 0, 0, tuned);
   }
   check_dense<T>("transpose", {1, 5}, 0, 0, tuned);
   const std::size_t length = small ? 700 : 150;
@@ -328,7 +361,8 @@ void check_tuned() {
     check_dense<T>("transpose", s, 0, 1, tuned);
   }
   check_views<T>({35, small ? 70 : 34}, 5, 3);
-  check_views<T>({2, 130}, 6, 0, 25);  // a tile whose rows' ends meet
+  if (small) { check_views<T>({35, 70}, 13, 10); }  // aligned rows that end anywhere
+  check_views<T>({2, 130}, 6, 0, 25);               // a tile whose rows' ends meet
   check_batch<T>({7, 9}, small ? 11 : 3, 0, false);
   check_batch<T>({17, 20}, 3, 1, false);
   check_batch<T>({33, 18}, 2, 4, true);
@@ -340,6 +374,7 @@ void check_others() {
     return tt::transpose<T, 16, 4>(out, in, s.nx, s.ny);
   });
   check_symmetries<T>({37, 21});
+  check_turned_pointers<T>({17, 20}, tt::symmetry::anti_transpose);
   check_inplace<T>({45, 13});
   for (const bool starts_together : {false, true}) {
     check_rectangle<T>({45, 130}, starts_together);
