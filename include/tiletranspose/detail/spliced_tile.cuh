@@ -78,8 +78,14 @@ struct spliced_shape {
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
     return col * ElementBytes;
   }
-  /// Elements that an access may hold bytes of.
+  /// Elements that an access may hold bytes of, and the words of it that element `i` of them may have bytes in.
   static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
+  TILETRANSPOSE_HOST_DEVICE static constexpr int first_word_of(int i) {
+    return i == 0 ? 0 : ((i - 1) * ElementBytes + 1) / 4;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int end_word_of(int i) {
+    return smaller(((i + 1) * ElementBytes + 3) / 4, store_bytes / 4);
+  }
 };
 
 /// The 8 bytes of an input row that start at a multiple of 8, `byte` bytes into the row; zeros for those outside of it.
@@ -174,16 +180,19 @@ class spliced_rows {
       const int start = i * Shape::element_bytes - part;  // of the element, in the access
       if (i > 0 && start >= Shape::store_bytes) { break; }
       const unsigned from = offset(row + i, col) - static_cast<unsigned>(start);
+      const int first = Shape::first_word_of(i);
+      const int end = Shape::end_word_of(i);
       unsigned read[5];
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < 5; ++w) {
+      for (int w = first; w <= end; ++w) {
         const loop_step part_here(w);
         read[w] = staged_word(from / 4 * 4 + 4 * w + further);
       }
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < 4; ++w) {
+      for (int w = first; w < end; ++w) {
         const unsigned shifted = funnel_shift(read[w], read[w + 1], 8 * from);
-        words[w] = i == 0 ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
+        const bool begins = i == 0 || w >= Shape::end_word_of(i - 1);
+        words[w] = begins ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
       }
     }
     return {words[0], words[1], words[2], words[3]};
