@@ -41,25 +41,26 @@ tile_ways ways_of() {
   }
   constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
   constexpr unsigned skew_unit = Shape::unit < 4 ? Shape::unit : 4;
+  using lanes_type =
+      drained_lanes<Shape, Shape::store_bytes, Shape::store_bytes, Shape::word_bytes>;
   for (unsigned first = 0; first < Shape::tile_cols * stores && first < 32 * 32; first += 32) {
     const auto exists = [&](int lane) {
       return (first + static_cast<unsigned>(lane)) / stores < Shape::tile_cols;
     };
-    for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
+    for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
       for (unsigned turn = 0; turn < Shape::store_bytes / Shape::word_bytes; ++turn) {
-        const typename Shape::drain_lanes drained{turn, skew};
+        const lanes_type drained{turn, 0, Shape::joins_stores ? step : 0};
         const auto lanes = [&](int lane) -> long long {
           return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
         };
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
       if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
-      for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
+      for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
+        const lanes_type drained{0, skew, step};
         const auto lanes = [&](int lane) -> long long {
-          const unsigned at = first + static_cast<unsigned>(lane);
-          const unsigned row_skew = (skew + at / stores * step) % sector_bytes;
-          const bool wants = (Shape::row_offset(at / stores) - row_skew) % 4 != 0;
-          return exists(lane) && wants ? typename Shape::fifth_lanes{row_skew}(at) : -1;
+          const unsigned from = drained.from(first + static_cast<unsigned>(lane));
+          return exists(lane) && from % 4 != 0 ? from / 4 * 4 + Shape::store_bytes : -1;
         };
         worst.fifth = larger(worst.fifth, request_ways(lanes, 4));
       }
@@ -82,6 +83,7 @@ void check(const char* what) {
         Shape::unit == 4 && Shape::element_bytes > 16 && Shape::element_bytes % 8 == 4;
     const bool odd_pieces = Shape::moves_groups && Shape::piece_bytes % 128 != 0;
     CHECK(worst.fifth <= (odd_pieces ? 5 : 4));
+    CHECK(worst.fifth <= next_word_ways<16>(Shape::piece_bytes / 16));
     CHECK((worst.drain == 1 || odd_parts || odd_pieces));
     CHECK((worst.fill <= 1 || odd_parts));
     CHECK((!odd_pieces || Shape::element_bytes == 3 || Shape::element_bytes == 5 ||
@@ -131,6 +133,13 @@ TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
   check<swap_shape<1, large_swap_policy<1>>>("large square in place, 1 byte");
   check<swap_shape<2, large_swap_policy<2>>>("large square in place, 2 bytes");
+}
+
+// The headers prove this of what a group of threads may begin with but for whole accesses.
+TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[banks]") {
+  STATIC_REQUIRE(turns_share_banks<16, 4>(128));
+  STATIC_REQUIRE(turns_share_banks<16, 8>(128));
+  STATIC_REQUIRE(turns_share_banks<8, 4>(128));
 }
 
 TEST_CASE("tile banks: groups that are reversed", "[banks]") {
