@@ -69,9 +69,67 @@ tile_ways ways_of() {
   return worst;
 }
 
+// The requests that read spliced elements of a tile, whose rows begin at any byte of a word, for rows of the output
+// that begin anywhere in their sectors.
+struct spliced_ways {
+  int worst = 0;
+  long long cycles = 0;
+  long long requests = 0;
+};
+
+template <class Shape>
+spliced_ways ways_of_spliced() {
+  spliced_ways result;
+  constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
+  constexpr unsigned lead = Shape::skew_rows * Shape::element_bytes;
+  const auto visit = [&](unsigned first, unsigned past, unsigned past_step, unsigned skew_step) {
+    for (int i = 0; i < Shape::access_elements; ++i) {
+      const auto lanes = [&](int lane) -> long long {
+        const unsigned step = first + static_cast<unsigned>(lane);
+        const unsigned col = step / stores;
+        if (col >= Shape::tile_cols) { return -1; }
+        const unsigned skew = (past + col * skew_step) % sector_bytes;
+        const unsigned at = step % stores * Shape::store_bytes + lead - skew;
+        const int start = i * Shape::element_bytes - static_cast<int>(at % Shape::element_bytes);
+        if (start >= Shape::store_bytes) { return -1; }
+        const unsigned row = at / Shape::element_bytes + static_cast<unsigned>(i);
+        const unsigned own = Shape::element_offset(row, (past + row * past_step) % 4, col) -
+                             static_cast<unsigned>(start);
+        return own / 4 * 4;
+      };
+      const int ways = request_ways(lanes, 4);  // those of the words behind it are as many
+      if (ways == 0) { continue; }
+      result.worst = larger(result.worst, ways);
+      result.cycles += ways;
+      ++result.requests;
+    }
+  };
+  for (unsigned first = 0; first < Shape::tile_cols * stores && first < 16 * 32; first += 32) {
+    for (unsigned past = 0; past < sector_bytes; ++past) {
+      for (unsigned past_step = 0; past_step < 4; ++past_step) {
+        for (const unsigned skew_step : {0U, 1U, 14U}) { visit(first, past, past_step, skew_step); }
+      }
+    }
+  }
+  return result;
+}
+
 template <class Shape>
 void check(const char* what) {
-  if constexpr (!Shape::splices) {
+  if constexpr (Shape::splices) {
+    INFO(what << ", spliced, " << Shape::element_bytes << " bytes by " << Shape::unit);
+    if constexpr (Shape::whole_words) {
+      // Bytes of an output row that follow each other lie in banks that do.
+      for (unsigned at = 0; at < Shape::staged_rows * Shape::element_bytes; at += 4) {
+        REQUIRE((Shape::word_offset(at, 1) - Shape::word_offset(0, 0)) % 128 ==
+                (at + Shape::element_bytes) % 128);
+      }
+    } else {
+      const spliced_ways ways = ways_of_spliced<Shape>();
+      CHECK(ways.worst <= 5);
+      CHECK(ways.cycles * 2 < ways.requests * 5);
+    }
+  } else {
     const tile_ways worst = ways_of<Shape>();
     INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::unit);
     const bool odd_rows = Shape::splits_element && Shape::row_loads % 32 != 0;

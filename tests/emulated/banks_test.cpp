@@ -140,6 +140,12 @@ TEST_CASE("banks: tiles of words do not conflict") {
   check_tiles<element<12, 4>>({});
   check_tiles<element<24, 8>>({});
   check_tiles<element<40, 8>>({});
+  // Read where rows of the input lie.
+  check_tiles<element<8, 4>>({});
+  check_tiles<element<16, 4>>({});
+  check_tiles<element<24, 4>>({});
+  check_tiles<element<16, 8>>({});
+  check_tiles<element<32, 8>>({});
 }
 
 TEST_CASE("banks: tiles of small elements read a fifth word at up to four ways") {
