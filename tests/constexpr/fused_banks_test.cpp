@@ -158,9 +158,15 @@ TEST_CASE("fused banks: words", "[banks]") {
 TEST_CASE("fused banks: elements of several accesses", "[banks]") {
   check_outputs<item<11, 1>>();
   check_outputs<item<16, 4>>();
+  check_kinds<item<8, 4>, item<8, 4>>();
+  check_kinds<item<4, 1>, item<4, 1>>();
   check_outputs<item<64, 4>>();
   // Parts that follow each other an even number apart, and an odd one.
-  STATIC_REQUIRE(fused_shape<item<16, 4>, float, fusion::accumulate, true>::drain_ways == 4);
+  STATIC_REQUIRE(fused_shape<item<24, 4>, float, fusion::accumulate, true>::drain_ways == 2);
+  STATIC_REQUIRE(fused_shape<item<8, 4>, float, fusion::accumulate, true>::drain_ways == 2);
   STATIC_REQUIRE(fused_shape<item<64, 4>, float, fusion::accumulate, true>::drain_ways == 16);
   STATIC_REQUIRE(fused_shape<item<12, 4>, float, fusion::accumulate, true>::drain_ways == 1);
+  // Four parts are read in turns.
+  STATIC_REQUIRE(fused_shape<item<16, 4>, float, fusion::accumulate, true>::drain_ways == 1);
+  STATIC_REQUIRE(fused_shape<item<4, 1>, float, fusion::accumulate, true>::drain_ways == 1);
 }

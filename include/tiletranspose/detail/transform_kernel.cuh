@@ -282,7 +282,8 @@ struct fused_shape {
   /// elements are that are combined one at a time.
   static constexpr int read_bytes = combines ? combined * in_bytes : store_bytes;
   static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : store_bytes);
-  static constexpr bool reads_parts = combines && in_unit < in_bytes;
+  static constexpr bool reads_parts =
+      combines && in_unit < in_bytes && !reads_in_turns<in_bytes, in_unit, 1>;
   static_assert(!reads_parts || row_reads % 32 == 0, "a warp reads parts of one row");
   /// Pieces that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
   /// are added.
