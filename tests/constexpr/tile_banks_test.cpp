@@ -185,6 +185,37 @@ void check_groups(std::integer_sequence<int, Less...>) {
   (check_group<Less + 3>(), ...);
 }
 
+// Squares in place whose rows start anywhere: the lanes of a warp that store one element of each of their chunks, which
+// start `shift` elements before a column, and as many more in each row.
+template <int Bytes>
+void check_chunks() {
+  using shape = chunk_shape<Bytes>;
+  int worst = 0;
+  for (int first = 0; first < shape::threads; first += 32) {
+    for (int shift = 0; shift < shape::units; ++shift) {
+      for (int step = 0; step < shape::units; ++step) {
+        for (unsigned turn = 0; turn < shape::words; ++turn) {
+          const auto lanes = [&](int lane) -> long long {
+            const int rank = first + lane;
+            const int row = rank / shape::lanes;
+            const int col =
+                rank % shape::lanes * shape::units - (shift + row * step) % shape::units;
+            const auto word =
+                static_cast<int>((turn + static_cast<unsigned>(rank) / 8) % shape::words);
+            return col >= shape::side
+                       ? -1
+                       : shape::first + (col + word * shape::word_units) * shape::pitch +
+                             row * Bytes;
+          };
+          worst = larger(worst, request_ways(lanes, Bytes));
+        }
+      }
+    }
+  }
+  INFO(Bytes << " bytes");
+  CHECK(worst == shape::fill_ways);
+}
+
 }  // namespace
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
@@ -194,6 +225,17 @@ TEST_CASE("tile banks: every warp of every tile", "[banks]") {
 }
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.
+TEST_CASE("tile banks: squares in place whose rows start anywhere", "[banks]") {
+  check_chunks<1>();
+  check_chunks<2>();
+  check_chunks<4>();
+  check_chunks<8>();
+  STATIC_REQUIRE(chunk_shape<1>::fill_ways == 4);
+  STATIC_REQUIRE(chunk_shape<2>::fill_ways == 2);
+  STATIC_REQUIRE(chunk_shape<4>::fill_ways == 1);
+  STATIC_REQUIRE(chunk_shape<8>::fill_ways == 1);
+}
+
 TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[banks]") {
   STATIC_REQUIRE(turns_share_banks<16, 4>(128));
   STATIC_REQUIRE(turns_share_banks<16, 8>(128));
