@@ -41,25 +41,26 @@ tile_ways ways_of() {
   }
   constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
   constexpr unsigned skew_unit = Shape::unit < 4 ? Shape::unit : 4;
+  using lanes_type =
+      drained_lanes<Shape, Shape::store_bytes, Shape::store_bytes, Shape::word_bytes>;
   for (unsigned first = 0; first < Shape::tile_cols * stores && first < 32 * 32; first += 32) {
     const auto exists = [&](int lane) {
       return (first + static_cast<unsigned>(lane)) / stores < Shape::tile_cols;
     };
-    for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
+    for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
       for (unsigned turn = 0; turn < Shape::store_bytes / Shape::word_bytes; ++turn) {
-        const typename Shape::drain_lanes drained{turn, skew};
+        const lanes_type drained{turn, 0, Shape::joins_stores ? step : 0};
         const auto lanes = [&](int lane) -> long long {
           return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
         };
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
       if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
-      for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
+      for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
+        const lanes_type drained{0, skew, step};
         const auto lanes = [&](int lane) -> long long {
-          const unsigned at = first + static_cast<unsigned>(lane);
-          const unsigned row_skew = (skew + at / stores * step) % sector_bytes;
-          const bool wants = (Shape::row_offset(at / stores) - row_skew) % 4 != 0;
-          return exists(lane) && wants ? typename Shape::fifth_lanes{row_skew}(at) : -1;
+          const unsigned from = drained.from(first + static_cast<unsigned>(lane));
+          return exists(lane) && from % 4 != 0 ? from / 4 * 4 + Shape::store_bytes : -1;
         };
         worst.fifth = larger(worst.fifth, request_ways(lanes, 4));
       }
@@ -68,9 +69,67 @@ tile_ways ways_of() {
   return worst;
 }
 
+// The requests that read spliced elements of a tile, whose rows begin at any byte of a word, for rows of the output
+// that begin anywhere in their sectors.
+struct spliced_ways {
+  int worst = 0;
+  long long cycles = 0;
+  long long requests = 0;
+};
+
+template <class Shape>
+spliced_ways ways_of_spliced() {
+  spliced_ways result;
+  constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
+  constexpr unsigned lead = Shape::skew_rows * Shape::element_bytes;
+  const auto visit = [&](unsigned first, unsigned past, unsigned past_step, unsigned skew_step) {
+    for (int i = 0; i < Shape::access_elements; ++i) {
+      const auto lanes = [&](int lane) -> long long {
+        const unsigned step = first + static_cast<unsigned>(lane);
+        const unsigned col = step / stores;
+        if (col >= Shape::tile_cols) { return -1; }
+        const unsigned skew = (past + col * skew_step) % sector_bytes;
+        const unsigned at = step % stores * Shape::store_bytes + lead - skew;
+        const int start = i * Shape::element_bytes - static_cast<int>(at % Shape::element_bytes);
+        if (start >= Shape::store_bytes) { return -1; }
+        const unsigned row = at / Shape::element_bytes + static_cast<unsigned>(i);
+        const unsigned own = Shape::element_offset(row, (past + row * past_step) % 4, col) -
+                             static_cast<unsigned>(start);
+        return own / 4 * 4;
+      };
+      const int ways = request_ways(lanes, 4);  // those of the words behind it are as many
+      if (ways == 0) { continue; }
+      result.worst = larger(result.worst, ways);
+      result.cycles += ways;
+      ++result.requests;
+    }
+  };
+  for (unsigned first = 0; first < Shape::tile_cols * stores && first < 16 * 32; first += 32) {
+    for (unsigned past = 0; past < sector_bytes; ++past) {
+      for (unsigned past_step = 0; past_step < 4; ++past_step) {
+        for (const unsigned skew_step : {0U, 1U, 14U}) { visit(first, past, past_step, skew_step); }
+      }
+    }
+  }
+  return result;
+}
+
 template <class Shape>
 void check(const char* what) {
-  if constexpr (!Shape::splices) {
+  if constexpr (Shape::splices) {
+    INFO(what << ", spliced, " << Shape::element_bytes << " bytes by " << Shape::unit);
+    if constexpr (Shape::whole_words) {
+      // Bytes of an output row that follow each other lie in banks that do.
+      for (unsigned at = 0; at < Shape::staged_rows * Shape::element_bytes; at += 4) {
+        REQUIRE((Shape::word_offset(at, 1) - Shape::word_offset(0, 0)) % 128 ==
+                (at + Shape::element_bytes) % 128);
+      }
+    } else {
+      const spliced_ways ways = ways_of_spliced<Shape>();
+      CHECK(ways.worst <= 5);
+      CHECK(ways.cycles * 2 < ways.requests * 5);
+    }
+  } else {
     const tile_ways worst = ways_of<Shape>();
     INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::unit);
     const bool odd_rows = Shape::splits_element && Shape::row_loads % 32 != 0;
@@ -82,6 +141,7 @@ void check(const char* what) {
         Shape::unit == 4 && Shape::element_bytes > 16 && Shape::element_bytes % 8 == 4;
     const bool odd_pieces = Shape::moves_groups && Shape::piece_bytes % 128 != 0;
     CHECK(worst.fifth <= (odd_pieces ? 5 : 4));
+    CHECK(worst.fifth <= next_word_ways<16>(Shape::piece_bytes / 16));
     CHECK((worst.drain == 1 || odd_parts || odd_pieces));
     CHECK((worst.fill <= 1 || odd_parts));
     CHECK((!odd_pieces || Shape::element_bytes == 3 || Shape::element_bytes == 5 ||
@@ -125,12 +185,61 @@ void check_groups(std::integer_sequence<int, Less...>) {
   (check_group<Less + 3>(), ...);
 }
 
+// Squares in place whose rows start anywhere: the lanes of a warp that store one element of each of their chunks, which
+// start `shift` elements before a column, and as many more in each row.
+template <int Bytes>
+void check_chunks() {
+  using shape = chunk_shape<Bytes>;
+  int worst = 0;
+  for (int first = 0; first < shape::threads; first += 32) {
+    for (int shift = 0; shift < shape::units; ++shift) {
+      for (int step = 0; step < shape::units; ++step) {
+        for (unsigned turn = 0; turn < shape::words; ++turn) {
+          const auto lanes = [&](int lane) -> long long {
+            const int rank = first + lane;
+            const int row = rank / shape::lanes;
+            const int col =
+                rank % shape::lanes * shape::units - (shift + row * step) % shape::units;
+            const auto word =
+                static_cast<int>((turn + static_cast<unsigned>(rank) / 8) % shape::words);
+            return col >= shape::side
+                       ? -1
+                       : shape::first + (col + word * shape::word_units) * shape::pitch +
+                             row * Bytes;
+          };
+          worst = larger(worst, request_ways(lanes, Bytes));
+        }
+      }
+    }
+  }
+  INFO(Bytes << " bytes");
+  CHECK(worst == shape::fill_ways);
+}
+
 }  // namespace
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
   check<swap_shape<1, large_swap_policy<1>>>("large square in place, 1 byte");
   check<swap_shape<2, large_swap_policy<2>>>("large square in place, 2 bytes");
+}
+
+// The headers prove this of what a group of threads may begin with but for whole accesses.
+TEST_CASE("tile banks: squares in place whose rows start anywhere", "[banks]") {
+  check_chunks<1>();
+  check_chunks<2>();
+  check_chunks<4>();
+  check_chunks<8>();
+  STATIC_REQUIRE(chunk_shape<1>::fill_ways == 4);
+  STATIC_REQUIRE(chunk_shape<2>::fill_ways == 2);
+  STATIC_REQUIRE(chunk_shape<4>::fill_ways == 1);
+  STATIC_REQUIRE(chunk_shape<8>::fill_ways == 1);
+}
+
+TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[banks]") {
+  STATIC_REQUIRE(turns_share_banks<16, 4>(128));
+  STATIC_REQUIRE(turns_share_banks<16, 8>(128));
+  STATIC_REQUIRE(turns_share_banks<8, 4>(128));
 }
 
 TEST_CASE("tile banks: groups that are reversed", "[banks]") {

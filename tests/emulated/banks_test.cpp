@@ -140,6 +140,12 @@ TEST_CASE("banks: tiles of words do not conflict") {
   check_tiles<element<12, 4>>({});
   check_tiles<element<24, 8>>({});
   check_tiles<element<40, 8>>({});
+  // Read where rows of the input lie.
+  check_tiles<element<8, 4>>({});
+  check_tiles<element<16, 4>>({});
+  check_tiles<element<24, 4>>({});
+  check_tiles<element<16, 8>>({});
+  check_tiles<element<32, 8>>({});
 }
 
 TEST_CASE("banks: tiles of small elements read a fifth word at up to four ways") {
@@ -195,6 +201,47 @@ TEST_CASE("banks: words of sheared boxes are read and written at about two ways"
   check_mean({40, 40, 9}, 3, element<1>{});
   check_mean({94, 208, 2}, 0, element<2>{});
   check_mean({62, 1024, 1}, 1, element<2>{});
+}
+
+TEST_CASE("banks: words of boxes of random shapes meet at about two ways") {
+  const auto check_mean = [](const char* kind, auto shape_of, auto element_of_kind) {
+    using type = decltype(element_of_kind);
+    tt::access_report words;
+    for (int i = 0; i < 40; ++i) {
+      const limits any = {{loads, 4, 32}, {stores, 4, 32}, {loads, 16, 8}, {stores, 16, 8},
+                          {loads, 1, 32}, {stores, 1, 32}, {loads, 2, 32}, {stores, 2, 32}};
+      check<type>(shape_of(), between(0, 3), between(0, 3), any);
+      for (const auto& [place, access] : cpu::this_device().shared) {
+        if (access.bytes == 4) { words += access; }
+      }
+    }
+    INFO(kind << ", elements of " << sizeof(type) << " bytes; --rng-seed " << Catch::getSeed());
+    CHECK(words.mean_ways() < 2.75);
+  };
+  const auto check_kinds = [&](auto element_of_kind) {
+    check_mean(
+        "batches",
+        [] {
+          const std::size_t nx = between(5, 90);
+          const std::size_t ny = between(5, 90);
+          return shape{nx, ny, 24000 / (nx * ny) + 2};
+        },
+        element_of_kind);
+    check_mean(
+        "few columns",
+        [] {
+          return shape{between(5, 64), between(1031, 1131), 1};
+        },
+        element_of_kind);
+    check_mean(
+        "few rows",
+        [] {
+          return shape{between(1031, 1131), between(5, 64), 1};
+        },
+        element_of_kind);
+  };
+  check_kinds(element<1>{});
+  check_kinds(element<2>{});
 }
 
 // Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and its

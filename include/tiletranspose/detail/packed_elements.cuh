@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
 
@@ -69,12 +70,88 @@ struct packed_elements {
   }
 };
 
+/// Consecutive threads that read `Bytes` bytes each, which fill all banks once where they follow each other: a *group*.
+template <int Bytes>
+inline constexpr unsigned bank_group = 128 / Bytes;
+
 /// The word that a thread reads first of the `Bytes` bytes from byte `from` of shared memory on: consecutive lanes,
 /// whose bytes follow each other, read the same word of theirs until they have seen every bank, those after them the
 /// next one. Threads of other rows find their words in the same order, wherever they start.
 template <int Bytes, int WordBytes>
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned word_turn(unsigned thread, unsigned from) {
-  return (thread / (128 / Bytes) - from / WordBytes) % (Bytes / WordBytes);
+  return (thread / bank_group<Bytes> - from / WordBytes) % (Bytes / WordBytes);
+}
+
+/// How far from the first word the one lies that a thread reads in turn `turn`, `first` being its word_turn.
+template <int Bytes, int WordBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned turn_offset(unsigned first, unsigned turn) {
+  return (turn + first) % (Bytes / WordBytes) * WordBytes;
+}
+/// Where that is in shared memory, for the proofs.
+template <int Bytes, int WordBytes>
+constexpr unsigned word_in_turn(unsigned thread, unsigned from, unsigned turn) {
+  return from / WordBytes * WordBytes +
+         turn_offset<Bytes, WordBytes>(word_turn<Bytes, WordBytes>(thread, from), turn);
+}
+
+/// The banks, a bit each, that a group of threads reads in a turn, whose bytes follow each other from `from` on.
+template <int Bytes, int WordBytes>
+constexpr unsigned banks_of_group(unsigned group, unsigned from, unsigned turn) {
+  unsigned banks = 0;
+  for (unsigned lane = 0; lane < bank_group<Bytes>; ++lane) {
+    const unsigned own = from + lane * Bytes;
+    const unsigned word =
+        word_in_turn<Bytes, WordBytes>(group * bank_group<Bytes> + lane, own, turn) / 4;
+    for (unsigned w = 0; w < WordBytes / 4; ++w) { banks |= 1u << (word + w) % 32; }
+  }
+  return banks;
+}
+
+/// True where the groups that are served together take a bank each of all that there are, whatever word each of them
+/// begins with: then they never meet, wherever the bytes of each of them lie. That these begin `Bytes` bytes later
+/// makes every thread read what the next one of its group did.
+template <int Bytes, int WordBytes>
+constexpr bool turns_share_banks(unsigned end) {
+  for (unsigned turn = 0; turn < Bytes / WordBytes; ++turn) {
+    for (unsigned from = 0; from < end; from += WordBytes) {
+      unsigned all = 0;
+      for (unsigned group = 0; group < Bytes / WordBytes; ++group) {
+        const unsigned banks = banks_of_group<Bytes, WordBytes>(group, from, turn);
+        if (banks != banks_of_group<Bytes, WordBytes>(group, 0, turn)) { return false; }
+        all |= banks;
+      }
+      if (all != ~0u) { return false; }
+    }
+  }
+  return true;
+}
+static_assert(turns_share_banks<16, 4>(16) && turns_share_banks<16, 8>(16) &&
+                  turns_share_banks<8, 4>(8),
+              "words that are read in turns must not conflict");
+
+/// Conflict ways of threads that read `Bytes` bytes each in turns, or at once, where as many as `row_threads` of them
+/// read a row: groups do not meet, and neither does what a group reads of one row, so that it is the rows that a group
+/// reads which may.
+template <int Bytes>
+constexpr int turn_ways(int row_threads) {
+  constexpr int group = bank_group<Bytes>;
+  return row_threads % group == 0   ? 1
+         : group % row_threads == 0 ? group / row_threads
+                                    : (group - 2) / row_threads + 2;
+}
+/// Those of consecutive threads that read elements that follow each other, part by part.
+constexpr int part_ways(int bytes, int unit) {
+  int worst = 0;
+  for (int from = 0; from < 4; from += unit) {
+    const auto lanes = [=](int lane) -> long long { return from + lane * bytes; };
+    worst = larger(worst, request_ways(lanes, unit));
+  }
+  return worst;
+}
+/// Those of the word behind these bytes, which all groups read together: one word of every bank each.
+template <int Bytes>
+constexpr int next_word_ways(int row_threads) {
+  return Bytes / 4 * turn_ways<Bytes>(row_threads);
 }
 
 /// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `Unit` and maybe of no
@@ -98,7 +175,8 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
       word read[count], back[count];
       TILETRANSPOSE_UNROLL
       for (unsigned turn = 0; turn < count; ++turn) {
-        read[turn] = load_shared<word>(first + (turn + turned) % count * word_bytes + further);
+        read[turn] =
+            load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
       }
       turn_back(read, turned, back);
       TILETRANSPOSE_UNROLL
@@ -126,6 +204,13 @@ using vector_of =
     packed_elements<T, Count,
                     (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
 
+/// Whether `Count` elements are read as words, whatever their accesses are. Two words of one element are not. H200,
+/// 2026-11-22, accumulate_transpose of one element of 4 words, 2 halfwords, 4 bytes, 2 words, by its accesses and as words:
+/// 73.7, 81.7; 66.6, 68.6; 45.7, 47.4; 93.4, 82.3 % of cudaMemcpyAsync.
+template <int Bytes, int Unit, int Count>
+inline constexpr bool reads_in_turns = (Bytes == 4 || Bytes == 8 || Bytes == 16) &&
+                                       (Count > 1 || Unit < 4 || Bytes != 2 * Unit);
+
 /// `Count` elements, as read_shared reads bytes.
 template <class T, int Count, int Unit>
 TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
@@ -133,7 +218,7 @@ TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned ch
                                                                unsigned thread) {
   constexpr int bytes = Count * static_cast<int>(sizeof(T));
   vector_of<T, Count, Unit> result;
-  if constexpr (Unit >= bytes || bytes < 4 || bytes % 4 != 0 || Count == 1) {
+  if constexpr (Unit >= bytes || !reads_in_turns<bytes, Unit, Count>) {
     packed_elements<T, Count, Unit> parts;
     parts.load_from_shared(shared + from + further);
     __builtin_memcpy(result.memory, parts.memory, bytes);

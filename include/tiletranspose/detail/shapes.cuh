@@ -24,8 +24,8 @@ struct tuned_shape {
 template <int Architecture, int ElementBytes, int Unit, tile_access Access>
 struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
-  using type = spliced_shape<ElementBytes, policy.tile_rows, policy.tile_cols, policy.threads,
-                             policy.fetched_bytes>;
+  using type = spliced_shape<ElementBytes, (Unit < 4 ? 1 : Unit), policy.tile_rows,
+                             policy.tile_cols, policy.threads, policy.fetched_bytes>;
 };
 
 /// The tiles of `small_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.

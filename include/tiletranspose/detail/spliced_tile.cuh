@@ -15,6 +15,8 @@
 ///     row 5      ......[b b b b b b b b b b b]....
 ///     access                      a a a a a b b b b b b b b b b b
 ///
+/// Where elements are whole words, no word belongs to two of them: each is read where it lies, and nothing is spliced.
+///
 /// Pieces of output rows start on sectors, as those of every tile do; tile_kernel.cuh.
 
 #pragma once
@@ -24,11 +26,14 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The compile-time side of the kernel.
-template <int ElementBytes, int TileRows, int TileCols, int Threads, int Fetched = 0>
+/// The compile-time side of the kernel. `Unit` is 1, or that of elements of whole words, 4 or 8.
+template <int ElementBytes, int Unit, int TileRows, int TileCols, int Threads, int Fetched = 0>
 struct spliced_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int unit = 1;
+  static constexpr int unit = Unit;
+  static constexpr bool whole_words = Unit >= 4;
+  static constexpr int word_bytes = larger(Unit, 4);
+  static_assert(Unit == 1 || (ElementBytes % Unit == 0 && (Unit == 4 || Unit == 8)), "");
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;
   static constexpr int threads = Threads;
@@ -51,18 +56,21 @@ struct spliced_shape {
   /// Threads that share a row.
   static constexpr int row_lanes = 64;
   static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
-  /// The pitch of shared rows modulo 64 bytes. Threads read the same word of accesses that lie 16 bytes apart, so that
-  /// four would meet in rows that continue each other; with these pitches two do on average.
+  /// The pitch of shared rows modulo `pitch_unit`. Elements of whole words that follow each other in an output row follow
+  /// each other in the banks, too. Others start at some byte of a word in every row: threads read the same word of
+  /// accesses that lie 16 bytes apart, so that four would meet; with these pitches two do on average.
+  static constexpr int pitch_unit = whole_words ? 128 : 64;
   static constexpr int pitch_rest =
-      ElementBytes % 2 == 0 ? (ElementBytes % 4 == 0 && ElementBytes % 16 != 8 ? 24 : 28)
-      : ElementBytes > 14   ? 32
-      : ElementBytes > 9    ? 12
-                            : 4;
+      whole_words             ? ElementBytes
+      : ElementBytes % 2 == 0 ? (ElementBytes % 4 == 0 && ElementBytes % 16 != 8 ? 24 : 28)
+      : ElementBytes > 14     ? 32
+      : ElementBytes > 9      ? 12
+                              : 4;
   /// A row's first word takes the place of one that its first load may hold before it, and leaves one behind.
   static constexpr int pitch =
-      (load_bytes * row_loads + 4 - pitch_rest + 63) / 64 * 64 + pitch_rest;
+      round_up(load_bytes * row_loads + 4 - pitch_rest, pitch_unit) + pitch_rest;
   /// The word before the first row, the rows, and what an access reads behind the last of them.
-  static constexpr int lead_bytes = 4;
+  static constexpr int lead_bytes = word_bytes;
   static constexpr int shared_bytes = round_up(lead_bytes + staged_rows * pitch + 20, 16);
   static_assert(shared_bytes <= default_shared_bytes, "");
   /// The word of its 8 bytes that a thread stores first: each half of a warp another one, so that a request meets every
@@ -78,8 +86,26 @@ struct spliced_shape {
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
     return col * ElementBytes;
   }
-  /// Elements that an access may hold bytes of.
+  /// Where element `col` of a staged row lies that starts `past` bytes behind a word's first.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned element_offset(unsigned row, unsigned past,
+                                                                     unsigned col) {
+    return lead_bytes + row * pitch + past + row_offset(col);
+  }
+  /// Where byte `at` of an output row lies, counted from the first staged row, if elements are whole words.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned word_offset(unsigned at, unsigned col) {
+    return lead_bytes + at + at / ElementBytes * (pitch - ElementBytes) + row_offset(col);
+  }
+  static_assert(!whole_words || ((pitch - ElementBytes) % 128 == 0 &&
+                                 turn_ways<store_bytes>(piece_bytes / store_bytes) == 1),
+                "a shipped tile must not conflict");
+  /// Elements that an access may hold bytes of, and the words of it that element `i` of them may have bytes in.
   static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
+  TILETRANSPOSE_HOST_DEVICE static constexpr int first_word_of(int i) {
+    return i == 0 ? 0 : ((i - 1) * ElementBytes + 1) / 4;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int end_word_of(int i) {
+    return smaller(((i + 1) * ElementBytes + 3) / 4, store_bytes / 4);
+  }
 };
 
 /// The 8 bytes of an input row that start at a multiple of 8, `byte` bytes into the row; zeros for those outside of it.
@@ -163,7 +189,49 @@ class spliced_rows {
 
   /// Bytes byte .. byte + 15 of the piece of the output row whose first element lies `further` bytes behind the one of
   /// row `col`.
-  TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte, unsigned further) const {
+  TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte, unsigned further,
+                                       unsigned thread) const {
+    if constexpr (Shape::whole_words) {
+      return access_words(col, byte, further, thread);
+    } else {
+      return access_parts(col, byte, further);
+    }
+  }
+
+  /// Unit `byte` of the piece of output row `col`.
+  TILETRANSPOSE_FUNCTION access_word_t<Shape::unit> unit(int col, int byte) const {
+    const unsigned at = staged_byte(byte);
+    return load_shared<access_word_t<Shape::unit>>(
+        shared_ + offset(at / Shape::element_bytes, static_cast<unsigned>(col)) +
+        at % Shape::element_bytes);
+  }
+
+ private:
+  const unsigned char* shared_;
+  unsigned first_bits_;
+  unsigned stride_bits_;
+
+  TILETRANSPOSE_FUNCTION word16 access_words(unsigned col, int byte, unsigned further,
+                                             unsigned thread) const {
+    constexpr int bytes = Shape::word_bytes;
+    constexpr unsigned count = Shape::store_bytes / bytes;
+    using word = access_word_t<bytes>;
+    const unsigned at = staged_byte(byte);
+    const unsigned turned =
+        word_turn<Shape::store_bytes, bytes>(thread, Shape::word_offset(at, col));
+    word read[count], words[count];
+    TILETRANSPOSE_UNROLL
+    for (unsigned turn = 0; turn < count; ++turn) {
+      const unsigned from = at + turn_offset<Shape::store_bytes, bytes>(turned, turn);
+      read[turn] = load_shared<word>(shared_ + Shape::word_offset(from, col) + further);
+    }
+    turn_back(read, turned, words);
+    word16 result;
+    __builtin_memcpy(&result, words, sizeof(result));
+    return result;
+  }
+
+  TILETRANSPOSE_FUNCTION word16 access_parts(unsigned col, int byte, unsigned further) const {
     const unsigned at = staged_byte(byte);
     const unsigned row = at / Shape::element_bytes;
     const auto part = static_cast<int>(at % Shape::element_bytes);
@@ -174,33 +242,23 @@ class spliced_rows {
       const int start = i * Shape::element_bytes - part;  // of the element, in the access
       if (i > 0 && start >= Shape::store_bytes) { break; }
       const unsigned from = offset(row + i, col) - static_cast<unsigned>(start);
+      const int first = Shape::first_word_of(i);
+      const int end = Shape::end_word_of(i);
       unsigned read[5];
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < 5; ++w) {
+      for (int w = first; w <= end; ++w) {
         const loop_step part_here(w);
         read[w] = staged_word(from / 4 * 4 + 4 * w + further);
       }
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < 4; ++w) {
+      for (int w = first; w < end; ++w) {
         const unsigned shifted = funnel_shift(read[w], read[w + 1], 8 * from);
-        words[w] = i == 0 ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
+        const bool begins = i == 0 || w >= Shape::end_word_of(i - 1);
+        words[w] = begins ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
       }
     }
     return {words[0], words[1], words[2], words[3]};
   }
-
-  /// Byte `byte` of the piece of output row `col`.
-  TILETRANSPOSE_FUNCTION unsigned char unit(int col, int byte) const {
-    const unsigned at = staged_byte(byte);
-    return load_shared<unsigned char>(
-        shared_ + offset(at / Shape::element_bytes, static_cast<unsigned>(col)) +
-        at % Shape::element_bytes);
-  }
-
- private:
-  const unsigned char* shared_;
-  unsigned first_bits_;
-  unsigned stride_bits_;
 
   /// A word of shared memory. The GPU reads what lies between two rows, too, though it is not used; the CPU, which
   /// would see that nobody wrote it, does not.
@@ -221,7 +279,7 @@ class spliced_rows {
   /// Where element `col` of a staged row lies.
   TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
     const unsigned past = (first_bits_ + row * stride_bits_) % 4;
-    return Shape::lead_bytes + row * Shape::pitch + past + Shape::row_offset(col);
+    return Shape::element_offset(row, past, col);
   }
 };
 
@@ -237,7 +295,7 @@ TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* sha
       [&](unsigned, unsigned char* address, int byte, unsigned col, unsigned further) {
         if (Interior ||
             (byte >= target.first_byte && byte + Shape::store_bytes <= target.end_byte)) {
-          store_global(address, rows.access(col, byte, further));
+          store_global(address, rows.access(col, byte, further, group.thread_rank()));
         }
       });
   if (!Interior && has_piece_ends<Shape>(target)) {

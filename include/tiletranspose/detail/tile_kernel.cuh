@@ -262,35 +262,16 @@ struct tile_shape {
     }
     return true;
   }
+  static_assert(fills_without_conflict(), "a shipped tile must not conflict");
+
   /// Words that the threads of a warp read for their stores.
   static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
-  struct drain_lanes {
-    unsigned turn;
-    unsigned skew_step;  // some pattern of the rows' skews
-    constexpr long long operator()(unsigned step) const {
-      constexpr unsigned stores = piece_bytes / StoreBytes;
-      const unsigned row = step / stores;
-      const unsigned skew =
-          joins_stores ? row * skew_step % sector_bytes / word_bytes * word_bytes : 0;
-      const unsigned from = row_offset(row) + sector_bytes - skew;
-      return from / word_bytes * word_bytes + step % stores * StoreBytes +
-             (turn + word_turn<StoreBytes, word_bytes>(step, from)) % (StoreBytes / word_bytes) *
-                 word_bytes;
-    }
-  };
-  /// Pieces that are no multiple of 128 bytes, as only some elements above 16 bytes have, let a quarter
-  /// of a warp straddle two rows, which may then meet.
-  static constexpr int drain_ways = piece_bytes / StoreBytes % 8 == 0 || !joins_stores ? 1 : 2;
-  static constexpr bool drains_without_conflict() {
-    for (unsigned turn = 0; turn < StoreBytes / word_bytes; ++turn) {
-      for (unsigned skew_step = 0; skew_step < sector_bytes; skew_step += 4) {
-        if (request_ways(drain_lanes{turn, skew_step}, word_bytes) > drain_ways) { return false; }
-      }
-    }
-    return true;
-  }
-  static_assert(fills_without_conflict(), "a shipped tile must not conflict");
-  static_assert(drains_without_conflict(), "a shipped tile must not conflict");
+  /// Pieces that are no whole lines let a group of threads straddle two rows, which may then meet: those of parts of 20,
+  /// 28, 36, 44, 52 and 60 bytes, and of groups of 3, 5, 7 and 10 bytes.
+  static constexpr int drain_ways = turn_ways<StoreBytes>(piece_bytes / StoreBytes);
+  static constexpr bool odd_pieces = piece_bytes % 128 != 0;
+  static_assert(drain_ways == (odd_pieces ? 2 : 1), "a shipped tile must not conflict");
+  static_assert(!odd_pieces || moves_groups || (splits_element && Unit == 4 && parts % 2 != 0), "");
 
   /// The warps that follow the first one of a round: as many as take whole rows together, whole warps of a row, or,
   /// where neither is the other's multiple, all that begin at another place of a row. Those of the latter that go on to
@@ -309,19 +290,6 @@ struct tile_shape {
     return worst;
   }
   static_assert(later_ways() <= (splits_element && !rows_are_warps ? 2 : 1), "");
-
-  /// Where a piece starts off a word, what a lane reads fifth: it lies in the banks of the word that its piece begins
-  /// with. Where all pieces begin in the same eight banks, 32 lanes read each of these eight times in their five reads:
-  /// once in each of the four before, which leaves four for the fifth.
-  struct fifth_lanes {
-    unsigned skew;
-    constexpr long long operator()(unsigned step) const {
-      constexpr unsigned stores = piece_bytes / StoreBytes;
-      const unsigned from = row_offset(step / stores) + sector_bytes - skew;
-      return from / 4 * 4 + step % stores * StoreBytes + StoreBytes;
-    }
-  };
-  static_assert(!joins_stores || Unit >= 4 || request_ways(fifth_lanes{Unit}, 4) <= 4, "");
 };
 
 /// end - begin, cut to a range that any tile's arithmetic fits.

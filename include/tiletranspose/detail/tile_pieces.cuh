@@ -12,6 +12,7 @@
 
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/packed_elements.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -32,6 +33,14 @@ struct piece_rounds {
   static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
   static constexpr unsigned steps = Shape::tile_cols * row_vectors;
   static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
+  /// The row that a vector belongs to, and where its bytes start in the piece of a row that lies `skew` bytes off its
+  /// sector.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row(unsigned step) {
+    return step / row_vectors;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int byte(unsigned step, int skew) {
+    return static_cast<int>(step % row_vectors) * VectorBytes - skew;
+  }
   /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
   /// shared memory, as the row before does; all of them where there are no such rows.
   static constexpr unsigned find_period() {
@@ -63,10 +72,10 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
   for (unsigned first = 0; first < plan::period; ++first) {
     // What all rows of a period share.
     const unsigned step = rank + first * Shape::threads;
-    const unsigned row = step / plan::row_vectors;
+    const unsigned row = plan::row(step);
     unsigned char* const out = target.first + row * target.stride_bytes;
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = static_cast<int>(step % plan::row_vectors) * VectorBytes - skew;
+    const int byte = plan::byte(step, skew);
     if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
       continue;
     }
@@ -85,6 +94,26 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
     }
   }
 }
+
+/// What threads read of shared memory in a turn, by the number of a vector: the proofs' view of visit_vectors and
+/// read_shared.
+template <class Shape, int VectorBytes, int Bytes, int WordBytes>
+struct drained_lanes {
+  unsigned turn;
+  unsigned skew;       ///< of row 0
+  unsigned skew_step;  ///< and what each row adds
+
+  constexpr unsigned from(unsigned step) const {
+    using plan = piece_rounds<Shape, VectorBytes>;
+    const unsigned row = plan::row(step);
+    const unsigned row_skew = (skew + row * skew_step) % sector_bytes;
+    return Shape::row_offset(row) + Shape::lead_bytes +
+           plan::byte(step, static_cast<int>(row_skew));
+  }
+  constexpr long long operator()(unsigned step) const {
+    return word_in_turn<Bytes, WordBytes>(step, from(step), turn);
+  }
+};
 
 /// True where pieces of a tile touch the first or the last bytes of their rows.
 template <class Shape>

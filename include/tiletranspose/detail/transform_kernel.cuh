@@ -236,16 +236,26 @@ struct fused_shape {
     const unsigned at = col + (deals ? count : 0);
     return at * pitch + at / count * padding;
   }
+  /// The padding before the first element of a lane, which puts it into column `lane * count - shift`.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int lane_padding(int lane, int shift) {
+    return (lane - shift / count) * padding;
+  }
+  /// What element `i` has less of it: those that wrap into the group of columns before.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int wrap_padding(int i, int shift) {
+    return i < shift % count ? padding : 0;
+  }
   struct fill_lanes {
     constexpr long long operator()(int lane) const {
-      return row_offset(lane % lanes * count) + lane / lanes * bytes * micro_rows;
+      return lane % lanes * count * pitch + lane_padding(lane % lanes, 0) +
+             lane / lanes * bytes * micro_rows;
     }
   };
-  /// A warp that fills several rows with parts of large elements may meet each of them in a bank. Vectors of 1- and
-  /// 2-byte elements that become large ones in parts are not proved.
-  static constexpr bool fills_parts = unit < bytes;
-  static constexpr int fill_ways = fills_parts ? larger(32 / lanes, 1) : 1;
-  static_assert((fills_parts && count > 1) || request_ways(fill_lanes{}, chunk_unit) <= fill_ways,
+  // The lanes of a warp that loads one row have one shift, which moves what each of them writes by as much. Those that
+  // load several rows have none.
+  static_assert(!deals || lanes >= 32, "");
+  /// A warp that fills several rows with parts of large elements may meet each of them in a bank.
+  static constexpr int fill_ways = unit < bytes ? larger(32 / lanes, 1) : 1;
+  static_assert(request_ways(fill_lanes{}, chunk_unit) <= fill_ways,
                 "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
@@ -267,6 +277,23 @@ struct fused_shape {
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined =
       splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
+
+  /// What a thread reads for a store, how many of these a row has, and whether they are read part by part, as those of
+  /// elements are that are combined one at a time.
+  static constexpr int read_bytes = combines ? combined * in_bytes : store_bytes;
+  static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : store_bytes);
+  static constexpr bool reads_parts =
+      combines && in_unit < in_bytes && !reads_in_turns<in_bytes, in_unit, 1>;
+  static_assert(!reads_parts || row_reads % 32 == 0, "a warp reads parts of one row");
+  /// Pieces that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
+  /// are added.
+  static constexpr int drain_ways =
+      reads_parts ? part_ways(in_bytes, in_unit) : turn_ways<larger(read_bytes, 4)>(row_reads);
+  static constexpr bool odd_pieces = row_reads * larger(read_bytes, 4) % 128 != 0;
+  static_assert(reads_parts || drain_ways == (odd_pieces ? 2 : 1),
+                "a shipped tile must not conflict");
+  static_assert(!recalls || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
+                "old elements must not conflict");
 };
 
 /// Where a block puts what it has computed: its shared rows, and its place in the copy.
@@ -508,12 +535,9 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
-  const int group = at.lane - at.shift / count;
   unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
                             at.row(0) * Fused::bytes + at.col * Fused::pitch +
-                            group * Fused::padding;
-  // Units that wrap into the group of columns before lie one padding less far.
-  const int wrapped = Fused::deals ? at.shift % count : 0;
+                            Fused::lane_padding(at.lane, at.shift);
   // Some lanes are there for the copy alone, or for their neighbours.
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
                                   : !Fused::shifts || at.col < Fused::cols;
@@ -553,7 +577,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
       if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
       packed_elements<stored, places::micro_rows, Fused::chunk_unit> chunk;
-      unsigned char* const chunk_to = to + i * Fused::pitch - (i < wrapped ? Fused::padding : 0) +
+      unsigned char* const chunk_to = to + i * Fused::pitch - Fused::wrap_padding(i, at.shift) +
                                       round * places::apart * Fused::bytes;
       if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
       TILETRANSPOSE_UNROLL

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// The bank conflicts of the tiles of fused calls: what transform_kernel.cuh proves of one warp, and of any rows, gone over
+// for the warps of a tile, all shifts of dealt loads and many patterns of the rows' skews.
+
+#include <catch2/catch_test_macros.hpp>
+#include <tiletranspose/detail/transform_kernel.cuh>
+
+using namespace tt::detail;
+using tt::request_ways;
+using tt::sector_bytes;
+
+namespace {
+
+template <int Bytes, int Alignment = Bytes>
+struct alignas(Alignment) item {
+  unsigned char bytes[Bytes];
+};
+
+// The worst request that stores elements into the shared rows.
+template <class Fused>
+int fill_ways() {
+  int worst = 0;
+  for (int first = 0; first < Fused::threads; first += 32) {
+    for (int shift = 0; shift < (Fused::deals ? Fused::period : 1); ++shift) {
+      for (int i = 0; i < Fused::count; ++i) {
+        for (int part = 0; part < Fused::micro_rows * Fused::bytes; part += Fused::chunk_unit) {
+          const auto lanes = [&](int at) -> long long {
+            const int lane = (first + at) % Fused::lanes;
+            const int row = (first + at) / Fused::lanes * Fused::micro_rows;
+            const int col = lane * Fused::count - shift;
+            const bool fills = Fused::deals ? col > -Fused::count && col < Fused::cols
+                                            : !Fused::shifts || col < Fused::cols;
+            if (!fills) { return -1; }
+            return static_cast<long long>(Fused::row_offset(0)) + row * Fused::bytes +
+                   (col + i) * Fused::pitch + Fused::lane_padding(lane, shift) -
+                   Fused::wrap_padding(i, shift) + part;
+          };
+          worst = larger(worst, request_ways(lanes, Fused::chunk_unit));
+        }
+      }
+    }
+  }
+  return worst;
+}
+
+// The worst that reads them, and the worst that reads the word behind what starts off a word.
+struct drain_ways {
+  int words = 0;
+  int next_word = 0;
+};
+
+template <class Fused>
+drain_ways drained() {
+  constexpr int bytes = Fused::read_bytes;
+  constexpr int vector_bytes = Fused::piece_bytes / Fused::row_reads;
+  constexpr int unit = Fused::combines ? Fused::in_unit : Fused::out_unit;
+  constexpr bool in_turns = !Fused::reads_parts && unit < bytes && bytes >= 4;
+  constexpr int access = !in_turns ? smaller(unit, bytes) : larger(unit, 4);
+  constexpr int step_unit = Fused::keeps_elements ? sector_bytes : Fused::out_unit;
+  drain_ways worst;
+  const auto visit = [&](int first, int skew, int skew_step) {
+    const auto from = [&](int lane) -> long long {
+      const int step = first + lane;
+      const int row = step / Fused::row_reads;
+      if (row >= Fused::cols) { return -1; }
+      const int byte =
+          step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % sector_bytes;
+      const auto offset = static_cast<long long>(Fused::row_offset(static_cast<unsigned>(row)));
+      return Fused::combines ? offset + (byte + Fused::skew_rows * Fused::out_bytes) /
+                                            Fused::out_bytes * Fused::in_bytes
+                             : offset + Fused::lead_bytes + byte;
+    };
+    for (int part = 0; part < bytes; part += access) {
+      const auto lanes = [&](int lane) -> long long {
+        const long long start = from(lane);
+        if (start < 0) { return -1; }
+        if constexpr (in_turns) {
+          return word_in_turn<bytes, access>(static_cast<unsigned>(first + lane),
+                                             static_cast<unsigned>(start),
+                                             static_cast<unsigned>(part / access));
+        }
+        return start + part;
+      };
+      worst.words = larger(worst.words, request_ways(lanes, access));
+    }
+    if (in_turns && unit < 4) {
+      const auto lanes = [&](int lane) -> long long {
+        const long long start = from(lane);
+        return start < 0 || start % 4 == 0 ? -1 : start / 4 * 4 + bytes;
+      };
+      worst.next_word = larger(worst.next_word, request_ways(lanes, 4));
+    }
+  };
+  for (int first = 0; first < Fused::cols * Fused::row_reads && first < 16 * 32; first += 32) {
+    for (int skew = 0; skew < sector_bytes; skew += step_unit) {
+      for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * step_unit); }
+    }
+  }
+  return worst;
+}
+
+template <class In, class Out, fusion Kind, bool Aligned>
+void check() {
+  using fused = fused_shape<In, Out, Kind, Aligned>;
+  INFO(fused::in_bytes << " bytes by " << fused::in_unit << " to " << fused::out_bytes << " by "
+                       << fused::out_unit << ", kind " << static_cast<int>(Kind)
+                       << (Aligned ? ", aligned" : ""));
+  CHECK(fill_ways<fused>() <= fused::fill_ways);
+  const drain_ways worst = drained<fused>();
+  if (fused::reads_parts) {
+    CHECK(worst.words == fused::drain_ways);
+  } else {
+    CHECK(worst.words <= fused::drain_ways);
+    CHECK(worst.next_word <= next_word_ways<larger(fused::read_bytes, 4)>(fused::row_reads));
+    CHECK(worst.next_word <= 6);
+  }
+}
+
+template <class In, class Out>
+void check_kinds() {
+  check<In, Out, fusion::transform, false>();
+  check<In, Out, fusion::transform, true>();
+  check<In, Out, fusion::accumulate, false>();
+  check<In, Out, fusion::accumulate, true>();
+  check<In, Out, fusion::dual, false>();
+  check<In, Out, fusion::dual, true>();
+}
+
+template <class In>
+void check_outputs() {
+  check_kinds<In, item<1>>();
+  check_kinds<In, item<2>>();
+  check_kinds<In, item<4>>();
+  check_kinds<In, item<8>>();
+  check_kinds<In, item<16>>();
+  check_kinds<In, item<3, 1>>();
+  check_kinds<In, item<11, 1>>();
+  check_kinds<In, item<12, 4>>();
+  check_kinds<In, item<64, 4>>();
+}
+
+}  // namespace
+
+TEST_CASE("fused banks: small elements", "[banks]") {
+  check_outputs<item<1>>();
+  check_outputs<item<2>>();
+  check_outputs<item<3, 1>>();
+}
+
+TEST_CASE("fused banks: words", "[banks]") {
+  check_outputs<item<4>>();
+  check_outputs<item<8>>();
+  check_outputs<item<16>>();
+}
+
+TEST_CASE("fused banks: elements of several accesses", "[banks]") {
+  check_outputs<item<11, 1>>();
+  check_outputs<item<16, 4>>();
+  check_kinds<item<8, 4>, item<8, 4>>();
+  check_kinds<item<4, 1>, item<4, 1>>();
+  check_outputs<item<64, 4>>();
+  // Parts that follow each other an even number apart, and an odd one.
+  STATIC_REQUIRE(fused_shape<item<24, 4>, float, fusion::accumulate, true>::drain_ways == 2);
+  STATIC_REQUIRE(fused_shape<item<8, 4>, float, fusion::accumulate, true>::drain_ways == 2);
+  STATIC_REQUIRE(fused_shape<item<64, 4>, float, fusion::accumulate, true>::drain_ways == 16);
+  STATIC_REQUIRE(fused_shape<item<12, 4>, float, fusion::accumulate, true>::drain_ways == 1);
+  // Four parts are read in turns.
+  STATIC_REQUIRE(fused_shape<item<16, 4>, float, fusion::accumulate, true>::drain_ways == 1);
+  STATIC_REQUIRE(fused_shape<item<4, 1>, float, fusion::accumulate, true>::drain_ways == 1);
+}
