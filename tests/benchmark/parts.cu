@@ -139,6 +139,10 @@ struct by_shuffles {
   __device__ static void to_striped(storage&, T (&items)[N]) {
     tt::warp_blocked_to_striped(tt::static_lanes<Lanes>{}, items);
   }
+  template <class T, int N>
+  __device__ static void to_blocked(storage&, T (&items)[N]) {
+    tt::warp_striped_to_blocked(tt::static_lanes<Lanes>{}, items);
+  }
 };
 
 template <class T, int N>
@@ -147,6 +151,10 @@ struct by_storage {
   using storage = typename exchange::storage;
   __device__ static void to_striped(storage& memory, T (&items)[N]) {
     exchange(memory).blocked_to_striped(tt::static_warp{}, items);
+    tt::static_warp::sync();
+  }
+  __device__ static void to_blocked(storage& memory, T (&items)[N]) {
+    exchange(memory).striped_to_blocked(tt::static_warp{}, items);
     tt::static_warp::sync();
   }
 };
@@ -159,10 +167,14 @@ struct by_cub {
     exchange(memory).BlockedToStriped(items, items);
     __syncwarp();
   }
+  __device__ static void to_blocked(storage& memory, T (&items)[N]) {
+    exchange(memory).StripedToBlocked(items, items);
+    __syncwarp();
+  }
 };
 
 // Reads and writes each item once: `Repeat` exchanges between them.
-template <class Exchange, class T, int N, int Lanes, int Repeat>
+template <class Exchange, class T, int N, int Lanes, int Repeat, bool ToStriped>
 __global__ void __launch_bounds__(block_threads) exchange_kernel(T* out, const T* in) {
   __shared__ typename Exchange::storage storage[block_threads / Lanes];
   const std::size_t warp =
@@ -171,19 +183,25 @@ __global__ void __launch_bounds__(block_threads) exchange_kernel(T* out, const T
 #pragma unroll
   for (int i = 0; i < N; ++i) { items[i] = in[warp + i * 32]; }
 #pragma unroll 1
-  for (int i = 0; i < Repeat; ++i) { Exchange::to_striped(storage[threadIdx.x / Lanes], items); }
+  for (int i = 0; i < Repeat; ++i) {
+    if constexpr (ToStriped) {
+      Exchange::to_striped(storage[threadIdx.x / Lanes], items);
+    } else {
+      Exchange::to_blocked(storage[threadIdx.x / Lanes], items);
+    }
+  }
 #pragma unroll
   for (int i = 0; i < N; ++i) { out[warp + i * 32] = items[i]; }
 }
 
-// In memory: 256 MB through one exchange. In registers: few data, many exchanges.
-template <class T, int N, int Lanes>
+// In memory: 256 MB through one exchange. In registers: few data, many exchanges, in both directions.
+template <class T, int N, int Lanes, bool ToStriped = true>
 void add_exchange(const std::string& type) {
   constexpr std::size_t block_items = std::size_t{block_threads} * N;
   const std::string shape = std::to_string(Lanes) + "x" + std::to_string(N);
   const auto launch = [](auto exchange, auto repeat, unsigned blocks) {
     using exchange_type = decltype(exchange);
-    exchange_kernel<exchange_type, T, N, Lanes, decltype(repeat)::value>
+    exchange_kernel<exchange_type, T, N, Lanes, decltype(repeat)::value, ToStriped>
         <<<blocks, block_threads, 0, device().stream>>>(out_of_arena<T>(), in_of_arena<T>());
     return cudaGetLastError();
   };
@@ -196,7 +214,7 @@ void add_exchange(const std::string& type) {
     runners.push_back({"cub", [=] { return launch(by_cub<T, N, Lanes>{}, repeat, blocks); }});
     return runners;
   };
-  {
+  if constexpr (ToStriped) {
     const auto blocks = static_cast<unsigned>((std::size_t{256} << 20) / sizeof(T) / block_items);
     const std::size_t bytes = blocks * block_items * sizeof(T);
     race_card card{"warp-in-memory/" + type + "/" + shape, {copy_of(bytes)}, bytes};
@@ -205,9 +223,9 @@ void add_exchange(const std::string& type) {
   }
   {
     constexpr unsigned blocks = 132 * 8;
-    race_card card{"warp-in-registers/" + type + "/" + shape,
-                   field(std::integral_constant<int, 256>{}, blocks),
-                   blocks * block_items * sizeof(T)};
+    race_card card{
+        (ToStriped ? "warp-in-registers/" : "warp-in-registers-to-blocked/") + type + "/" + shape,
+        field(std::integral_constant<int, 256>{}, blocks), blocks * block_items * sizeof(T)};
     std::rotate(card.runners.begin(), card.runners.end() - 1,
                 card.runners.end());  // CUB is the measure
     card.runners.push_back(card.runners[0]);
@@ -219,6 +237,7 @@ void add_exchange(const std::string& type) {
 template <class T, int... N>
 void add_exchanges(const std::string& type, std::integer_sequence<int, N...>) {
   (add_exchange<T, N, 32>(type), ...);
+  (add_exchange<T, N, 32, false>(type), ...);
 }
 
 // ---- structures per thread ----------------------------------------------------------------------
@@ -364,8 +383,8 @@ void add_blocks(const std::string& type, std::size_t n) {
 void register_cases() {
   add_exchanges<float>(
       "4-byte", std::integer_sequence<int, 2, 3, 4, 5, 6, 7, 8, 12, 15, 16, 17, 24, 31, 32>{});
-  add_exchanges<unsigned short>("2-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 32>{});
-  add_exchanges<unsigned char>("1-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 32>{});
+  add_exchanges<unsigned short>("2-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 31, 32>{});
+  add_exchanges<unsigned char>("1-byte", std::integer_sequence<int, 2, 3, 4, 7, 8, 16, 31, 32>{});
   add_exchanges<double>("8-byte", std::integer_sequence<int, 3, 4, 8, 16>{});
   add_exchange<float, 8, 8>("4-byte");
   add_exchange<unsigned short, 8, 8>("2-byte");
