@@ -58,10 +58,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
 /// than a word and groups of whole words would be large, and where parts of words are slow. H200, 2026-11-21, % of
 /// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83,
 /// 94; 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95;
-/// 2026-11-22, 24 bytes: 94.5, 97.5. Other multiples of 4 and 8 bytes are as fast in parts, or faster: 12 at multiples of 4
-/// 97 and 93.7 spliced, 20 97.5 and 95.2, 40 at multiples of 8 97.5 and 97.
+/// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In groups or
+/// parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6, 92; 12: 96.2,
+/// 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
 TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int unit) {
-  return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 14 : 8)
+  return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
          : unit == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
                      : unit == 8 && element_bytes > 8 && element_bytes <= 32;
 }
