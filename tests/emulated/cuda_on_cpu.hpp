@@ -10,6 +10,7 @@
 
 #include "thread_storage.hpp"
 
+#include <tiletranspose/detail/spread_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <cstddef>
@@ -61,7 +62,8 @@ namespace cpu {
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
-  bool starts_together = false;  ///< offers cooperative launches
+  bool starts_together = false;   ///< offers cooperative launches
+  int shared_bytes = 228 * 1024;  ///< of a multiprocessor
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
@@ -96,9 +98,11 @@ Tuple gather(void** arguments, std::index_sequence<I...>) {
 
 }  // namespace cpu
 
+namespace cpu {
+
 template <class... Parameters>
-cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
-                             std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
+cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                   std::size_t shared_bytes) {
   if (shared_bytes > cpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel))) {
     return cudaErrorInvalidValue;
   }
@@ -129,6 +133,40 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
   return cudaSuccess;
 }
 
+/// Launches blocks that wait for each other before they write what others read. Here they run one after the other and
+/// cannot wait: what they read is a copy of the `bytes` bytes.
+template <class Arguments>
+cudaError_t launch_on_copy(void (*kernel)(Arguments), dim3 grid, dim3 block, Arguments all,
+                           std::size_t bytes, std::size_t shared_bytes) {
+  std::vector<unsigned char> memory(bytes + 15);
+  const auto at = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
+  unsigned char* const copy = memory.data() + (at(all.data) - at(memory.data())) % 16;
+  std::memcpy(copy, all.data, bytes);
+  tt::emulator_options& options = this_device().options;
+  const tt::emulator_options before = options;
+  options.knows(static_cast<const unsigned char*>(copy), bytes);
+  all.source = copy;
+  void* pointers[] = {&all};
+  const cudaError_t status = launch(kernel, grid, block, pointers, shared_bytes);
+  options = before;
+  return status;
+}
+
+}  // namespace cpu
+
+template <class... Parameters>
+cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** arguments,
+                             std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
+  return cpu::launch(kernel, grid, block, arguments, shared_bytes);
+}
+/// Blocks that take turns.
+inline cudaError_t cudaLaunchKernel(void (*kernel)(tt::detail::spread_arguments), dim3 grid,
+                                    dim3 block, void** arguments, std::size_t shared_bytes,
+                                    cudaStream_t) {
+  const auto& all = *static_cast<const tt::detail::spread_arguments*>(arguments[0]);
+  return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
+}
+
 enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
@@ -143,12 +181,12 @@ inline cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
-  *value = attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin       ? 227 * 1024
-           : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? 228 * 1024
-           : attribute == cudaDevAttrMultiProcessorCount              ? 4
-           : attribute == cudaDevAttrCooperativeLaunch
-               ? (cpu::this_device().starts_together ? 1 : 0)
-               : 0;
+  *value =
+      attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? cpu::this_device().shared_bytes - 1024
+      : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? cpu::this_device().shared_bytes
+      : attribute == cudaDevAttrMultiProcessorCount              ? 4
+      : attribute == cudaDevAttrCooperativeLaunch ? (cpu::this_device().starts_together ? 1 : 0)
+                                                  : 0;
   return cudaSuccess;
 }
 template <class Kernel>
@@ -156,29 +194,15 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, 
   *blocks = 2;
   return cudaSuccess;
 }
-/// Blocks run one after the other here and cannot wait for each other: what they read before they meet is a copy.
 template <class Arguments>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Arguments), dim3 grid, dim3 block,
-                                        void** arguments, std::size_t shared_bytes,
-                                        cudaStream_t stream) {
+                                        void** arguments, std::size_t shared_bytes, cudaStream_t) {
   Arguments all = *static_cast<Arguments*>(arguments[0]);
-  if (all.arrived == nullptr || all.source != all.data || grid.x < all.band_tiles.divisor) {
+  if (all.arrived == nullptr || all.source != all.data || grid.x < all.together()) {
     return cudaErrorInvalidValue;
   }
-  const std::size_t bytes = all.grid.rows * all.source_pitch;
-  std::vector<unsigned char> memory(bytes + 15);
-  const auto at = [](const void* address) { return reinterpret_cast<std::uintptr_t>(address); };
-  unsigned char* const copy = memory.data() + (at(all.data) - at(memory.data())) % 16;
-  std::memcpy(copy, all.data, bytes);
-  tt::emulator_options& options = cpu::this_device().options;
-  const tt::emulator_options before = options;
-  options.knows(static_cast<const unsigned char*>(copy), bytes);
-  all.source = copy;
   all.arrived = nullptr;
-  void* pointers[] = {&all};
-  const cudaError_t status = cudaLaunchKernel(kernel, grid, block, pointers, shared_bytes, stream);
-  options = before;
-  return status;
+  return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {

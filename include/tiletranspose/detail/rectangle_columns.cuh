@@ -2,79 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels that transpose a rectangle in its own memory: permutations of its rows, transposes of squares,
-/// and permutations of its columns.
-/// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
-/// which rotates columns where squares are transposed here, so that all columns of a square move alike.
-///
-/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of
-/// g x g elements, m = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets
-/// there takes
-///
-///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
-///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
-///     3. columns   (P * g + s, Q * g + i)  ->  (s * p + (P - Q) / q % p, Q * g + i)
-///
-/// where a division modulo p is a multiplication by an inverse. The same steps, undone from the last to the
-/// first, make the transpose of an n x m matrix.
-///
-/// Step 1 stays in a row, which shared memory holds. Step 3 stays in a column: the shared memory of all blocks
-/// together holds *bands* of adjacent columns, or scratch memory does; squares no wider than a band are
-/// transposed on the way.
+/// Step 3 of a rectangle in place, rectangle_grid.cuh: columns are permuted in bands that shared or scratch memory
+/// holds, together with the squares of step 2 where those are no wider than a band.
 
 #pragma once
 
 #include <tiletranspose/detail/copy_async.cuh>
-#include <tiletranspose/detail/divide.cuh>
-#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/meet.cuh>
+#include <tiletranspose/detail/packed_elements.cuh>
+#include <tiletranspose/detail/rectangle_grid.cuh>
 #include <tiletranspose/detail/swap_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// The grid and its numbers.
-struct rectangle {
-  unsigned rows;    ///< m < 2^31
-  unsigned cols;    ///< n <= m
-  unsigned common;  ///< g
-  unsigned tall;    ///< p
-  unsigned wide;    ///< q
-  divider by_common;
-  divider by_wide;
-  long_divider modulo_tall;
-  long_divider modulo_wide;
-  unsigned tall_inverse;  ///< of p, modulo q
-  unsigned wide_inverse;  ///< of q, modulo p
-
-  rectangle() = default;
-  rectangle(size_type m, size_type n)
-      : rows(static_cast<unsigned>(m)),
-        cols(static_cast<unsigned>(n)),
-        common(common_divisor(rows, cols)),
-        tall(rows / common),
-        wide(cols / common),
-        by_common(common),
-        by_wide(wide),
-        modulo_tall(tall),
-        modulo_wide(wide),
-        tall_inverse(inverse_modulo(tall, wide)),
-        wide_inverse(inverse_modulo(wide, tall)) {}
-
-  /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
-  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
-    const unsigned s = by_wide.quotient(col);
-    const unsigned t = by_wide.remainder(col, s);
-    return modulo_wide.remainder(static_cast<unsigned long long>(t) * tall + row_of_squares) *
-               common +
-           s;
-  }
-};
-
-/// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
-TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modulus) {
-  const unsigned sum = a + b;
-  return smaller(sum, sum - modulus);
-}
 
 /// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them,
 /// which is written in two pieces: 16381 x 16411 floats by bands of 64, 128, 256 and 512 bytes 25, 45, 55 and 52 % of
@@ -97,14 +37,11 @@ inline constexpr unsigned shifted_pitch = shifted_row_bytes + 16;
 /// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2, 131072 x 2048
 /// 35.9, 35.3, 30.4.
 inline constexpr int column_threads = 512;
-/// The same: 16411 x 16381 floats 34.7, 34.5, 34.3, 2097143 x 127 14.7, 14.8, 14.4.
-inline constexpr int shuffle_threads = 512;
+
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.
 template <int Unit>
 inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8 : 4;
-
-// ---- columns ----------------------------------------------------------------------------------------------
 
 /// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
 struct column_walk {
@@ -126,7 +63,7 @@ struct column_walk {
   unsigned s;  ///< row in its square
   unsigned x;  ///< (P - Q) / q % p
 
-  /// Precondition: row < m, and `left`, squares to the left of the column, < q.
+  /// Precondition: row < m, and `left`, squares to the left of the column, < p.
   TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned left) {
     const unsigned above = grid.by_common.quotient(row);
     s = grid.by_common.remainder(row, above);
@@ -170,26 +107,11 @@ struct column_arguments {
   column_walk::step step;  ///< of `lines` rows
   bool squares;            ///< step 2, too; bands are multiples of g wide
   bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
-};
 
-/// Waits for the other blocks of a band. On the CPU nobody reads data that others write.
-template <class Group>
-TILETRANSPOSE_FUNCTION void meet(Group group, unsigned* arrived, unsigned expected) {
-  group.sync();
-#if TILETRANSPOSE_ON_DEVICE
-  if (arrived != nullptr) {
-    if (group.thread_rank() == 0) {
-      __threadfence();
-      atomicAdd(arrived, 1u);
-      while (*static_cast<volatile unsigned*>(arrived) < expected) { __nanosleep(64); }
-      __threadfence();
-    }
-    group.sync();
-  }
-#endif
-  (void)arrived;
-  (void)expected;
-}
+  /// Of tiles that wait for each other, and of all that is read.
+  unsigned together() const { return band_tiles.divisor; }
+  size_type source_bytes() const { return grid.rows * source_pitch; }
+};
 
 /// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row.
 template <bool Undo, int Unit>
@@ -237,7 +159,7 @@ struct column_tile {
         : tile_(tile),
           back_(tile.arguments.grid, tile.arguments.grid.rows - tile.rows),
           t_(tile.turned(tile.line)),
-          walk_(tile.arguments.grid, tile.first + t_, tile.left) {}
+          walk_(tile.arguments.grid, tile.first + t_, turns(tile)) {}
     TILETRANSPOSE_FUNCTION place next() {
       const rectangle& grid = tile_.arguments.grid;
       const place here{t_, walk_.row(grid)};
@@ -251,6 +173,12 @@ struct column_tile {
     }
 
    private:
+    /// The squares to the left, modulo p. Runs, which are moved by 16 bytes, may have more columns than rows.
+    TILETRANSPOSE_FUNCTION static unsigned turns(const column_tile& tile) {
+      return Unit == max_access_bytes ? tile.arguments.grid.modulo_tall.remainder(tile.left)
+                                      : tile.left;
+    }
+
     const column_tile& tile_;
     column_walk::step back_;  ///< the tile's rows
     unsigned t_;
@@ -724,297 +652,6 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
          arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
-  }
-}
-
-// ---- squares ----------------------------------------------------------------------------------------------
-
-/// Step 2 by itself: squares of a grid, each of which takes as many blocks as there are pairs of its tiles.
-struct squares_arguments {
-  unsigned char* data;
-  size_type pitch;         ///< bytes between rows of the grid
-  size_type square_bytes;  ///< of a row of a square
-  size_type side;          ///< g
-  pair_order order;
-  memory_range memory;  ///< the rectangle
-  divider pairs;        ///< blocks of a square
-  divider wide;         ///< q
-
-  TILETRANSPOSE_FUNCTION unsigned pair(unsigned block) const {
-    return pairs.remainder(block, pairs.quotient(block));
-  }
-  TILETRANSPOSE_FUNCTION swap_arguments square(unsigned block) const {
-    const unsigned number = pairs.quotient(block);
-    const unsigned above = wide.quotient(number);
-    const unsigned left = wide.remainder(number, above);
-    return {{data + above * side * pitch + left * square_bytes, pitch, side}, order, memory};
-  }
-};
-
-// ---- rows -------------------------------------------------------------------------------------------------
-
-/// Step 1, or undone: where the elements of a row come from. A walk visits every `stride`-th of its places.
-///
-///     place Q * g + s has element s * q + t;        undone: place s * q + t has element Q * g + s
-///
-/// With step 2, place Q * g + i of row s has element s * q + t of row i; undone, place s * q + t of row i has
-/// element Q * g + i of row s. So one of s and i is the row's own, the other comes with the place.
-template <bool Undo>
-struct row_walk {
-  struct step {
-    unsigned major;
-    unsigned minor;
-    unsigned turn;
-
-    step() = default;
-    step(const rectangle& grid, unsigned stride)
-        : major(stride / (Undo ? grid.wide : grid.common)),
-          minor(stride % (Undo ? grid.wide : grid.common)),
-          turn(static_cast<unsigned>(
-              (Undo ? static_cast<unsigned long long>(minor) * grid.tall
-                    : static_cast<unsigned long long>(major) * grid.tall_inverse) %
-              grid.wide)) {}
-  };
-
-  unsigned major;   ///< Q; undone: s
-  unsigned minor;   ///< s; undone: t
-  unsigned turned;  ///< t; undone: Q
-
-  TILETRANSPOSE_FUNCTION row_walk(const rectangle& grid, unsigned row_of_squares, unsigned place) {
-    const divider& by = Undo ? grid.by_wide : grid.by_common;
-    major = by.quotient(place);
-    minor = by.remainder(place, major);
-    if constexpr (Undo) {
-      turned = grid.modulo_wide.remainder(static_cast<unsigned long long>(minor) * grid.tall +
-                                          row_of_squares);
-    } else {
-      const unsigned start =
-          grid.by_wide.remainder(row_of_squares, grid.by_wide.quotient(row_of_squares));
-      turned = grid.modulo_wide.remainder(
-          static_cast<unsigned long long>(major + grid.wide - start) * grid.tall_inverse);
-    }
-  }
-  /// `pitch` is what the place's s or i counts: elements of a row, or whole rows.
-  TILETRANSPOSE_FUNCTION unsigned element(const rectangle& grid, unsigned pitch) const {
-    return Undo ? turned * grid.common + major * pitch : minor * pitch + turned;
-  }
-  /// True where `count` places from here on have the same major number.
-  TILETRANSPOSE_FUNCTION bool stays(const rectangle& grid, unsigned count) const {
-    return minor + count <= (Undo ? grid.wide : grid.common);
-  }
-  /// One place on that has the same major number. `one`: a step of 1.
-  TILETRANSPOSE_FUNCTION void follow(const rectangle& grid, const step& one) {
-    minor += 1;
-    if constexpr (Undo) { turned = add_modulo(turned, one.turn, grid.wide); }
-  }
-  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
-    minor += by.minor;
-    turned = add_modulo(turned, by.turn, grid.wide);
-    if constexpr (Undo) {
-      major += by.major;
-      if (minor >= grid.wide) {
-        minor -= grid.wide;
-        major += 1;
-      }
-    } else {
-      if (minor >= grid.common) {
-        minor -= grid.common;
-        turned = add_modulo(turned, grid.tall_inverse, grid.wide);
-      }
-    }
-  }
-};
-
-/// Rows whose elements are permuted among themselves.
-template <bool Undo>
-struct shuffle_arguments {
-  unsigned char* data;
-  rectangle grid;
-  unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
-  bool squares;         ///< step 2, too
-  unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
-  /// What a thread skips, the units or words of the others of its team; one element; and both, its own word too.
-  typename row_walk<Undo>::step step;
-  typename row_walk<Undo>::step one;
-  typename row_walk<Undo>::step word;
-};
-
-/// A row of global memory that starts anywhere: units up to a word's boundary, words, and units.
-template <int Unit>
-struct row_of_words {
-  static constexpr unsigned word_units = 4 / Unit;
-
-  unsigned head;  ///< units before the first word
-  unsigned words;
-  unsigned tail;  ///< units behind the last word
-
-  TILETRANSPOSE_FUNCTION row_of_words(const unsigned char* row, unsigned units)
-      : head(smaller((0u - address_bits(row)) % 4 / Unit, units)),
-        words((units - head) / word_units),
-        tail((units - head) % word_units) {}
-
-  TILETRANSPOSE_FUNCTION unsigned word(unsigned number) const { return head + number * word_units; }
-  /// Threads 0 to 3 take the head, threads 4 to 7 the tail.
-  TILETRANSPOSE_FUNCTION bool has_edge(unsigned thread) const {
-    return thread < 4 ? thread < head : thread - 4 < tail;
-  }
-  TILETRANSPOSE_FUNCTION unsigned edge(unsigned thread) const {
-    return thread < 4 ? thread : word(words) + thread - 4;
-  }
-};
-
-/// True where a thread writes words of several elements.
-template <int ElementBytes, int Unit>
-inline constexpr bool gathers_words = ElementBytes <= 2 && Unit == ElementBytes;
-
-/// Step 1 for the rows of a block, or undone.
-/// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
-template <bool Undo, int ElementBytes, int Unit, class Group>
-TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
-                                         const shuffle_arguments<Undo>& arguments, unsigned block) {
-  using word = access_word_t<Unit>;
-  constexpr unsigned parts = ElementBytes / Unit;
-  const rectangle& grid = arguments.grid;
-  const unsigned first_row = block * arguments.block_rows;
-  const unsigned rows = smaller(grid.rows - first_row, arguments.block_rows);
-  const unsigned row_bytes = grid.cols * ElementBytes;
-  unsigned char* const data = arguments.data + size_type{first_row} * row_bytes;
-  const unsigned rank = group.thread_rank();
-
-  // The rows as they are, as far after a multiple of 16 in shared memory as in global memory.
-  unsigned char* const copy = shared + address_bits(data) % max_access_bytes;
-  const unsigned bytes = rows * row_bytes;
-  const unsigned head = smaller((0u - address_bits(data)) % max_access_bytes, bytes);
-  const unsigned body = (bytes - head) / max_access_bytes * max_access_bytes;
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned at = head + rank * max_access_bytes; at < head + body;
-       at += group.size() * max_access_bytes) {
-    copy_async<max_access_bytes>(copy + at, data + at);
-  }
-  for (unsigned at = rank * Unit; at < bytes - body; at += group.size() * Unit) {
-    const unsigned edge = at < head ? at : at + body;
-    copy_async<Unit>(copy + edge, data + edge);
-  }
-  commit_copies();
-  wait_for_copies(0);
-  group.sync();
-
-  const unsigned stride = arguments.team / parts;
-  const unsigned in_team = rank % arguments.team;
-  const unsigned start = in_team / parts;
-  const unsigned part = in_team % parts * Unit;
-  if (start >= stride) { return; }
-  const unsigned teams = group.size() / arguments.team;
-  // What s or i is worth that comes with the place, and the one that is the row's own.
-  const unsigned row_pitch = Undo ? 1 : grid.wide;
-  const unsigned pitch = arguments.squares ? grid.cols : row_pitch;
-  for (unsigned row = rank / arguments.team; row < rows; row += teams) {
-    const unsigned above = grid.by_common.quotient(first_row + row);
-    const unsigned in_square = grid.by_common.remainder(first_row + row, above);
-    const unsigned own =
-        arguments.squares ? (row - in_square) * grid.cols + in_square * row_pitch : row * grid.cols;
-    const unsigned char* const from = copy + own * ElementBytes + part;
-    unsigned char* const to = data + row * row_bytes + part;
-    if constexpr (gathers_words<ElementBytes, Unit>) {
-      // Words of the row, put together element by element, and what is left at both ends of it.
-      constexpr unsigned word_elements = 4 / ElementBytes;
-      const row_of_words<Unit> piece(to, grid.cols);
-      const auto take = [&](const row_walk<Undo>& walk) {
-        return load_shared<word>(from + walk.element(grid, pitch) * ElementBytes);
-      };
-      // A warp's words start on a line.
-      const unsigned skew = address_bits(to + piece.head * ElementBytes) % 128 / 4;
-      const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
-      row_walk<Undo> walk(grid, above, smaller(piece.word(begin), grid.cols - 1));
-      const auto put = [&](unsigned number, unsigned value) {
-        store_global(to + piece.word(number) * ElementBytes, value);
-      };
-      const auto gather = [&](auto element) {
-        unsigned all = 0;
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < word_elements; ++i) {
-          all |= static_cast<unsigned>(load_shared<word>(from + element(i) * ElementBytes))
-                 << 8 * ElementBytes * i;
-        }
-        return all;
-      };
-      if (grid.common == 1) {
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned number = begin; number < piece.words; number += arguments.team) {
-          put(number, gather([&](unsigned i) {
-                const unsigned element = walk.turned;
-                const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
-                walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
-                return element;
-              }));
-        }
-      } else {
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned number = begin; number < piece.words; number += arguments.team) {
-          row_walk<Undo> here = walk;
-          if (walk.stays(grid, word_elements)) {
-            put(number, gather([&](unsigned i) {
-                  const unsigned element = here.element(grid, pitch);
-                  if (i + 1 < word_elements) { here.follow(grid, arguments.one); }
-                  return element;
-                }));
-          } else {
-            put(number, gather([&](unsigned i) {
-                  const unsigned element = here.element(grid, pitch);
-                  if (i + 1 < word_elements) { here.advance(grid, arguments.one); }
-                  return element;
-                }));
-          }
-          walk.advance(grid, arguments.word);
-        }
-      }
-      if (in_team < 8 && piece.has_edge(in_team)) {
-        const unsigned place = piece.edge(in_team);
-        store_global(to + place * ElementBytes, take(row_walk<Undo>(grid, above, place)));
-      }
-      continue;
-    }
-    row_walk<Undo> walk(grid, above, start);
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned place = start; place < grid.cols; place += stride) {
-      store_global(to + place * ElementBytes,
-                   load_shared<word>(from + walk.element(grid, pitch) * ElementBytes));
-      walk.advance(grid, arguments.step);
-    }
-  }
-}
-
-/// Rows that shared memory cannot hold.
-struct long_row_arguments {
-  unsigned char* data;
-  unsigned char* scratch;
-  rectangle grid;
-  unsigned first_row;
-  unsigned rows;  ///< that the launch takes
-};
-
-/// The same between memory and scratch memory, for rows of any length: one element of one row a thread.
-template <bool Undo, int ElementBytes, int Unit>
-TILETRANSPOSE_FUNCTION void shuffle_long_row(const long_row_arguments& arguments,
-                                             size_type thread) {
-  using word = access_word_t<Unit>;
-  constexpr unsigned parts = ElementBytes / Unit;
-  const rectangle& grid = arguments.grid;
-  const size_type row_units = size_type{grid.cols} * parts;
-  if (thread >= arguments.rows * row_units) { return; }
-  const auto row = static_cast<unsigned>(thread / row_units);
-  const auto at = static_cast<unsigned>(thread % row_units);
-  const unsigned above = grid.by_common.quotient(arguments.first_row + row);
-  const unsigned col = grid.target_col(above, at / parts);
-  const size_type plain = at * size_type{Unit};
-  const size_type turned = (size_type{col} * parts + at % parts) * Unit;
-  const size_type row_bytes = size_type{grid.cols} * ElementBytes;
-  unsigned char* const data = arguments.data + (size_type{arguments.first_row} + row) * row_bytes;
-  unsigned char* const scratch = arguments.scratch + row * row_bytes;
-  if constexpr (Undo) {
-    store_global(data + plain, load_global<word>(scratch + turned));
-  } else {
-    store_global(scratch + turned, load_global<word>(data + plain));
   }
 }
 

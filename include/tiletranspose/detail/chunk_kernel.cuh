@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernels that make columns of a tall matrix short: with S rows turned at a time, what moves is a run of S
+/// elements and no more a single one.
+///
+/// A matrix of m rows and n columns is k chunks of S rows each, and r = m - k * S rows more. A chunk holds n *runs*: S
+/// elements of a column. Where k and n have no common divisor, that runs get to where they belong takes
+///
+///     1. chunks    element i of run (P, y), which is (P * S + i, y)  ->  element i of run (P, Q),  Q = (y * k + P) % n
+///     2. columns   run (P, Q)  ->  run ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of runs
+///     3. spread    column y, k runs from y * k on  ->  r * y elements further on
+///
+/// and the r rows are put into the gaps. The same, undone from the last to the first, makes the transpose of an n x m
+/// matrix.
+
+#pragma once
+
+#include <tiletranspose/detail/copy_async.cuh>
+#include <tiletranspose/detail/divide.cuh>
+#include <tiletranspose/detail/meet.cuh>
+#include <tiletranspose/detail/memory.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+inline constexpr int chunk_threads = 512;
+/// Of a multiprocessor: one loads while others store. H200, 2026-11-22, % of cudaMemcpyAsync with 1, 2 and 3, bytes:
+/// 1000 x 1073741 26.2, 25.6, 25.5, 1073741 x 1000 20.0, 24.5, 25.8.
+inline constexpr int chunk_blocks = 3;
+
+/// Step 1. A tile is some columns of a chunk, or all of them; a block takes one tile after the other.
+struct chunk_arguments {
+  const unsigned char* source;  ///< the data
+  unsigned char* data;
+  /// For each chunk the tiles that have been read; null where a tile is a whole chunk.
+  unsigned* arrived;
+  unsigned cols;       ///< n
+  unsigned rows;       ///< S
+  unsigned run_words;  ///< of 16 bytes, an even number
+  unsigned tall;       ///< k
+  unsigned tile_cols;
+  unsigned tile_pitch;   ///< bytes between rows of a tile in shared memory
+  unsigned blocks;       ///< of the launch
+  unsigned tiles;        ///< of all chunks
+  divider chunk_tiles;   ///< tiles of a chunk
+  divider columns;       ///< of a tile
+  divider last_columns;  ///< of a chunk's last tile
+  divider row_words;     ///< that cover a row of a tile, wherever it starts
+  long_divider by_cols;
+  size_type chunk_bytes;
+
+  /// Of tiles that wait for each other, and of all that is read.
+  unsigned together() const { return chunk_tiles.divisor; }
+  size_type source_bytes() const { return tiles / chunk_tiles.divisor * chunk_bytes; }
+};
+
+/// Step 1 for the tiles of a block, or undone.
+/// Shared memory: 16 bytes and S * tile_pitch, aligned to 16. Barriers: two a tile, inside.
+/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a chunk.
+template <bool Undo, int ElementBytes, class Group>
+TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
+                                        const chunk_arguments& arguments, unsigned block) {
+  constexpr int unit_bytes = access_width(ElementBytes);
+  constexpr int units = 16 / unit_bytes;
+  constexpr unsigned batch = 4;
+  using unit = access_word_t<unit_bytes>;
+  const unsigned rank = group.thread_rank();
+  const unsigned threads = group.size();
+  const unsigned row_bytes = arguments.cols * ElementBytes;
+  for (unsigned tile = block; tile < arguments.tiles; tile += arguments.blocks) {
+    const unsigned chunk = arguments.chunk_tiles.quotient(tile);
+    const unsigned first_col = arguments.chunk_tiles.remainder(tile, chunk) * arguments.tile_cols;
+    const unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
+    const unsigned char* const source = arguments.source + chunk * arguments.chunk_bytes;
+    unsigned char* const target = arguments.data + chunk * arguments.chunk_bytes;
+    const bool dense = arguments.chunk_tiles.divisor == 1;
+    // Rows of a tile lie as far after a multiple of 16 in shared memory as in global memory.
+    const unsigned first_byte = first_col * ElementBytes;
+    unsigned char* const rows = shared + first_byte % 16;
+
+    // Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the chunk) or, where some
+    // bytes are not the tile's, part(shared, byte of the chunk, first, end).
+    const auto each_word = [&](auto whole, auto part) {
+      if (dense) {
+        const unsigned words = arguments.cols * arguments.run_words;
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned at = rank; at < words; at += threads) { whole(shared + at * 16, at * 16); }
+        return;
+      }
+      const unsigned words = arguments.rows * arguments.row_words.divisor;
+      TILETRANSPOSE_UNROLL_BY(2)
+      for (unsigned at = rank; at < words; at += threads) {
+        const loop_step here(at / threads);
+        const unsigned row = arguments.row_words.quotient(at);
+        const unsigned begin = row * row_bytes + first_byte;
+        const unsigned end = begin + cols * ElementBytes;
+        const unsigned byte = begin / 16 * 16 + arguments.row_words.remainder(at, row) * 16;
+        unsigned char* const place = rows + row * arguments.tile_pitch + byte - begin;
+        if (byte >= begin && byte + 16 <= end) {
+          whole(place, byte);
+        } else if (byte < end) {
+          part(place, byte, byte < begin ? static_cast<int>(begin - byte) : 0,
+               static_cast<int>(smaller(end - byte, 16u)));
+        }
+      }
+    };
+
+    // A word of a run: two that follow each other are neighbouring lanes', so that they write whole sectors.
+    struct place {
+      unsigned col;   ///< of the tile
+      unsigned word;  ///< of the run
+    };
+    const unsigned words = cols * arguments.run_words;
+    const divider& columns =
+        cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
+    const auto find = [&](unsigned number) {
+      const unsigned pair = number / 2;
+      const unsigned down = columns.quotient(pair);
+      return place{pair - down * cols, 2 * down + number % 2};
+    };
+    // Byte of the chunk where runs lie one after the other.
+    const auto slot = [&](const place& here) {
+      const unsigned to = arguments.by_cols.remainder(
+          static_cast<unsigned long long>(first_col + here.col) * arguments.tall + chunk);
+      return (to * arguments.run_words + here.word) * 16;
+    };
+    // Unit u of a word of a run, in its row.
+    const auto row_unit = [&](const place& here, int u) {
+      const unsigned byte = here.word * 16 + static_cast<unsigned>(u) * unit_bytes;
+      const unsigned row = byte / ElementBytes;
+      return rows + row * arguments.tile_pitch + here.col * ElementBytes + byte % ElementBytes;
+    };
+
+    if (tile != block) { group.sync(); }  // the tile before has been written
+    if constexpr (Undo) {
+      for (unsigned start = rank; start < words; start += batch * threads) {
+        word16 got[batch];
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < batch; ++i) {
+          const unsigned number = start + i * threads;
+          if (number < words) { got[i] = load_global<word16>(source + slot(find(number))); }
+        }
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < batch; ++i) {
+          if (start + i * threads >= words) { break; }
+          const loop_step here(i);
+          const place at = find(start + i * threads);
+          unit parts[units];
+          copy_bytes(parts, &got[i], 16);
+          TILETRANSPOSE_UNROLL
+          for (int u = 0; u < units; ++u) { store_shared(row_unit(at, u), parts[u]); }
+        }
+      }
+    } else {
+      each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
+                [&](unsigned char* to, unsigned at, int first, int end) {
+                  copy_part_async(to, source + at, first, end);
+                });
+      commit_copies();
+      wait_for_copies(0);
+    }
+    meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + chunk,
+         arguments.chunk_tiles.divisor);
+    if constexpr (Undo) {
+      each_word([&](unsigned char* from,
+                    unsigned at) { store_global(target + at, load_shared<word16>(from)); },
+                [](unsigned char*, unsigned, int, int) {});
+      // What is left of rows at both ends, a unit a thread.
+      const unsigned ends = dense ? 0 : arguments.rows * 2 * units;
+      for (unsigned at = rank; at < ends; at += threads) {
+        const loop_step here(at / threads);
+        const unsigned row = at / (2 * units);
+        const unsigned number = at % (2 * units);
+        const unsigned begin = row * row_bytes + first_byte;
+        const unsigned end = begin + cols * ElementBytes;
+        const unsigned byte = number < units ? begin + number * unit_bytes
+                                             : end / 16 * 16 + (number - units) * unit_bytes;
+        if (byte < (number < units ? divide_up(begin, 16) * 16 : end)) {
+          store_global(target + byte,
+                       load_shared<unit>(rows + row * arguments.tile_pitch + (byte - begin)));
+        }
+      }
+    } else {
+      TILETRANSPOSE_UNROLL_BY(2)
+      for (unsigned number = rank; number < words; number += threads) {
+        const place here = find(number);
+        unit parts[units];
+        TILETRANSPOSE_UNROLL
+        for (int u = 0; u < units; ++u) { parts[u] = load_shared<unit>(row_unit(here, u)); }
+        word16 all;
+        copy_bytes(&all, parts, 16);
+        store_global(target + slot(here), all);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
