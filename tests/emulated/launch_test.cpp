@@ -220,12 +220,13 @@ void check_inplace(shape s) {
 // Any shape in place, with as little scratch memory as there may be, on devices with and without cooperative
 // launches.
 template <class T>
-void check_rectangle(shape s, bool starts_together) {
+void check_rectangle(shape s, bool starts_together, int shared_bytes = 228 * 1024) {
   tt::emulated_buffer<T> matrix(s.nx * s.ny);
   fill(matrix);
   const std::vector<T> old(matrix.begin(), matrix.end());
   launch_case c(describe<T>("transpose_inplace with scratch", s));
   cpu::this_device().starts_together = starts_together;
+  cpu::this_device().shared_bytes = shared_bytes;
   std::size_t bytes = 0;
   cudaError_t status = tt::transpose_inplace(nullptr, bytes, matrix.data(), s.nx, s.ny);
   tt::emulated_buffer<unsigned char> scratch(bytes);
@@ -393,6 +394,20 @@ void check_others() {
   check_fused<T>(sizeof(T) <= 16 ? shape{144, 80} : shape{48, 34});
 }
 
+// Columns longer than the shared memory of all blocks, so that runs of elements move: of chunks that a block holds, and
+// that several hold together.
+template <class T>
+void check_runs() {
+  constexpr int little = 32 * 1024;
+  constexpr std::size_t few = 128 / sizeof(T) + 7;
+  constexpr std::size_t many = 20000 / sizeof(T) + 1;
+  check_rectangle<T>({few, many}, true, little);
+  check_rectangle<T>({few + 2, many}, false, little);
+  check_rectangle<T>({many, few}, true, little);
+  check_rectangle<T>({160, many}, true, little);
+  check_rectangle<T>({many, 160}, true, little);
+}
+
 constexpr bool is_power_or_three_halves(int bytes) {
   while (bytes % 2 == 0) { bytes /= 2; }
   return bytes == 1 || bytes == 3;
@@ -409,6 +424,7 @@ void check_size() {
       check_rectangle<element<Bytes, most>>({30, 24}, starts_together);
     }
   }
+  if constexpr (Bytes <= 4 || Bytes == 12 || Bytes == 16) { check_runs<element<Bytes, most>>(); }
   if constexpr (is_power_or_three_halves(Bytes)) {
     check_others<element<Bytes, most>>();
     if constexpr (most > 1) {  // as a struct of bytes, too

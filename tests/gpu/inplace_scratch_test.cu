@@ -159,6 +159,36 @@ TEST_CASE("scratch: large tiles of squares", "[inplace][quick]") {
   }
 }
 
+// Small elements whose sides have a common divisor move by runs: of chunks that a block holds, and that several hold.
+TEST_CASE("scratch: runs of elements", "[inplace][quick]") {
+  for_each_type(scratch_calls_between(1, 3), [&](const scratch_call& c, random_source& random) {
+    const std::size_t size = c.type.size;
+    const std::size_t few = 6 * (128 / size / 6 + 2);
+    const std::size_t many = 6 * (20000 / size / 6 + random.between(1, 300));
+    check_amounts(c, {few, many}, random);
+    check_amounts(c, {many, few}, random);
+    // No rows are left, and fewer than fill 16 bytes.
+    for (const std::size_t left : {0, 8}) {
+      check_smallest(c, {136, 33536 + left}, random);
+      check_smallest(c, {33536 + left, 136}, random);
+    }
+    check_smallest(c, {few, many}, random, size);  // as ever where the data start off 16 bytes
+  });
+}
+
+TEST_CASE("scratch: runs of elements of chunks that several blocks hold", "[inplace][quick]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : scratch_calls_between(1, 2)) {
+    if (c.type.alignment != c.type.size) continue;
+    const std::size_t many = 60 * (16440 / c.type.size / 60 + random.between(1, 9));
+    DYNAMIC_SECTION(c.type.name) {
+      check_smallest(c, {1260, many}, random);
+      check_smallest(c, {many, 1260}, random);
+    }
+  }
+}
+
 // As a caller would: ask, allocate what was asked for, call.
 TEST_CASE("scratch: the two phases", "[inplace][quick]") {
   require_device();
@@ -392,6 +422,20 @@ TEST_CASE("scratch: columns longer than shared memory", "[inplace]") {
   for (const shape s : {shape{35, 1200001}, shape{1200001, 33}}) {
     check_smallest(floats(), s, random);
     check_with(floats(), s, s.nx * s.ny * sizeof(float) - 1, random, sizeof(float));
+  }
+}
+
+TEST_CASE("scratch: runs of larger elements", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : plain_scratch_calls()) {
+    if (c.type.size < 4 || c.type.size > 16) continue;
+    const std::size_t few = 128 / c.type.size + random.between(1, 20);
+    const std::size_t many = 300000 + random.between(0, 5000);
+    DYNAMIC_SECTION(c.type.name) {
+      check_smallest(c, {few, many}, random);
+      check_smallest(c, {many, few}, random);
+    }
   }
 }
 
