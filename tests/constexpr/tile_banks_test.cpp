@@ -185,38 +185,47 @@ void check_groups(std::integer_sequence<int, Less...>) {
   (check_group<Less + 3>(), ...);
 }
 
-// Squares in place whose rows start anywhere: the lanes of a warp that store one element of each of their chunks, which
-// start `shift` elements before a column, and as many more in each row.
-template <int Bytes>
-void check_chunks() {
-  using shape = chunk_shape<Bytes>;
+// The worst request of a warp that deals out chunks of one row, wherever that starts.
+template <class Shape>
+int chunk_ways() {
   int worst = 0;
-  for (int first = 0; first < shape::threads; first += 32) {
-    for (int shift = 0; shift < shape::units; ++shift) {
-      for (int step = 0; step < shape::units; ++step) {
-        for (unsigned turn = 0; turn < shape::words; ++turn) {
-          const auto lanes = [&](int lane) -> long long {
-            const int rank = first + lane;
-            const int row = rank / shape::lanes;
-            const int col =
-                rank % shape::lanes * shape::units - (shift + row * step) % shape::units;
-            const auto word =
-                static_cast<int>((turn + static_cast<unsigned>(rank) / 8) % shape::words);
-            return col >= shape::side
-                       ? -1
-                       : shape::first + (col + word * shape::word_units) * shape::pitch +
-                             row * Bytes;
-          };
-          worst = larger(worst, request_ways(lanes, Bytes));
-        }
+  for (int start = 0; start < 16; start += Shape::unit_bytes) {
+    for (int word = 0; word < static_cast<int>(Shape::words); ++word) {
+      for (int unit = 0; unit < Shape::word_units; ++unit) {
+        const auto lanes = [&](int lane) -> long long {
+          const auto rank = static_cast<unsigned>(lane);
+          const auto turned = static_cast<int>((word + Shape::first_word(rank)) % Shape::words);
+          const int byte = 16 * lane - start +
+                           turned * static_cast<int>(sizeof(typename Shape::word)) +
+                           unit * Shape::unit_bytes;
+          const bool exists = lane < Shape::lanes && byte < Shape::row_bytes;
+          return exists ? static_cast<long long>(Shape::place(byte)) : -1;
+        };
+        worst = larger(worst, request_ways(lanes, Shape::unit_bytes));
       }
     }
   }
-  INFO(Bytes << " bytes");
-  CHECK(worst == shape::fill_ways);
+  return worst;
+}
+
+template <int Bytes, int Unit>
+void check_chunks() {
+  INFO("chunks of a square in place, " << Bytes << " bytes by " << Unit);
+  CHECK(chunk_ways<chunk_shape<Bytes, Unit>>() == 1);
+  CHECK(chunk_ways<chunk_shape<Bytes, Unit, small_chunk_policy<Bytes>>>() == 1);
+  if constexpr (Unit > 1) { check_chunks<Bytes, Unit / 2>(); }
+}
+
+template <int... Less>
+void check_all_chunks(std::integer_sequence<int, Less...>) {
+  (check_chunks<Less + 1, access_width(Less + 1)>(), ...);
 }
 
 }  // namespace
+
+TEST_CASE("tile banks: chunks of squares in place", "[banks]") {
+  check_all_chunks(std::make_integer_sequence<int, 64>());
+}
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
@@ -225,17 +234,6 @@ TEST_CASE("tile banks: every warp of every tile", "[banks]") {
 }
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.
-TEST_CASE("tile banks: squares in place whose rows start anywhere", "[banks]") {
-  check_chunks<1>();
-  check_chunks<2>();
-  check_chunks<4>();
-  check_chunks<8>();
-  STATIC_REQUIRE(chunk_shape<1>::fill_ways == 4);
-  STATIC_REQUIRE(chunk_shape<2>::fill_ways == 2);
-  STATIC_REQUIRE(chunk_shape<4>::fill_ways == 1);
-  STATIC_REQUIRE(chunk_shape<8>::fill_ways == 1);
-}
-
 TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[banks]") {
   STATIC_REQUIRE(turns_share_banks<16, 4>(128));
   STATIC_REQUIRE(turns_share_banks<16, 8>(128));

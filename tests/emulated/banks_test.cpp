@@ -290,6 +290,12 @@ TEST_CASE("banks: squares in place") {
   // Rows that start anywhere, four or two of them in a warp.
   check_square<element<1>>(357, 3, {{stores, 1, 4}, {loads, 4, 4}, {loads, 1, 4}});
   check_square<element<2>>(381, 1, {{stores, 2, 4}, {loads, 4, 4}, {loads, 2, 4}});
+  // Chunks, rows of which share a warp.
+  check_square<element<3>>(151, 1, {{stores, 1, 4}, {loads, 4, 5}, {loads, 1, 4}});
+  check_square<element<6>>(100, 1, {{stores, 2, 4}, {loads, 4, 5}, {loads, 2, 4}});
+  check_square<element<12>>(70, 1, {{stores, 4, 4}, {loads, 4, 4}});
+  check_square<element<31>>(50, 1, {{stores, 1, 4}, {loads, 4, 5}, {loads, 1, 4}});
+  check_square<element<48>>(50, 1, {});
 }
 
 TEST_CASE("banks: fused calls") {

@@ -9,7 +9,6 @@
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/shapes.cuh>
-#include <tiletranspose/detail/swap_kernel.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
@@ -346,95 +345,6 @@ TEST_CASE("parts of dynamic shared memory do not overlap") {
       });
   CHECK(report.clean());
   CHECK(wrong[0] == 0);
-}
-
-TEST_CASE("squares: each pair of tiles is taken once") {
-  for (unsigned tiles = 1; tiles <= 70; ++tiles) {
-    const tt::detail::pair_order order(tiles);
-    std::vector<int> taken(tiles * tiles);
-    for (unsigned block = 0; block < order.blocks(); ++block) {
-      const auto [row, col] = order(block);
-      if (row <= col && col < tiles) { ++taken[row * tiles + col]; }
-    }
-    INFO(tiles << " tiles a side");
-    for (unsigned row = 0; row < tiles; ++row) {
-      for (unsigned col = 0; col < tiles; ++col) {
-        REQUIRE(taken[row * tiles + col] == (row <= col ? 1 : 0));
-      }
-    }
-  }
-}
-
-namespace {
-
-// A square in its own memory, `gap` elements between its rows; all tiles of all blocks.
-template <class Shape, class T, class Body>
-void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, int most_ways, Body body) {
-  const std::size_t stride = side + gap;
-  tt::emulated_buffer<T> data(side * stride);
-  for (std::size_t i = 0; i < data.size(); ++i) { data[i] = static_cast<T>(i * 2654435761u >> 7); }
-  const std::vector<T> before(data.begin(), data.end());
-  const auto* const bytes = reinterpret_cast<unsigned char*>(data.data());
-  const tt::detail::swap_arguments arguments{
-      {const_cast<unsigned char*>(bytes), stride * sizeof(T), side},
-      tt::detail::pair_order((side + tile - 1) / tile),
-      {bytes, bytes + (data.size() - gap) * sizeof(T)}};
-  tt::emulator_options options;
-  options.knows(data.data(), data.size() - gap);
-  const tt::emulation_report report = tt::emulate(
-      options, static_cast<unsigned>(arguments.order.blocks()), 2 * Shape::threads,
-      2 * Shape::shared_bytes,
-      [&](tt::emulated_block block) { body(block.shared(), arguments, block.index().x); });
-  INFO(sizeof(T) << " bytes, " << side << " rows, gap " << gap << '\n' << report.table());
-  CHECK(report.clean());
-  CHECK(report.worst_ways() <= most_ways);
-  std::size_t wrong = 0;
-  for (std::size_t row = 0; row < side; ++row) {
-    for (std::size_t col = 0; col < stride; ++col) {
-      const std::size_t from = col < side ? col * stride + row : row * stride + col;
-      wrong += data[row * stride + col] != before[from];
-    }
-  }
-  CHECK(wrong == 0);
-}
-
-template <class T>
-void check_chunks() {
-  using shape = tt::detail::chunk_shape<sizeof(T)>;
-  constexpr std::size_t tile = shape::side;
-  const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
-    tt::detail::swap_chunks<shape>(tt::static_block<2 * shape::threads>{}, shared, arguments,
-                                   block);
-  };
-  for (const std::size_t side : {tile / 2, tile, 2 * tile, 3 * tile + 17}) {
-    check_pairs<shape, T>(side, tile, 0, 4, body);
-    check_pairs<shape, T>(side, tile, 3, 4, body);
-  }
-}
-
-}  // namespace
-
-TEST_CASE("squares: tiles whose rows start anywhere") {
-  check_chunks<unsigned char>();
-  check_chunks<unsigned short>();
-  check_chunks<unsigned>();
-  check_chunks<unsigned long long>();
-}
-
-template <class T>
-void check_large_tiles() {
-  constexpr int element = sizeof(T);
-  using shape = tt::detail::swap_shape<element, tt::detail::large_swap_policy<element>>;
-  check_pairs<shape, T>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 1,
-                        [](unsigned char* shared, const auto& arguments, unsigned block) {
-                          tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{},
-                                                        shared, arguments, block);
-                        });
-}
-
-TEST_CASE("squares: large tiles of 1 and 2 bytes") {
-  check_large_tiles<unsigned char>();
-  check_large_tiles<unsigned short>();
 }
 
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {

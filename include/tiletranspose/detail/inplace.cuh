@@ -66,23 +66,41 @@ cudaError_t launch_swapped_tiles(const square_problem& square, cudaStream_t stre
                       2 * Shape::shared_bytes, stream);
 }
 
-template <int ElementBytes, int Alignment>
-cudaError_t launch_swapped_views(const square_problem& square, cudaStream_t stream) {
-  if constexpr (access_width(ElementBytes, Alignment) == ElementBytes && ElementBytes <= 8) {
-    using shape = chunk_shape<ElementBytes>;
-    constexpr size_type shared_bytes = 2 * shape::shared_bytes;
-    if (takes_large_tiles(square.side * square.side, shape::side, shared_bytes)) {
-      const memory_range memory{square.data, square.data + (square.side - 1) * square.stride_bytes +
-                                                 square.side * ElementBytes};
-      return launch_swaps(&swap_chunks_kernel<shape>, square, shape::side, 2 * shape::threads,
-                          shared_bytes, stream, memory);
-    }
-  }
-  using tile = swap_tile<ElementBytes, Alignment>;
-  return launch_swaps(
-      &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>, square,
-      tile::side, tile::threads, 0, stream);
+/// True where a problem of so many elements, in squares of `side` a side, takes the large one of the tiles whose rows
+/// start anywhere. Squares of less than two tiles a side would leave most of them empty.
+template <class Shape>
+bool takes_large_chunks(size_type elements, size_type side) {
+  return side >= 2 * Shape::side &&
+         takes_large_tiles(elements, Shape::side, 2 * Shape::shared_bytes);
 }
+
+template <class Shape>
+cudaError_t launch_swapped_chunks(const square_problem& square, cudaStream_t stream) {
+  const unsigned char* const end =
+      square.data + (square.side - 1) * square.stride_bytes + square.side * Shape::element_bytes;
+  return launch_swaps(&swap_chunks_kernel<Shape>, square, Shape::side, 2 * Shape::threads,
+                      2 * Shape::shared_bytes, stream, {square.data, end});
+}
+
+template <int ElementBytes, int Unit>
+cudaError_t launch_swapped_units(const square_problem& square, cudaStream_t stream) {
+  using large = chunk_shape<ElementBytes, Unit>;
+  if (takes_large_chunks<large>(square.side * square.side, square.side)) {
+    return launch_swapped_chunks<large>(square, stream);
+  }
+  if constexpr (swaps_views<ElementBytes, Unit>) {
+    using tile = swap_tile<ElementBytes>;
+    return launch_swaps(
+        &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>, square,
+        tile::side, tile::threads, 0, stream);
+  } else {
+    using small = chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>;
+    return launch_swapped_chunks<small>(square, stream);
+  }
+}
+
+/// What memory is fetched by: rows of a tile that start on such boundaries share nothing with another tile.
+inline constexpr size_type line_bytes = 128;
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
 template <int ElementBytes, int Alignment>
@@ -92,7 +110,15 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   if (square.side == 1) { return cudaSuccess; }
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
   if constexpr (access_width(ElementBytes) == ElementBytes) {
-    if ((bits | square.side * ElementBytes) % max_access_bytes == 0) {
+    // Large squares whose rows do not start on lines take the longer rows of chunks all the same. H200, 2026-11-22, %
+    // of cudaMemcpyAsync by whole accesses, by chunks: 16380, 16368 and 16352 rows of 4 bytes, which start on 16, 64
+    // and 128 bytes, 74, 82; 77, 84; 86, 83; 11586 and 11592 of 8 bytes 74, 85; 76, 86; 8190 and 8184 of 16 bytes 82,
+    // 86; 88, 89; but 32752 and 32704 of 1 byte 79, 69; 83, 69; 23144 and 23136 of 2 bytes 76, 76; 78, 78.
+    using chunks = chunk_shape<ElementBytes, ElementBytes>;
+    const bool whole = (bits | square.side * ElementBytes) % max_access_bytes == 0;
+    if (whole && (ElementBytes <= 2 || bits % line_bytes == 0 ||
+                  square.side < large_whole_tiles * chunks::side ||
+                  2 * chunks::shared_bytes > most_shared_bytes())) {
       if constexpr (ElementBytes <= 2) {
         using large = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
         if (square.side >= large_whole_tiles * large::tile_rows &&
@@ -104,7 +130,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     }
   }
   return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-    return launch_swapped_views<ElementBytes, decltype(unit)::value>(square, stream);
+    return launch_swapped_units<ElementBytes, decltype(unit)::value>(square, stream);
   });
 }
 

@@ -187,20 +187,23 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
                            2 * shape::threads, 0, stream);
     }
   }
-  if constexpr (Unit == ElementBytes && ElementBytes <= 8) {
-    using shape = chunk_shape<ElementBytes>;
-    constexpr size_type shared_bytes = 2 * shape::shared_bytes;
-    // Squares of less than two tiles a side would leave most of them empty.
-    if (grid.common >= 2 * shape::side &&
-        takes_large_tiles(problem.rows * problem.cols, shape::side, shared_bytes)) {
-      return start_squares(&square_chunks_kernel<shape>, problem, grid, ElementBytes, shape::side,
-                           2 * shape::threads, shared_bytes, stream);
-    }
+  const auto launch_chunks = [&](auto shape) {
+    using tile = decltype(shape);
+    return start_squares(&square_chunks_kernel<tile>, problem, grid, ElementBytes, tile::side,
+                         2 * tile::threads, 2 * tile::shared_bytes, stream);
+  };
+  using large = chunk_shape<ElementBytes, Unit>;
+  if (takes_large_chunks<large>(problem.rows * problem.cols, grid.common)) {
+    return launch_chunks(large{});
   }
-  using tile = swap_tile<ElementBytes, Unit>;
-  return start_squares(
-      &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
-      problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
+  if constexpr (swaps_views<ElementBytes, Unit>) {
+    using tile = swap_tile<ElementBytes>;
+    return start_squares(
+        &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
+        problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
+  } else {
+    return launch_chunks(chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>{});
+  }
 }
 
 /// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.

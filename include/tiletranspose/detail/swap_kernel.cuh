@@ -187,172 +187,290 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
   }
 }
 
-/// Tiles of large squares whose rows start anywhere. A row is one 16-byte access shorter than `lanes` threads make, so
-/// that they cover it wherever it starts. Both ends of a row share a sector with another tile, so that long rows count
-/// more than many blocks. H200, 2026-11-21, % of cudaMemcpyAsync at 32749, 23143, 16381 and 11587 rows of 1, 2, 4 and
-/// 8 bytes: 60, 73, 79 and 82 (element by element in tiles of 64 or, for 8 bytes, 32 a side 48, 64, 72 and 72).
+/// Tiles of squares whose rows start anywhere. Both ends of a row share a sector with another tile, so that long rows
+/// count, and so do blocks enough to read while others write: a multiprocessor holds about 1024 threads, each of which
+/// has all of its loads under way at once. H200, 2026-11-22, % of cudaMemcpyAsync: 32749 rows of 1 byte 65.5 (tiles of
+/// 112 rows 60, of 240 rows 64), 23143 of 2 bytes 74, 16381 of 3 bytes 74 (128 and 165 rows 71), of 4 bytes 80 (60 rows
+/// 75), 9215 of 7 bytes 80 (56 rows 70), of 12 bytes 84 (32 rows 80), 6144 of 20 and 24 bytes 89 and 91, 5003 of 31
+/// bytes 82; with half of a thread's loads at once, 9215 rows of 7 bytes 64.
 template <int ElementBytes>
 struct chunk_policy {
-  static constexpr int lanes = ElementBytes == 1 ? 8 : ElementBytes == 2 ? 16 : 32;
-  static constexpr int threads = ElementBytes == 4 ? 512 : 256;  ///< of a tile
-  /// Of a multiprocessor.
-  static constexpr int blocks = ElementBytes == 1 ? 3 : ElementBytes == 4 ? 1 : 2;
-  /// Of a thread, under way at once: all, or four, where the compiler runs short of registers (H200, 2026-11-22: floats
-  /// 79 % with eight, 77.7 with four).
+  static constexpr int most_side = ElementBytes == 1    ? 160
+                                   : ElementBytes == 2  ? 120
+                                   : ElementBytes == 3  ? 80
+                                   : ElementBytes == 4  ? 124
+                                   : ElementBytes <= 12 ? 64
+                                   : ElementBytes <= 16 ? 48
+                                   : ElementBytes <= 48 ? 32
+                                                        : 16;
+  static constexpr int most_lanes = ElementBytes <= 12 ? 32 : ElementBytes <= 16 ? 48 : 64;
+  static constexpr int round_rows =  ///< that a tile's threads load at a time
+      ElementBytes <= 4    ? 16
+      : ElementBytes <= 12 ? 8
+      : ElementBytes <= 48 ? 4
+                           : 2;
+  /// Of a multiprocessor; as many as leave each the registers for its loads.
+  static constexpr int resident_threads = ElementBytes == 3                      ? 1536
+                                          : ElementBytes == 1 || most_side == 48 ? 768
+                                                                                 : 1024;
+  /// Of a thread, under way at once; 0: all. Four where the compiler runs short of registers (H200, 2026-11-22: floats
+  /// 79 % with all, 77.7 with four).
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
-  static constexpr int loads = ElementBytes == 8 ? 8 : 4;
+  static constexpr int most_loads = ElementBytes == 4 ? 4 : 0;
 #else
-  static constexpr int loads = ElementBytes == 2 ? 4 : 8;
+  static constexpr int most_loads = 0;
 #endif
 };
 
-/// In shared memory row c of such a tile is its column c as plain bytes: a row of the output.
-template <int ElementBytes, class Policy = chunk_policy<ElementBytes>>
+/// The same of small squares, whose time is that of one tile or a few (H200, 2026-11-22, us with large and small
+/// tiles: 1001 rows of 3 bytes 9.8, 7.1; 601 rows of 12 bytes 8.0, 5.9, of 31 bytes 16.1, 12.1).
+template <int ElementBytes>
+struct small_chunk_policy {
+  static constexpr int most_side = ElementBytes <= 4 ? 48 : ElementBytes <= 16 ? 32 : 16;
+  static constexpr int most_lanes = ElementBytes <= 16 ? 16 : 32;
+  static constexpr int round_rows = ElementBytes <= 3 ? 16 : ElementBytes <= 16 ? 8 : 4;
+  static constexpr int resident_threads = 1024;
+  static constexpr int most_loads = 0;
+};
+
+/// In shared memory row c of such a tile is its column c as plain bytes: a row of the output. Rows of the input are
+/// loaded in chunks of 16 bytes from the multiple of 16 at or below their start on, and dealt out unit by unit; `Unit`
+/// divides the elements' bytes and their addresses:
+///
+///     row r     |. . a a a b b b c|c c d d d e . .|     column 0   .... a a a ....    elements of 3 bytes
+///                   chunk 0             chunk 1         column 1   .... b b b ....
+///                                                       column 2   .... c c c ....
+template <int ElementBytes, int Unit, class Policy = chunk_policy<ElementBytes>>
 struct chunk_shape {
-  using unit = access_word_t<ElementBytes>;
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int threads = Policy::threads;
-  static constexpr int blocks = Policy::blocks;
-  static constexpr int lanes = Policy::lanes;
-  static constexpr int units = 16 / ElementBytes;  ///< elements of a chunk, 16 bytes
-  static constexpr int side = (lanes - 1) * units;
-  static constexpr int round_rows = threads / lanes;
-  static constexpr int rounds = (side + round_rows - 1) / round_rows;
-  static constexpr int loads = smaller(Policy::loads, rounds);
-  /// Of chunks at the ends of a row some elements are another tile's: they go to spare rows, without a question.
-  static constexpr int spare_rows = units - 1;
-  static constexpr int pitch = (side | 1) * ElementBytes;
-  static constexpr int first = spare_rows * pitch;
+  static constexpr int unit_bytes = Unit;
+  static constexpr int units = 16 / Unit;  ///< of a chunk
+  static constexpr int side =
+      smaller(Policy::most_side, (16 * Policy::most_lanes - 16 + Unit) / ElementBytes);
+  static constexpr int row_bytes = side * ElementBytes;
+  static constexpr int round_rows = Policy::round_rows;
+  /// Threads that cover a row wherever it starts.
+  static constexpr int lanes = round_up((row_bytes + 16 - Unit + 15) / 16, 32 / round_rows);
+  static constexpr int threads = lanes * round_rows;  ///< of a tile
+
+  /// Rows that lie a multiple of so many apart start alike in their chunks. A thread takes those in turn, `turns` of
+  /// them, before it goes on to the next of its `phases`.
+  static constexpr int phases = larger(units / round_rows, 1);
+  static constexpr int period = phases * round_rows;
+  static_assert(period % units == 0, "");
+  static constexpr int turns = (side + period - 1) / period;
+  static constexpr int rounds = phases * turns;
+  static constexpr int loads = Policy::most_loads == 0 ? rounds : Policy::most_loads;
+  static_assert(loads == rounds || turns % loads == 0, "");
+  /// Of edges, whose limits take registers.
+  static constexpr int edge_loads = turns % 2 == 0 ? 2 : 1;
+  /// The first row of a round, counted from the thread's first.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int row_of(int round) {
+    return round % turns * period + round / turns * round_rows;
+  }
+
+  /// Of a multiprocessor.
+  static constexpr int blocks = (Policy::resident_threads + threads) / (2 * threads);
+
+  /// Of chunks at the ends of a row some units are another tile's: they go to spare rows, without a question.
+  static constexpr int spare_rows = (16 - Unit + ElementBytes - 1) / ElementBytes;
+  /// Elements of a row continue where the neighbour's end, modulo all banks: what a warp stores at once lies there as
+  /// it lay in memory. Single units need an odd number of them only.
+  static constexpr int pitch = ElementBytes == Unit
+                                   ? (side | 1) * ElementBytes
+                                   : round_up(row_bytes - ElementBytes, 128) + ElementBytes;
+  static constexpr int first = spare_rows * pitch;  ///< where row 0 begins
   static constexpr int shared_bytes = round_up((side + 2 * spare_rows) * pitch, 16);
-  /// A chunk is moved in words, each lane beginning with the one of its turn, so that eight lanes whose chunks lie
+
+  /// A chunk is dealt out in words, each lane beginning with the one of its turn, so that eight lanes whose chunks lie
   /// in the same banks as others' do not meet them.
-  using word = access_word_t<larger(ElementBytes, 4)>;
+  using unit = access_word_t<Unit>;
+  using word = access_word_t<larger(Unit, 4)>;
   static constexpr unsigned words = 16 / sizeof(word);
   static constexpr int word_units = units / static_cast<int>(words);
-  /// The lanes of a row do not meet where they fill shared memory; those of several rows, whose chunks start anywhere, may:
-  /// 1- and 2-byte elements. An order without conflicts shifts each chunk by what its place is off a word. H200,
-  /// 2026-11-22, % of cudaMemcpyAsync, 32749 rows of 1 byte, 23143 of 2: 60.2, 73.5 as it is, 53.2, 72.8 without conflicts,
-  /// 60.9, 73.3 with the first word by the place of a chunk (2 ways).
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned first_word(unsigned rank) {
+    return rank / 8 % words;
+  }
+  /// Where the byte that follows the first of a row by `byte`, maybe less than 0, lies in shared memory if the row is
+  /// the tile's first.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned place(int byte) {
+    constexpr unsigned shift = 17;
+    constexpr unsigned inverse = (1u << shift) / ElementBytes + 1;
+    const unsigned at = static_cast<unsigned>(byte + spare_rows * ElementBytes);
+    return at + (at * inverse >> shift) * (pitch - ElementBytes);
+  }
+  /// The lanes of a row do not meet where they fill shared memory; those of several rows, whose chunks start anywhere,
+  /// may. An order without conflicts shifts each chunk by what its place is off a word. H200, 2026-11-22, % of
+  /// cudaMemcpyAsync, 32749 rows of 1 byte in tiles of 112, 23143 of 2: 60.2, 73.5 as it is, 53.2, 72.8 without
+  /// conflicts, 60.9, 73.3 with the first word by the place of a chunk (2 ways).
   struct fill_lanes {
     unsigned turn;
     constexpr long long operator()(int lane) const {
-      const unsigned word = (turn + static_cast<unsigned>(lane) / 8) % words;
-      return (lane % lanes * units + static_cast<int>(word) * word_units) * pitch;
+      const unsigned number = (turn + first_word(static_cast<unsigned>(lane))) % words;
+      return place(lane * 16 + static_cast<int>(number * sizeof(word)));
     }
   };
-  static constexpr int fill_ways = 32 / lanes;
   static constexpr bool rows_do_not_conflict() {
     for (unsigned turn = 0; turn < words; ++turn) {
-      if (request_ways(fill_lanes{turn}, element_bytes, banks_32x4, lanes) != 1) { return false; }
+      if (request_ways(fill_lanes{turn}, Unit, banks_32x4, smaller(lanes, 32)) != 1) {
+        return false;
+      }
     }
     return true;
   }
   static_assert(rows_do_not_conflict(), "a shipped tile must not conflict");
-  static_assert(lanes <= 32 && turn_ways<16>(lanes) == 1, "a shipped tile must not conflict");
+  /// Rows of lanes that are no multiple of eight meet where two of them are read by eight.
+  static_assert(turn_ways<16>(lanes) <= 2, "a shipped tile must not conflict");
 };
 
 /// The tile of a half-block: moved as it is from one place, turned to another.
 template <class Shape>
 struct chunk_tile {
   static constexpr int bytes = Shape::element_bytes;
+  static constexpr int unit_bytes = Shape::unit_bytes;
+  static constexpr unsigned words = Shape::words;
   using unit = typename Shape::unit;
   using word = typename Shape::word;
 
   unsigned char* shared;
   unsigned rank;
 
-  TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % Shape::words; }
-
-  /// Fills the tile from rows that lie in memory with 15 bytes before and after them: all of it, or `rows` rows of
-  /// `cols` elements.
+  /// Fills the tile from rows of which all chunks lie in memory, or those inside of `memory`: all of it, or `rows`
+  /// rows of `cols` elements.
   template <bool Whole>
   TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride,
-                                   int rows = Shape::side, int cols = Shape::side) const {
+                                   const memory_range& memory, int rows = Shape::side,
+                                   int cols = Shape::side) const {
     if (Whole) { rows = cols = Shape::side; }
+    constexpr int batch = Whole ? Shape::loads : Shape::edge_loads;
+    constexpr int turns = smaller(batch, Shape::turns);
+    constexpr int phases = batch / turns;
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
-    const auto start = [&](const unsigned char* row) {
-      return lane * Shape::units - static_cast<int>(address_bits(row) % 16) / bytes;
-    };
-    // Where limits take registers, a quarter of the rounds is under way at once.
-    constexpr int batch = Whole ? Shape::loads : (Shape::rounds + 3) / 4;
+    const unsigned first_word = Shape::first_word(rank);
     TILETRANSPOSE_UNROLL_BY(1)
     for (int begin = 0; begin < Shape::rounds; begin += batch) {
-      const int top = first + begin * Shape::round_rows;
-      word16 got[batch];
-      const unsigned char* row = from + top * stride;
+      const int top = first + (batch == Shape::rounds ? 0 : Shape::row_of(begin));
+      const unsigned char* const row = from + top * stride;
+      // Where the chunks of a phase start in their rows, and whether a round's exists.
+      const auto start = [&](int phase) {
+        const unsigned char* const alike = row + phase * Shape::round_rows * stride;
+        return lane * 16 - static_cast<int>(address_bits(alike) % 16);
+      };
+      const auto exists = [&](int phase, int turn) {
+        const int down = phase * Shape::round_rows + turn * Shape::period;
+        const bool has_row =
+            (Whole && batch == Shape::rounds && down + Shape::round_rows <= Shape::side) ||
+            top + down < rows;
+        return has_row && start(phase) < cols * bytes;
+      };
+      const auto inside = [&](const unsigned char* chunk) {
+        return Whole || (chunk >= memory.begin && chunk + 16 <= memory.end);
+      };
+      word16 got[phases][turns];
       TILETRANSPOSE_UNROLL
-      for (int round = 0; round < batch; ++round, row += Shape::round_rows * stride) {
-        const loop_step here(begin + round);
-        const int col = start(row);
-        if (top + round * Shape::round_rows < rows && col < cols) {
-          got[round] = load_global_part<word16>(row + col * bytes, larger(-col, 0) * bytes,
-                                                smaller(cols - col, Shape::units) * bytes);
+      for (int phase = 0; phase < phases; ++phase) {
+        const unsigned char* chunk = row + phase * Shape::round_rows * stride + start(phase);
+        TILETRANSPOSE_UNROLL
+        for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
+          const loop_step here(begin + phase * turns + turn);
+          if (exists(phase, turn) && inside(chunk)) {
+            got[phase][turn] = load_global_part<word16>(chunk, larger(-start(phase), 0),
+                                                        smaller(cols * bytes - start(phase), 16));
+          }
         }
       }
-      row = from + top * stride;
+      // Word by word, so that few registers tell where units go.
       TILETRANSPOSE_UNROLL
-      for (int round = 0; round < batch; ++round, row += Shape::round_rows * stride) {
-        const loop_step here(begin + round);
-        const int col = start(row);
-        const int at = top + round * Shape::round_rows;
-        if (at < rows && col < cols) { scatter(got[round], at, col); }
+      for (int phase = 0; phase < phases; ++phase) {
+        word turned[turns][words];
+        TILETRANSPOSE_UNROLL
+        for (int turn = 0; turn < turns; ++turn) {
+          turn_words(got[phase][turn], first_word, turned[turn]);
+        }
+        TILETRANSPOSE_UNROLL
+        for (unsigned w = 0; w < words; ++w) {
+          const int byte = start(phase) + static_cast<int>((w + first_word) % words * sizeof(word));
+          unsigned places[Shape::word_units];
+          TILETRANSPOSE_UNROLL
+          for (int u = 0; u < Shape::word_units; ++u) {
+            places[u] = Shape::place(byte + u * unit_bytes);
+          }
+          const unsigned char* chunk = row + phase * Shape::round_rows * stride + start(phase);
+          TILETRANSPOSE_UNROLL
+          for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
+            const loop_step here(begin + phase * turns + turn);
+            if (!exists(phase, turn) || !inside(chunk)) { continue; }
+            unsigned char* const to =
+                shared + (top + phase * Shape::round_rows + turn * Shape::period) * bytes;
+            TILETRANSPOSE_UNROLL
+            for (int u = 0; u < Shape::word_units; ++u) {
+              const loop_step part(static_cast<int>(w) * Shape::word_units + u);
+              store_shared(to + places[u], unit_of(turned[turn][w], u));
+            }
+          }
+        }
+      }
+      if (Whole) { continue; }
+      static_assert(Whole || phases == 1, "");
+      const unsigned char* chunk = row + start(0);
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
+        const loop_step here(begin + turn);
+        if (!exists(0, turn) || inside(chunk)) { continue; }
+        unsigned char* const to = shared + (top + turn * Shape::period) * bytes;
+        TILETRANSPOSE_UNROLL_BY(1)
+        for (int byte = larger(start(0), 0); byte < smaller(start(0) + 16, cols * bytes);
+             byte += unit_bytes) {
+          const loop_step part(byte);
+          store_shared(to + Shape::place(byte), load_global<unit>(chunk + (byte - start(0))));
+        }
       }
     }
   }
 
-  /// Turns 16 bytes that start at (row, col): element by element down a column of shared memory.
-  TILETRANSPOSE_FUNCTION void scatter(const word16& chunk, int row, int col) const {
-    word read[Shape::words];
-    word turned[Shape::words];
-    __builtin_memcpy(read, &chunk, 16);
-    turn_back(read, Shape::words - turn(), turned);
-    TILETRANSPOSE_UNROLL
-    for (unsigned w = 0; w < Shape::words; ++w) {
-      const int c = col + static_cast<int>((w + turn()) % Shape::words) * Shape::word_units;
-      unsigned char* const to = shared + Shape::first + c * Shape::pitch + row * bytes;
-      TILETRANSPOSE_UNROLL
-      for (int u = 0; u < Shape::word_units; ++u) {
-        const loop_step part(static_cast<int>(w) * Shape::word_units + u);
-        store_shared(to + u * Shape::pitch, static_cast<unit>(turned[w] >> (8 * bytes * u)));
-      }
+  /// The words of 16 bytes, from number `first` on.
+  TILETRANSPOSE_FUNCTION static void turn_words(const word16& chunk, unsigned first,
+                                                word (&turned)[words]) {
+    if constexpr (words == 1) {
+      turned[0] = chunk;
+    } else {
+      word read[words];
+      __builtin_memcpy(read, &chunk, 16);
+      turn_back(read, words - first, turned);
+    }
+  }
+  TILETRANSPOSE_FUNCTION static unit unit_of(const word& from, int number) {
+    if constexpr (Shape::word_units == 1) {
+      return from;
+    } else {
+      return static_cast<unit>(from >> (8 * unit_bytes * number));
     }
   }
 
-  /// The same element by element, as far as rows and columns exist.
-  TILETRANSPOSE_FUNCTION void fill_part(const unsigned char* from, size_type stride, int rows,
-                                        int cols) const {
-    constexpr int cells = Shape::side * Shape::side;
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (int cell = static_cast<int>(rank); cell < cells; cell += Shape::threads) {
-      const loop_step here(cell / Shape::threads);
-      const int row = cell / Shape::side;
-      const int col = cell % Shape::side;
-      if (row < rows && col < cols) {
-        store_shared(shared + Shape::first + col * Shape::pitch + row * bytes,
-                     load_global<unit>(from + row * stride + col * bytes));
-      }
-    }
-  }
-
-  /// Writes `rows` rows of `length` elements: chunks that start at multiples of 16 bytes, elements at both ends.
+  /// Writes `rows` rows of `length` bytes: chunks that start at multiples of 16 bytes, units at both ends.
   TILETRANSPOSE_FUNCTION void drain(unsigned char* to, size_type stride, int rows,
                                     int length) const {
     const auto head = [&](const unsigned char* row) {
-      return static_cast<int>((0u - address_bits(row)) % 16) / bytes;
+      return static_cast<int>((0u - address_bits(row)) % 16);
     };
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
-    unsigned char* row = to + first * stride;
-    TILETRANSPOSE_UNROLL
-    for (int round = 0; round < Shape::rounds; ++round, row += Shape::round_rows * stride) {
-      const loop_step here(round);
-      const int at = first + round * Shape::round_rows;
-      const int col = head(row) + lane * Shape::units;
-      if (at < rows && col + Shape::units <= length) {
-        const int place = Shape::first + at * Shape::pitch + col * bytes;
-        store_global(row + col * bytes,
-                     read_shared<16, bytes>(shared, static_cast<unsigned>(place), 0, rank));
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int phase = 0; phase < Shape::phases; ++phase) {
+      const int top = first + phase * Shape::round_rows;
+      unsigned char* const row = to + top * stride;
+      const int byte = head(row) + lane * 16;
+      if (byte + 16 > length) { continue; }
+      const unsigned from = static_cast<unsigned>(Shape::first + top * Shape::pitch + byte);
+      TILETRANSPOSE_UNROLL
+      for (int round = 0; round < Shape::turns; ++round) {
+        const loop_step here(phase * Shape::turns + round);
+        if (top + round * Shape::period < rows) {
+          store_global(row + byte + round * Shape::period * stride,
+                       read_shared<16, unit_bytes>(shared, from,
+                                                   round * Shape::period * Shape::pitch, rank));
+        }
       }
     }
     TILETRANSPOSE_UNROLL_BY(2)
@@ -360,14 +478,14 @@ struct chunk_tile {
       const loop_step here(step / Shape::threads);
       const int at = step / Shape::units;
       unsigned char* const out = to + at * stride;
+      const unsigned char* const row = shared + Shape::first + at * Shape::pitch;
       const int front = smaller(head(out), length);
-      const int ends = front + (length - front) % Shape::units;
+      const int ends = front + (length - front) % 16;
       TILETRANSPOSE_UNROLL_BY(1)
-      for (int end = step % Shape::units; end < ends; end += Shape::units) {
-        const loop_step part(end / Shape::units);
-        const int col = end < front ? end : length - ends + end;
-        store_global(out + col * bytes,
-                     load_shared<unit>(shared + Shape::first + at * Shape::pitch + col * bytes));
+      for (int end = step % Shape::units * unit_bytes; end < ends; end += 16) {
+        const loop_step part(end / 16);
+        const int byte = end < front ? end : length - ends + end;
+        store_global(out + byte, load_shared<unit>(row + byte));
       }
     }
   }
@@ -395,38 +513,30 @@ TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
   unsigned char* const to = place(own.col, own.row);
   if (own.exists) {
     const unsigned char* const last = from + (rows - 1) * square.stride_bytes;
-    if (!arguments.memory.reaches_around(from, last + cols * Shape::element_bytes)) {
-      tile.fill_part(from, square.stride_bytes, rows, cols);
-    } else if (smaller(rows, cols) == Shape::side) {
-      tile.template fill<true>(from, square.stride_bytes);
+    if (smaller(rows, cols) == Shape::side &&
+        arguments.memory.reaches_around(from, last + cols * Shape::element_bytes)) {
+      tile.template fill<true>(from, square.stride_bytes, arguments.memory);
     } else {
-      tile.template fill<false>(from, square.stride_bytes, rows, cols);
+      tile.template fill<false>(from, square.stride_bytes, arguments.memory, rows, cols);
     }
   }
   group.sync();
-  if (own.exists) { tile.drain(to, square.stride_bytes, cols, rows); }
+  if (own.exists) { tile.drain(to, square.stride_bytes, cols, rows * Shape::element_bytes); }
 }
 
-/// The tile of the other squares, from the public parts.
-template <int ElementBytes, int Alignment>
-struct swap_tile {
-  using element_type = element<ElementBytes, Alignment>;
-  template <int Side>
-  using square_tile =
-      shared_tile<element_type,
-                  padded_layout<element_type, Side, Side, default_padding<element_type, Side>()>>;
+/// True for small squares of elements that one access moves, whose time is that of a load and a store.
+template <int ElementBytes, int Unit>
+inline constexpr bool swaps_views = ElementBytes == Unit&& ElementBytes <= 8;
 
-  static constexpr int wanted = ElementBytes <= 4 ? 64 : ElementBytes <= 16 ? 32 : 16;
-  /// Elements of 38, 62 and 63 bytes take so much padding that two tiles would not fit 48 KB.
-  static constexpr bool fits =
-      2 * sizeof(typename square_tile<wanted>::storage) <= default_shared_bytes;
+/// Their tile, from the public parts.
+template <int ElementBytes>
+struct swap_tile {
+  using element_type = element<ElementBytes, ElementBytes>;
+  static constexpr int side = ElementBytes <= 4 ? 64 : 32;
   static constexpr int threads = ElementBytes <= 4 ? 512 : 256;  ///< half of them a tile
-  /// Bytes that a thread loads one at a time, all of a tile under way, take a register each.
-  static constexpr int unit = access_width(ElementBytes, Alignment);
-  static constexpr int loads = wanted * wanted * (ElementBytes / unit) / (threads / 2);
-  static constexpr bool crowded = unit == 1 && loads > 16 && loads <= most_unrolled_rounds;
-  static constexpr int side = fits && !crowded ? wanted : wanted / 2;
-  using type = square_tile<side>;
+  using type =
+      shared_tile<element_type,
+                  padded_layout<element_type, side, side, default_padding<element_type, side>()>>;
 };
 
 /// The kernel's body where addresses are what T asks for.

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Squares that trade tiles in their own memory: every byte lands, none other is touched, and no request meets more
+// often in a bank than it must.
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstddef>
+#include <tiletranspose/detail/swap_kernel.cuh>
+#include <tiletranspose/emulator.cuh>
+#include <vector>
+
+#include "elements.hpp"
+
+TEST_CASE("squares: each pair of tiles is taken once") {
+  for (unsigned tiles = 1; tiles <= 70; ++tiles) {
+    const tt::detail::pair_order order(tiles);
+    std::vector<int> taken(tiles * tiles);
+    for (unsigned block = 0; block < order.blocks(); ++block) {
+      const auto [row, col] = order(block);
+      if (row <= col && col < tiles) { ++taken[row * tiles + col]; }
+    }
+    INFO(tiles << " tiles a side");
+    for (unsigned row = 0; row < tiles; ++row) {
+      for (unsigned col = 0; col < tiles; ++col) {
+        REQUIRE(taken[row * tiles + col] == (row <= col ? 1 : 0));
+      }
+    }
+  }
+}
+
+namespace {
+
+// A square in its own memory that starts `offset` bytes after a multiple of 16, its rows `gap` bytes apart; all tiles
+// of all blocks.
+template <class Shape, class Body>
+void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_t offset,
+                 int most_ways, Body body) {
+  constexpr std::size_t element_bytes = Shape::element_bytes;
+  const std::size_t stride = side * element_bytes + gap;
+  const std::size_t length = (side - 1) * stride + side * element_bytes;
+  tt::emulated_buffer<element<16>> data((offset + length + 15) / 16);
+  fill(data);
+  auto* const first = reinterpret_cast<unsigned char*>(data.data()) + offset;
+  const std::vector<unsigned char> before(first, first + length);
+  const tt::detail::swap_arguments arguments{{first, stride, side},
+                                             tt::detail::pair_order((side + tile - 1) / tile),
+                                             {first, first + length}};
+  tt::emulator_options options;
+  options.knows(first, length);
+  const tt::emulation_report report = tt::emulate(
+      options, static_cast<unsigned>(arguments.order.blocks()), 2 * Shape::threads,
+      2 * Shape::shared_bytes,
+      [&](tt::emulated_block block) { body(block.shared(), arguments, block.index().x); });
+  INFO(element_bytes << " bytes, " << side << " rows " << gap << " bytes apart from byte " << offset
+                     << " on\n"
+                     << report.table());
+  CHECK(report.clean());
+  CHECK(report.worst_ways() <= most_ways);
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < length; ++i) {
+    const std::size_t row = i / stride;
+    const std::size_t col = i % stride / element_bytes;
+    const std::size_t from =
+        col < side ? col * stride + row * element_bytes + i % stride % element_bytes : i;
+    wrong += first[i] != before[from];
+  }
+  CHECK(wrong == 0);
+}
+
+// Rows that start on every unit of 16 bytes in turn, and all alike.
+template <class Shape>
+void check_chunks() {
+  constexpr std::size_t tile = Shape::side;
+  constexpr std::size_t unit = Shape::unit_bytes;
+  // The word behind 16 bytes, which rows read by lanes that are no multiple of eight meet once more.
+  constexpr int ways = Shape::lanes % 8 == 0 ? 4 : 5;
+  const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
+    tt::detail::swap_chunks<Shape>(tt::static_block<2 * Shape::threads>{}, shared, arguments,
+                                   block);
+  };
+  for (const std::size_t side : {std::size_t{2}, tile / 2, tile, 2 * tile, 3 * tile + 5}) {
+    check_pairs<Shape>(side, tile, 0, 0, ways, body);
+    check_pairs<Shape>(side, tile, 3 * unit, unit % 16, ways, body);
+    check_pairs<Shape>(side, tile, 16 - side * Shape::element_bytes % 16, 16 - unit, ways, body);
+  }
+}
+
+template <int ElementBytes, int Unit = tt::access_width(ElementBytes)>
+void check_sizes() {
+  check_chunks<tt::detail::chunk_shape<ElementBytes, Unit>>();
+  if constexpr (!tt::detail::swaps_views<ElementBytes, Unit>) {
+    check_chunks<tt::detail::chunk_shape<ElementBytes, Unit,
+                                         tt::detail::small_chunk_policy<ElementBytes>>>();
+  }
+}
+
+}  // namespace
+
+TEST_CASE("squares: tiles whose rows start anywhere, powers of two") {
+  check_sizes<1>();
+  check_sizes<2>();
+  check_sizes<4>();
+  check_sizes<4, 1>();
+  check_sizes<8>();
+  check_sizes<8, 2>();
+  check_sizes<16>();
+}
+
+TEST_CASE("squares: tiles whose rows start anywhere, other elements") {
+  check_sizes<3>();
+  check_sizes<5>();
+  check_sizes<6>();
+  check_sizes<7>();
+  check_sizes<12>();
+  check_sizes<20>();
+  check_sizes<24>();
+  check_sizes<31>();
+  check_sizes<48>();
+  check_sizes<63>();
+}
+
+template <int ElementBytes>
+void check_large_tiles() {
+  using shape = tt::detail::swap_shape<ElementBytes, tt::detail::large_swap_policy<ElementBytes>>;
+  check_pairs<shape>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 0, 1,
+                     [](unsigned char* shared, const auto& arguments, unsigned block) {
+                       tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{}, shared,
+                                                     arguments, block);
+                     });
+}
+
+TEST_CASE("squares: large tiles of 1 and 2 bytes") {
+  check_large_tiles<1>();
+  check_large_tiles<2>();
+}
