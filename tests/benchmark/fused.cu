@@ -3,7 +3,8 @@
 
 // Speed of the fused calls beside cudaMemcpyAsync of the bytes that each of them moves: conversions,
 // accumulation into an output that is read first, two outputs from one read. Float and double
-// accumulation also beside cublas<t>geam, which has that form.
+// accumulation also beside cublas<t>geam, which has that form. All of them beside a kernel that reads and writes
+// as many bytes of each matrix in their order, because mixes of reads and writes cost other than a copy.
 
 #include <cuComplex.h>
 #include <cublas_v2.h>
@@ -100,6 +101,48 @@ __global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shap
   }
 }
 
+// ---- the same bytes in order --------------------------------------------------------------------
+
+template <int Bytes>
+struct alignas(Bytes) word_of {
+  unsigned char bytes[Bytes];
+};
+
+// What a call of `Form` reads and writes, by accesses of up to 16 bytes; all loads of a thread come first.
+template <form Form, int In, int Out>
+__global__ void __launch_bounds__(256)
+    move_in_order(const word_of<In>* in, word_of<Out>* out, word_of<Out>* copy) {
+  constexpr int rounds = 4;
+  const std::size_t first = std::size_t{blockIdx.x} * (rounds * 256) + threadIdx.x;
+  word_of<In> loaded[rounds];
+  word_of<Out> results[rounds] = {};
+  for (int i = 0; i < rounds; ++i) { loaded[i] = in[first + i * 256]; }
+  if constexpr (Form == form::accumulate) {
+    for (int i = 0; i < rounds; ++i) { results[i] = out[first + i * 256]; }
+  }
+  for (int i = 0; i < rounds; ++i) {
+    for (int k = 0; k < Out; ++k) {
+      results[i].bytes[k] =
+          static_cast<unsigned char>(results[i].bytes[k] + loaded[i].bytes[k % In]);
+    }
+    out[first + i * 256] = results[i];
+    if constexpr (Form == form::dual) { copy[first + i * 256] = results[i]; }
+  }
+}
+
+// Leaves out what is less than a block.
+template <form Form, class T, class U>
+cudaError_t move_streams(U* out, U* copy, const T* in, std::size_t elements) {
+  constexpr int group = 16 / static_cast<int>(std::max(sizeof(T), sizeof(U)));
+  using in_word = word_of<group* static_cast<int>(sizeof(T))>;
+  using out_word = word_of<group* static_cast<int>(sizeof(U))>;
+  move_in_order<Form, sizeof(in_word), sizeof(out_word)>
+      <<<static_cast<unsigned>(elements / (group * 1024)), 256, 0, device().stream>>>(
+          reinterpret_cast<const in_word*>(in), reinterpret_cast<out_word*>(out),
+          reinterpret_cast<out_word*>(copy));
+  return cudaGetLastError();
+}
+
 // ---- cases --------------------------------------------------------------------------------------
 
 template <class T>
@@ -173,6 +216,9 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
                 !std::is_same_v<T, cuDoubleComplex>) {
     field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
   }
+  field.push_back({contender::streams,
+                   [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
+                   {}});
   const result r{row, name, static_cast<double>(moved), race(stopwatch::device, field, 1)};
   publish(state, r);
 }

@@ -193,7 +193,8 @@ enum class stopwatch { device, graph, host };
 // Whoever runs in a case: the reference first, this library second, its peers after them.
 // slot: which copy of the problem, where a case rotates through several.
 struct contender {
-  enum role : std::size_t { reference, ours, textbook, geam, thrust, count };
+  // `streams`: as many bytes of the same matrices, moved by a kernel that leaves them in order.
+  enum role : std::size_t { reference, ours, textbook, geam, thrust, streams, count };
   role who;
   std::function<cudaError_t(std::size_t slot)> call;
   std::function<void(std::size_t slot)> check;  // throws; none for the reference
@@ -308,7 +309,8 @@ inline times race(stopwatch watch, const std::vector<contender>& field, std::siz
 template <class Prepare>
 void verify_all(std::vector<contender>& field, std::size_t slots, const std::string& name,
                 Prepare prepare) {
-  static constexpr const char* who[] = {"reference", "tiletranspose", "textbook", "geam", "thrust"};
+  static constexpr const char* who[] = {"reference", "tiletranspose", "textbook",
+                                        "geam",      "thrust",        "streams"};
   const arena& a = device();
   for (auto c = field.begin(); c != field.end();) {
     prepare();
@@ -393,13 +395,14 @@ inline void register_case(const std::string& name, std::function<void(benchmark:
 }
 
 inline void publish(benchmark::State& state, const result& r) {
-  static constexpr const char* names[] = {"ref", "tt", "textbook", "geam", "thrust"};
+  static constexpr const char* names[] = {"ref", "tt", "textbook", "geam", "thrust", "streams"};
   for (auto _ : state) { state.SetIterationTime(r.seconds[contender::ours]); }
   if (r.row.watch == stopwatch::device) {
     state.counters["pct_of_memcpy"] = r.percent(contender::ours);
     state.counters["TBps"] = r.terabytes(contender::ours);
     state.counters["memcpy_TBps"] = r.terabytes(contender::reference);
-    for (const auto who : {contender::textbook, contender::geam, contender::thrust}) {
+    for (const auto who :
+         {contender::textbook, contender::geam, contender::thrust, contender::streams}) {
       if (r.seconds[who] > 0) { state.counters[std::string{names[who]} + "_pct"] = r.percent(who); }
     }
   } else {
@@ -508,6 +511,18 @@ inline void write_tables(std::ostream& to, const std::string& where) {
     row.push_back(number(r.terabytes(contender::reference), 2));
     return row;
   });
+  bool any_streams = false;
+  for (const result& r : outcome().results) {
+    if (!(r.seconds[contender::streams] > 0)) { continue; }
+    to << (any_streams
+               ? ""
+               : "\n| case, % of cudaMemcpyAsync | tiletranspose | same bytes in order | of "
+                 "these, % |\n|---|---|---|---|\n")
+       << "| " << r.name << " | " << share(r, contender::ours) << " | "
+       << share(r, contender::streams) << " | "
+       << number(100 * r.seconds[contender::streams] / r.seconds[contender::ours], 1) << " |\n";
+    any_streams = true;
+  }
   section(stopwatch::graph,
           "\n| us a call inside a graph | cudaMemcpyAsync | tiletranspose | ratio | textbook "
           "| cuBLAS geam |\n"

@@ -145,14 +145,14 @@ TEST_CASE("fused: 1-byte elements") {
 
 TEST_CASE("fused: 2-byte elements") {
   check_calls<element<2>, element<2>>(384, 384);
-  check_calls<element<2>, element<1>>(704, 384);
+  check_calls<element<2>, element<1>>(704, 640);
   check_calls<element<2>, element<4>>(384, 192);
 }
 
 TEST_CASE("fused: 4-byte elements") {
   check_calls<element<4>, element<4>>(384, 192);
-  check_calls<element<4>, element<2>>(352, 384);
-  check_calls<element<4>, element<1>>(320, 384);
+  check_calls<element<4>, element<2>>(416, 384);
+  check_calls<element<4>, element<1>>(416, 640);
   check_calls<element<4>, element<8>>(192, 192);
 }
 

@@ -27,13 +27,16 @@ constexpr int fused_blocks() {
   const bool converts_many =
       Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
   const bool narrows_words = Fused::combines && in > 2 && out <= 2;
-  const bool widens_bytes = Fused::combines && in == 1 && out > 1;
+  const bool widens = Fused::combines && in <= 2 && out > in;
   const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
-  const bool copies_alike = Fused::copies && (in == out || (Fused::deals && in == 2 && out == 1));
+  const bool copies_alike = Fused::copies && in == out;
   const bool adds_alike = Fused::combines && Fused::shifts && in == out;
   const bool few =
-      in + out > 8 || converts_many || narrows_words || widens_bytes || copies_alike || adds_alike;
-  const int blocks = in + out > 16 || crowded                                      ? 1
+      in + out > 8 || converts_many || narrows_words || widens || copies_alike || adds_alike;
+  const int blocks = in + out > 16 || crowded ? 1
+                     : Fused::threads == 512  ? (Fused::count == 1   ? 3
+                                                 : Fused::splits_out ? 1
+                                                                     : 2)
                      : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
                      : few                                                         ? 3
                      : Fused::shifts && !Fused::combines && in != out              ? 5
@@ -90,10 +93,11 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
-  // Two outputs, one along each side of the input: neighbours write neighbouring memory in both. H200, 2026-11-22, % of
-  // cudaMemcpyAsync of as much traffic with 1, 4, 8 and 16: 32768 x 32768 bytes 83.8, 86.2, 85.4, 84.5, 16384 x 16384
-  // floats 93.6, 93.3, 93.1, 92.9. Of the bytes moved, with 8 and 32, 16381 x 16411 floats 80.3, 81.6.
-  const int strip_width = Kind != fusion::dual ? 1 : Aligned ? 8 : 32;
+  // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and of
+  // the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32, 128
+  // and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to bytes
+  // 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2; 91.6, 93.0.
+  const int strip_width = Kind == fusion::dual ? 512 : 1;
   if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
       const bool copies = Kind == fusion::dual;

@@ -232,6 +232,31 @@ TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
 #endif
 }
 
+/// The same, with 128 bytes where `Near`, of memory that the kernel writes.
+template <class Word, bool Near>
+TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
+                                             access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
+  Word word;
+  if constexpr (sizeof(Word) == 16 && Near) {
+    asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(address)
+                 : "memory");
+  } else if constexpr (sizeof(Word) == 8 && Near) {
+    asm volatile("ld.global.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
+  } else if constexpr (sizeof(Word) == 4 && Near) {
+    asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
+  } else {
+    word = load_global<Word>(address);
+  }
+  (void)site;
+  return word;
+#else
+  return load_global<Word>(address, site);
+#endif
+}
+
 /// The word boundary at or below an address.
 TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* address) {
   return reinterpret_cast<const unsigned char*>(reinterpret_cast<size_type>(address) &

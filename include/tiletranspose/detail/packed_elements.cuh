@@ -26,16 +26,19 @@ struct packed_elements {
   TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
     __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
   }
+  /// Fetched: load_constant_near.
+  template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
     each([&](unsigned char* part, int i) {
-      const auto word = load_constant<access_word_t<Unit>>(address + i);
+      const auto word = load_constant_near<access_word_t<Unit>, Fetched>(address + i);
       __builtin_memcpy(part, &word, Unit);
     });
   }
-  /// From memory that the kernel writes.
+  /// From memory that the kernel writes. Near: load_global_near.
+  template <bool Near = false>
   TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
     each([&](unsigned char* part, int i) {
-      const auto word = load_global<access_word_t<Unit>>(address + i);
+      const auto word = load_global_near<access_word_t<Unit>, Near>(address + i);
       __builtin_memcpy(part, &word, Unit);
     });
   }

@@ -85,13 +85,16 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in
 
 /// The tile of a fused kernel.
 struct fused_policy {
-  int rows;        ///< of the input
-  int lanes;       ///< threads that share one of them
-  int count;       ///< elements that a thread takes of one
-  int micro_rows;  ///< rows that it takes at a time
+  int rows;           ///< of the input
+  int lanes;          ///< threads that share one of them
+  int count;          ///< elements that a thread takes of one
+  int micro_rows;     ///< rows that it takes at a time
+  int threads = 256;  ///< of a block
 };
 
-/// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-21, near 16384 x 16384.
+/// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-22, near 16384 x 16384. Rows
+/// of odd shapes that neighbours read too pass the L2 cache twice, which is what most of them wait for: the larger a
+/// tile, the fewer.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
                                                                     int out_bytes,
                                                                     fused_loads loads) {
@@ -101,20 +104,33 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   const bool to_bytes = kind == fusion::transform && in_bytes == 1 && out_bytes == 1;
   switch (loads) {
     case fused_loads::dealt:
+      // Halves to bytes 84 %, floats to halves 90, to bytes 92.
+      if (kind == fusion::dual && in_bytes > out_bytes && in_bytes <= 4) {
+        return {in_bytes == 4 * out_bytes ? 256 : 128, 32, 16 / in_bytes, 1, 512};
+      }
       return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32,
               16 / larger(larger(in_bytes, out_bytes), 2), 1};
     case fused_loads::shifted:
-      // Bytes: 81 %; 73 by 8 x 8, 70 by 4 x 4 elements.
-      if (in_bytes == 1 && out_bytes == 1) { return {128, combines ? 16 : 32, 8, 4}; }
+      // Bytes added to bytes 80 %, halves to halves 92; 77 and 87 by half as many columns and threads. Bytes added to
+      // halves lose 6 points by such tiles.
+      if (combines && in_bytes == out_bytes) {
+        return {128, 32, in_bytes == 1 ? 8 : 4, in_bytes == 1 ? 4 : 2, 512};
+      }
+      // Bytes: 85 %; 76 by 8 x 8 elements.
+      if (in_bytes == 1 && out_bytes == 1) { return {128, 32, 8, 4}; }
       return {out_bytes <= 2   ? 128
               : out_bytes <= 8 ? 64
                                : 32,
-              combines ? 16 : 32, 4, combines && out_bytes == 2 ? 2 : 4};
+              combines && (out_bytes <= 2 || out_bytes > 4) ? 16 : 32, 4,
+              combines && out_bytes == 2 ? 2 : 4};
     case fused_loads::vectors:
       if (to_bytes) { return {128, 16, 16, 8}; }  // 95 %; 92 by 8 x 8 elements
       if (kind == fusion::dual) {
-        return {out_bytes <= 2 ? 128 : 64, 16, power_below(16 / larger(widest, 2)), 4};
+        return {out_bytes <= 2 ? 128 : 64, in_bytes == 4 && out_bytes == 2 ? 32 : 16,
+                power_below(16 / larger(widest, 2)), 4};
       }
+      // 94 %; 93 by two elements a lane.
+      if (kind == fusion::transform && in_bytes == 2 && out_bytes == 4) { return {64, 16, 8, 1}; }
       return {out_bytes <= 2   ? 128
               : out_bytes <= 8 ? 64
                                : 32,
@@ -123,6 +139,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
     default:
       break;
   }
+  // 91 %; 88 by 128 rows and 256 threads.
+  if (kind == fusion::transform && in_bytes == 4 && out_bytes == 1) { return {256, 64, 1, 4, 512}; }
   const int rows = out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32;
   const int cols = larger(in_bytes, out_bytes) > 16  ? 16
                    : larger(in_bytes, out_bytes) > 8 ? 32
@@ -138,7 +156,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
 template <class In, class Out, fusion Kind, bool Aligned>
 struct fused_shape {
   static constexpr bool copies = Kind == fusion::dual;
-  static constexpr int threads = 256;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
   static constexpr int in_unit = access_width(in_bytes, alignof(In));
   static constexpr int out_bytes = static_cast<int>(sizeof(Out));
@@ -164,6 +181,7 @@ struct fused_shape {
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr fused_policy wanted = tuned_fused_policy(Kind, in_bytes, out_bytes, loads);
+  static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows : 1;
   static constexpr int load_bytes = count * in_bytes;
@@ -265,6 +283,11 @@ struct fused_shape {
   /// for one round. H200, 2026-11-22, odd rows, % of cudaMemcpyAsync: halves added to floats 88, 80 with two.
   static constexpr bool loads_one_round = shifts && combines && out_bytes > in_bytes;
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
+
+  /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
+  /// those that read old elements; where one is several accesses, these have asked already.
+  static constexpr int fetched = Aligned ? 0 : 128;
+  static constexpr bool fetches_old = fetched > 0 && !splits_out;
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
@@ -454,7 +477,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
     }
     each([&](vector& to) {
       if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
-        to.load(row + byte);
+        to.template load<Fused::fetched>(row + byte);
       } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < Fused::load_bytes; w += 4) {
@@ -489,7 +512,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
         const unsigned char* const start = starts[r] + b * places::apart * source.stride_bytes;
         const int from = byte - past[r];
         if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
-          const auto all = load_constant<access_word_t<bytes>>(start);
+          const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
           __builtin_memcpy(raw[b][r], &all, bytes);
         } else {
           TILETRANSPOSE_UNROLL
@@ -662,7 +685,7 @@ TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old
   visit_vectors<Fused, bytes, Interior>(
       group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          old.vectors[round].load_changing(address);
+          old.vectors[round].template load_changing<Fused::fetches_old>(address);
         }
       });
 }
@@ -679,7 +702,7 @@ TILETRANSPOSE_FUNCTION void recall_to_shared(Group group, unsigned char* shared,
   visit_vectors<Fused, bytes, Interior>(
       group, target,
       [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-        old[round] = load_global<access_word_t<bytes>>(address);
+        old[round] = load_global_near<access_word_t<bytes>, Fused::fetches_old>(address);
         // At the ends of a matrix registers are short.
         if (!Interior) { keep(round, address, byte, row, further); }
       });
