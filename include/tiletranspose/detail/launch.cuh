@@ -285,9 +285,9 @@ bool turn(const tile_problem& problem, size_type batch, cudaStream_t stream, cud
 
 /// Launches the sheared kernel with boxes of a shape; false where it cannot.
 template <class Shape>
-bool launch_sheared(const tile_problem& problem, size_type batch, cudaStream_t stream,
-                    cudaError_t& status) {
-  sheared_plan plan = plan_sheared<Shape>(problem, batch);
+bool launch_sheared(const tile_problem& problem, size_type batch, size_type most_shared,
+                    cudaStream_t stream, cudaError_t& status) {
+  sheared_plan plan = plan_sheared<Shape>(problem, batch, most_shared);
   if (plan.blocks > max_blocks ||  // another kernel splits the work
       (plan.shared_bytes > default_shared_bytes && plan.shared_bytes > most_shared_bytes())) {
     return false;
@@ -307,11 +307,14 @@ bool shear(const tile_problem& problem, size_type batch, box_kind kind, size_typ
            cudaStream_t stream, cudaError_t& status) {
   switch (choose_sheared(problem, batch, ElementBytes, kind, most_shared)) {
     case sheared_kind::matrices:
-      return launch_sheared<sheared_matrices<ElementBytes>>(problem, batch, stream, status);
+      return launch_sheared<sheared_matrices<ElementBytes>>(problem, batch, most_shared, stream,
+                                                            status);
     case sheared_kind::columns:
-      return launch_sheared<sheared_columns<ElementBytes>>(problem, batch, stream, status);
+      return launch_sheared<sheared_columns<ElementBytes>>(problem, batch, most_shared, stream,
+                                                           status);
     case sheared_kind::rows:
-      return launch_sheared<sheared_rows<ElementBytes>>(problem, batch, stream, status);
+      return launch_sheared<sheared_rows<ElementBytes>>(problem, batch, most_shared, stream,
+                                                        status);
     default:
       return false;
   }
