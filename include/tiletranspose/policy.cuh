@@ -107,7 +107,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
   const int line = element_bytes <= 16 ? 128 : sector_bytes;
   int rows = 16;
-  while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
+  // 24 bytes at multiples of 8, odd shapes: 92 % with 384 bytes, 96 with 768.
+  const int least = unit >= 8 ? 512 : 192;
+  while (rows * element_bytes < least || rows * element_bytes % line != 0) { rows *= 2; }
   const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
   const int row_units = cols * element_bytes / unit;
   const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
@@ -142,7 +144,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {
     case 1:
-      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 2, 0}; }  // 97 %
+      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 1, 0}; }  // 97 %
       return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1, 0}                     // 95 %
                    : tile_policy{128, 256, 320, 8, 8, 16, 3, 1, 128};                    // 88 %
     case 2:

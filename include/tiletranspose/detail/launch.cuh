@@ -339,13 +339,13 @@ cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
 }
 
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix. H200, 2026-11-22, % of
-/// cudaMemcpyAsync without and with tiles of 256 x 256 bytes: 32768 x 32768 95.4, 96.9; 16384 x 16384, which their
-/// blocks take in 15.5 turns, 96.4, 95.2.
+/// cudaMemcpyAsync without and with tiles of 256 x 256 bytes: 32768 x 32768 95.7, 97.9; 16384 x 16384 95.6, 96.7; 12288 x
+/// 12288 96.4, 96.3; 11584 x 11600 93.2, 92.4.
 template <class Shape>
 bool fills_large_tiles(const tile_problem& problem) {
   constexpr size_type least = 8 * larger(Shape::tile_rows, Shape::tile_cols);
   return problem.nx >= least && problem.ny >= least &&
-         problem.nx * problem.ny >= 128 * least * least &&
+         problem.nx * problem.ny >= 64 * least * least &&
          Shape::shared_bytes <= most_shared_bytes();
 }
 
