@@ -168,10 +168,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
 inline constexpr int small_tile_row_bytes = 128;
 
-/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles:
-/// two columns of tiles share the memory accesses at their border, which a walk down a tall column would
-/// make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from DRAM column by column.
+/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles, and those of more
+/// than so many rows in strips of as many columns: two columns of tiles share the memory accesses at their border, which a
+/// walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from DRAM column
+/// by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80, 87, 67109 88, 89,
+/// 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84; doubles 88, 89.
 inline constexpr size_type narrow_tiles = 16;
+inline constexpr size_type most_column_rows = 48 * 1024;
 
 /// True where a separate kernel for whole accesses pays.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int unit) {
