@@ -108,7 +108,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
   const int line = element_bytes <= 16 ? 128 : sector_bytes;
   int rows = 16;
-  while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
+  // 24 bytes at multiples of 8, odd shapes: 92 % with 384 bytes, 96 with 768.
+  const int least = unit >= 8 ? 512 : 192;
+  while (rows * element_bytes < least || rows * element_bytes % line != 0) { rows *= 2; }
   const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
   const int row_units = cols * element_bytes / unit;
   const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
@@ -143,7 +145,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {
     case 1:
-      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 2, 0}; }  // 97 %
+      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 1, 0}; }  // 97 %
       return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1, 0}                     // 95 %
                    : tile_policy{128, 256, 320, 8, 8, 16, 3, 1, 128};                    // 88 %
     case 2:
@@ -167,10 +169,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
 inline constexpr int small_tile_row_bytes = 128;
 
-/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles:
-/// two columns of tiles share the memory accesses at their border, which a walk down a tall column would
-/// make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from DRAM column by column.
+/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles, and those of more
+/// than so many rows in strips of as many columns: two columns of tiles share the memory accesses at their border, which a
+/// walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from DRAM column
+/// by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80, 87, 67109 88, 89,
+/// 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84; doubles 88, 89.
 inline constexpr size_type narrow_tiles = 16;
+inline constexpr size_type most_column_rows = 48 * 1024;
 
 /// True where a separate kernel for whole accesses pays.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int unit) {

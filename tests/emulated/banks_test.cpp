@@ -268,7 +268,10 @@ TEST_CASE("banks: rows that stay rows") {
   const limits spans = {{stores, 16, 2}, {loads, 16, 2}, {stores, 1, 4}, {loads, 1, 2}};
   check<element<4>>({5000, 1, 1}, 1, 0, {{stores, 1, 2}}, symmetry::identity);
   check<element<4>>({9000, 1, 1}, 1, 2, {{stores, 1, 2}}, symmetry::flip_lr);
-  check<element<1>>({281, 50, 1}, 12, 7, spans, symmetry::flip_lr);
+  check<element<1>>({1281, 20, 1}, 12, 7, spans, symmetry::flip_lr);
+  // Words of joined rows, which start anywhere.
+  check<element<1>>({281, 50, 1}, 12, 7, {{loads, 4, 4}}, symmetry::flip_lr);
+  check<element<4>>({71, 50, 1}, 1, 2, {{loads, 4, 4}}, symmetry::flip_lr);
   check<element<12, 4>>({300, 40, 1}, 1, 2, spans, symmetry::flip_lr);
   check<element<32, 16>>({200, 9, 1}, 1, 2, spans, symmetry::flip_lr);
   check<element<31, 1>>({700, 3, 1}, 1, 2,

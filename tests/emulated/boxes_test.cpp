@@ -33,12 +33,12 @@ struct boxes_case {
   tt::symmetry how;
 };
 
-boxes_case make_case(random_numbers& random) {
+boxes_case make_case(std::size_t element, random_numbers& random) {
   constexpr tt::symmetry turns[] = {tt::symmetry::transpose, tt::symmetry::transpose,
                                     tt::symmetry::rotate_90, tt::symmetry::rotate_270,
                                     tt::symmetry::anti_transpose};
   boxes_case c{};
-  switch (random.between(0, 3)) {
+  switch (random.between(0, 4)) {
     case 0:  // many small matrices
       c.nx = random.between(2, 70);
       c.ny = random.between(2, 70);
@@ -53,6 +53,11 @@ boxes_case make_case(random_numbers& random) {
       c.nx = random.between(100, 3000);
       c.ny = random.between(2, 64);
       c.batch = random.between(1, 2);
+      break;
+    case 3:  // one matrix a box, its output in parts
+      c.nx = random.between(64, 500);
+      c.ny = random.between(56000, 90000) / (c.nx * element);
+      c.batch = 2;
       break;
     default:  // one matrix a box
       c.nx = random.between(70, 210);
@@ -103,5 +108,5 @@ void check(const boxes_case& c, random_numbers& random) {
 
 TEMPLATE_TEST_CASE("boxes of small elements at random shapes", "", unsigned char, unsigned short) {
   random_numbers random;
-  for (int i = 0; i < 150; ++i) { check<TestType>(make_case(random), random); }
+  for (int i = 0; i < 150; ++i) { check<TestType>(make_case(sizeof(TestType), random), random); }
 }

@@ -81,6 +81,13 @@ TEST_CASE("batched: every path at a small size", "[batched][quick]") {
       check_contiguous(t, s, 11, random, 3 * t.type.alignment, t.type.alignment);
     }
     check_contiguous(t, {201, 199}, 2, random, t.type.alignment, 5 * t.type.alignment);
+    // Matrices of so many bytes that their output is turned in parts, which meet inside of words.
+    if (t.type.size <= 2) {
+      for (const shape s : {shape{251, 253 / t.type.size}, shape{199, 201 / t.type.size},
+                            shape{301, 293 / t.type.size}}) {
+        check_contiguous(t, s, 2, random, 3 * t.type.alignment, t.type.alignment);
+      }
+    }
     // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
     check_contiguous(t, {4, 8}, 600, random);
     check_contiguous(t, {60, 52}, 7, random);

@@ -65,14 +65,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
   return order <= row_order::vectors;
 }
 
+/// True where the words of an access are found one by one in a staged span, which only joined rows need.
+TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
+  return order >= row_order::words && order <= row_order::any;
+}
+
 /// The most threads of a block; it has no more than its spans need. H200, 2026-11-22, % of cudaMemcpyAsync with 128,
 /// 256 and 512: floats reversed in place 98, 100, 96; rows of 1000 floats flipped 83, 98, 98, of 8191 bytes 88, 98, 85.
 inline constexpr int row_threads = 256;
 /// Accesses of 16 bytes that a thread has under way together where rows are staged. H200, 2026-11-22, % of
-/// cudaMemcpyAsync with 2, 4 and 8: bytes flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79, of 100 66, 85, 98.
+/// cudaMemcpyAsync with 2, 4 and 8: bytes flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79.
 inline constexpr int row_rounds = 4;
+/// The same where words of joined rows are assembled one by one. H200, 2026-11-22, with 4, 6 and 8: rows of 24, 100 and
+/// 250 bytes flipped, 1 byte 85, 95, 97, 85, 94, 99, 79, 88, 96; 3 bytes 64, 69, 72, 61, 68, 69, 61, 65, 69; floats 87,
+/// 96, 97, 88, 97, 99, 89, 98, 98. Pieces of large elements do with 4: 12 bytes 93, with 8 85.
+inline constexpr int word_rounds = 8;
 /// The same where they are moved directly: floats reversed in place 100 with 2, 96 with 4; rows of 100 flipped 97, 95.
 inline constexpr int direct_rounds = 2;
+TILETRANSPOSE_HOST_DEVICE constexpr int staged_rounds(row_order order) {
+  return takes_words(order) ? word_rounds : row_rounds;
+}
 inline constexpr unsigned row_slots = row_threads * row_rounds;
 inline constexpr unsigned direct_slots = row_threads * direct_rounds;
 
@@ -600,7 +612,8 @@ TILETRANSPOSE_FUNCTION unsigned char* staged_span(unsigned char* shared,
          (address_bits(span.from) & arguments.line_mask);
 }
 
-/// Stages the spans of a block. The caller owes group.sync() before they are read.
+/// Stages the spans of a block, `Rounds` accesses a thread. The caller owes group.sync() before they are read.
+template <int Rounds>
 TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_arguments& arguments,
                                         const row_work& work, unsigned rank) {
   const row_share share = find_share(arguments, work, rank);
@@ -608,10 +621,10 @@ TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_argumen
   if (span.bytes == 0) { return; }
   const slot_range whole = readable(span);
   unsigned char* const to = staged_span(shared, arguments, share.index, span);
-  word16 staged[row_rounds];
+  word16 staged[Rounds];
   bool missing = false;
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
+  for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = slot_start(arguments, span.from, share.at + round * share.step);
     staged[round] = {0, 0, 0, 0};
@@ -619,7 +632,7 @@ TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_argumen
     missing = missing || (!whole.holds(start) && touches(start, span.bytes));
   }
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < row_rounds; ++round) {
+  for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = slot_start(arguments, span.from, share.at + round * share.step);
     store_shared(to + start, staged[round]);
@@ -628,11 +641,11 @@ TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_argumen
   if (share.at == 0) {
     const int first = slot_start(arguments, span.from, 0);
     if (share.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
-    store_shared(to + first + static_cast<int>(row_rounds * share.step) * 16, word16{0, 0, 0, 0});
+    store_shared(to + first + static_cast<int>(Rounds * share.step) * 16, word16{0, 0, 0, 0});
   }
   if (missing) {
     TILETRANSPOSE_UNROLL_BY(1)
-    for (int round = 0; round < row_rounds; ++round) {
+    for (int round = 0; round < Rounds; ++round) {
       const loop_step here(round);
       const int start = slot_start(arguments, span.from, share.at + round * share.step);
       if (!whole.holds(start) && touches(start, span.bytes)) {
@@ -672,7 +685,7 @@ TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_argumen
                                       static_cast<unsigned>(span.bytes));
   };
   const auto reader = read(share.index, share.span);
-  store_slots<row_rounds>(arguments, share, [&](int start) {
+  store_slots<staged_rounds(Order)>(arguments, share, [&](int start) {
     if constexpr (Order == row_order::pieces || Order == row_order::known_pieces) {
       return reader.pieces(static_cast<unsigned>(start));
     } else {
@@ -1042,7 +1055,7 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
   const unsigned rank = group.thread_rank();
   if constexpr (is_direct(Order)) {
     if (arguments.shifted) {
-      stage_spans(shared, arguments, work, rank);
+      stage_spans<row_rounds>(shared, arguments, work, rank);
       group.sync();
       write_shifted<Order>(shared, arguments, work, rank);
     } else if (arguments.swaps) {
@@ -1061,13 +1074,13 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                  static_cast<unsigned>(lies.groups * whole::bytes - lies.lead - span.bytes);
         });
   } else if constexpr (Order == row_order::grouped) {
-    stage_spans(shared + group_margin, arguments, work, rank);
+    stage_spans<row_rounds>(shared + group_margin, arguments, work, rank);
     group.sync();
     turn_groups<Element>(shared, arguments, work, rank);
     group.sync();
     write_groups(shared, arguments, work, rank);
   } else {
-    stage_spans(shared, arguments, work, rank);
+    stage_spans<staged_rounds(Order)>(shared, arguments, work, rank);
     group.sync();
     write_spans<Order, Element>(shared, arguments, work, rank);
   }

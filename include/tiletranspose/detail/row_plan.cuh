@@ -59,11 +59,16 @@ constexpr size_type most_element_bytes(size_type row_bytes) {
   return row_bytes % 128 == 0 ? 256 : 2047;
 }
 /// Rows up to this size are joined where they could be moved directly or gathered: longer ones of elements whose joined
-/// rows are reversed in pieces. H200, 2026-11-22, % of cudaMemcpyAsync one by one and joined: floats, rows of 252 bytes
-/// 69, 88, 256 91, 88, 396 83, 83; 8-byte elements, 264 72, 90, 384 95, 93, 504 86, 94; 12-byte, 252 62, 94, 384 83,
-/// 94, 552 87, 88; 16-byte, 256 91, 97, 400 98, 98, 480 100, 98; 20-byte, 320 85, 93; 24-byte, 384 83, 94; 40-byte, 480
-/// 96, 92; 3, 5 and 6 bytes, 396 76, 61, 83, 62, 76, 60. In place 16-byte, 256 79, 96, 448 93, 98; 12-byte, 396 78, 89.
+/// rows are reversed by words of 1, 2 or 4 bytes, or in pieces. H200, 2026-11-22, % of cudaMemcpyAsync one by one and
+/// joined: bytes, rows of 252 68, 99, 384 95, 97, 508 86, 99, 512 98, 97, 900 94, 98, 1000 96, 99, 1200 99, 98, 1280 101,
+/// 99, 2000 99, 99, halves and floats alike; 8-byte elements, 264 72, 90, 384 95, 93, 504 86, 94; 12-byte, 252 62, 94,
+/// 384 83, 94, 552 87, 88; 16-byte, 256 91, 97, 400 98, 98, 480 100, 98; 20-byte, 320 85, 93; 24-byte, 384 83, 94;
+/// 40-byte, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61, 83, 62, 76, 60. In place bytes, 256 77, 95, 512 89, 94, 1000 95, 97,
+/// 1280 95, 97; 16-byte, 256 79, 96, 448 93, 98; 12-byte, 396 78, 89.
 constexpr size_type most_joined_bytes(row_order order, size_type element, size_type row_bytes) {
+  if (order == row_order::turn_1 || order == row_order::turn_2 || order == row_order::turn_4) {
+    return 1023;
+  }
   const bool in_pieces = order == row_order::gathered ? element % 4 == 0 && element >= 12
                          : order == row_order::turn_8 ? row_bytes % 16 != 0
                                                       : order == row_order::turn_16;
@@ -273,9 +278,10 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
                                              : most_joined_bytes(unjoined, element, row_bytes));
   plan.order = choose_order(problem, alignment, known, joins);
   const bool gathers = plan.order == row_order::gathered;
+  const auto rounds_staged = static_cast<unsigned>(staged_rounds(plan.order));
   const size_type rounds = gathers                                       ? group_slots
                            : is_direct(plan.order) && !arguments.shifted ? direct_rounds
-                                                                         : row_rounds;
+                                                                         : rounds_staged;
   const size_type most_threads = gathers ? most_groups : row_threads;
   const size_type block_slots = rounds * most_threads;
   const size_type held = block_slots * 16 / (arguments.swaps ? 2 : 1);
@@ -337,7 +343,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   }
   arguments.threads = static_cast<unsigned>(divide_up(span_threads * spans, 32) * 32);
   arguments.span_threads = divider(span_threads);
-  arguments.span_pitch = (span_threads * row_rounds + 1) * 16;
+  arguments.span_pitch = (span_threads * rounds_staged + 1) * 16;
   arguments.row_blocks = divider(row_blocks);
   arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   arguments.element = divider(element);

@@ -6,6 +6,7 @@
 /// moves a *box*, as the turned kernel does:
 ///
 ///     small matrices      several of a batch          one span in, one span out
+///     larger ones         one of a batch              one span in, some spans out, one after the other
 ///     columns are few     some rows of a matrix       one span in, one piece of every output row out
 ///     rows are few        some columns of a matrix    one piece of every row in, one span out
 ///
@@ -36,7 +37,7 @@ struct sheared_arguments {
   size_type batch;
   unsigned box_matrices;  ///< the box, in elements of the input
   unsigned box_rows;
-  unsigned box_cols;
+  unsigned box_cols;    ///< of matrices: that are turned and drained at a time
   divider boxes;        ///< boxes of a matrix
   bool rows_backwards;  ///< rows of the input follow each other from the last to the first
   bool cols_backwards;  ///< and those of the output
@@ -87,6 +88,21 @@ struct sheared_box {
   unsigned out_first;  ///< the place of column 0
 };
 
+/// Where the output of a box lies.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void find_output(sheared_box& box, const sheared_arguments& arguments) {
+  box.out = arguments.out + box.matrix * arguments.out_batch_bytes +
+            box.col * arguments.out_stride_bytes + box.row * Shape::element_bytes;
+  box.out_lead = address_bits(box.out) % sector_bytes;
+  box.out_first = box.out_lead;
+  if (Shape::joins_cols && arguments.cols_backwards) {
+    const unsigned last = box.cols - 1;
+    box.out += last * arguments.out_stride_bytes;
+    box.out_lead = address_bits(box.out) % sector_bytes;
+    box.out_first = box.out_lead - last * arguments.out_pitch;
+  }
+}
+
 template <class Shape>
 TILETRANSPOSE_FUNCTION sheared_box find_sheared_box(const sheared_arguments& arguments,
                                                     unsigned block) {
@@ -108,22 +124,13 @@ TILETRANSPOSE_FUNCTION sheared_box find_sheared_box(const sheared_arguments& arg
            (box.row - Shape::skew_rows) * arguments.in_stride_bytes +
            box.col * Shape::element_bytes;
   box.in_first = Shape::in_line + address_bits(box.in) % Shape::in_line;
-  box.out = arguments.out + box.matrix * arguments.out_batch_bytes +
-            box.col * arguments.out_stride_bytes + box.row * Shape::element_bytes;
-  box.out_lead = address_bits(box.out) % sector_bytes;
-  box.out_first = box.out_lead;
   if (many && arguments.rows_backwards) {
     const unsigned last = box.rows - 1;
     box.in_first = Shape::in_line +
                    address_bits(box.in + last * arguments.in_stride_bytes) % Shape::in_line -
                    last * arguments.in_pitch;
   }
-  if (Shape::joins_cols && arguments.cols_backwards) {
-    const unsigned last = box.cols - 1;
-    box.out += last * arguments.out_stride_bytes;
-    box.out_lead = address_bits(box.out) % sector_bytes;
-    box.out_first = box.out_lead - last * arguments.out_pitch;
-  }
+  find_output<Shape>(box, arguments);
   return box;
 }
 
@@ -522,27 +529,43 @@ TILETRANSPOSE_FUNCTION void drain_sheared(Group group, const unsigned char* imag
   }
 }
 
+/// Makes a box of the columns that follow it, of a matrix that is staged already.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void go_to_next_columns(sheared_box& box,
+                                               const sheared_arguments& arguments) {
+  box.in_first += box.cols * Shape::element_bytes;
+  box.col += box.cols;
+  box.cols = static_cast<unsigned>(smaller<size_type>(arguments.nx - box.col, arguments.box_cols));
+  box.matrix_bytes = box.rows * box.cols * Shape::element_bytes;
+  find_output<Shape>(box, arguments);
+}
+
 /// The kernel's body: one block moves the box that `block` names.
-/// Shared memory: what `plan_sheared` says, aligned to 16. Barriers: two, inside.
+/// Shared memory: what `plan_sheared` says, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_sheared(Group group, unsigned char* shared,
                                          const sheared_arguments& arguments, unsigned block) {
-  const sheared_box box = find_sheared_box<Shape>(arguments, block);
+  sheared_box box = find_sheared_box<Shape>(arguments, block);
   unsigned char* const image = shared + arguments.out_place;
   stage_sheared<Shape>(group, shared, arguments, box);
   commit_copies();
   wait_for_copies(0);
   group.sync();
-  if (arguments.in_words) {
-    turn_sheared<Shape, true>(group, shared, image, arguments, box);
-  } else {
-    turn_sheared<Shape, false>(group, shared, image, arguments, box);
+  while (true) {
+    if (arguments.in_words) {
+      turn_sheared<Shape, true>(group, shared, image, arguments, box);
+    } else {
+      turn_sheared<Shape, false>(group, shared, image, arguments, box);
+    }
+    if constexpr (Shape::joins_cols) {
+      if (arguments.shears) { join_matrices<Shape>(group, shared, image, arguments, box); }
+    }
+    group.sync();
+    drain_sheared<Shape>(group, image, arguments, box);
+    if (!Shape::joins_matrices || box.col + box.cols == arguments.nx) { break; }
+    go_to_next_columns<Shape>(box, arguments);
+    group.sync();
   }
-  if constexpr (Shape::joins_cols) {
-    if (arguments.shears) { join_matrices<Shape>(group, shared, image, arguments, box); }
-  }
-  group.sync();
-  drain_sheared<Shape>(group, image, arguments, box);
 }
 
 }  // namespace detail

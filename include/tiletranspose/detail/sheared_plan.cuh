@@ -40,6 +40,41 @@ inline constexpr size_type least_sheared_rows = 7;
 inline constexpr size_type least_sheared_bytes = 256;
 inline constexpr size_type least_word_bytes = 64;
 
+/// What a block takes of the shared memory that it may ask for: two of them share a multiprocessor at least.
+constexpr size_type sheared_block_bytes(size_type shared_bytes) {
+  return larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
+}
+
+/// A matrix whose output has no room beside it is turned in so many parts at most, if its rows have so many bytes. H200,
+/// 2026-11-22, batches, % of cudaMemcpyAsync gathered and in parts: 251 x 253 bytes 89, 96, 301 x 299 65, 84; 201 x 203 of
+/// 2 bytes 88, 94, 180 x 182 83, 96.
+inline constexpr size_type most_sheared_parts = 4;
+inline constexpr size_type least_parted_bytes = 64;
+
+/// How many lanes of a warp meet in a bank where they read the words of `columns` groups side by side, of `walks`
+/// walks that lie `walk_bytes` apart, of matrices that lie `matrix_bytes` apart.
+inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_bytes,
+                             unsigned matrix_bytes) {
+  unsigned char used[32] = {};
+  unsigned worst = 0;
+  unsigned column = 0;
+  unsigned walk = 0;
+  unsigned matrix = 0;
+  unsigned line = 0;
+  for (unsigned lane = 0; lane < 32; ++lane) {
+    const unsigned ways = ++used[(line / 4 + column) % 32];
+    if (ways > worst) { worst = ways; }
+    if (++column < columns) { continue; }
+    column = 0;
+    line += walk_bytes;
+    if (++walk == walks) {
+      walk = 0;
+      line = ++matrix * matrix_bytes;
+    }
+  }
+  return worst;
+}
+
 enum class sheared_kind { none, matrices, columns, rows };
 
 /// What the sheared kernel does better with boxes of a kind than the staged one.
@@ -70,10 +105,18 @@ inline sheared_kind choose_sheared(const tile_problem& problem, size_type batch,
   if (element == 1 && ny == 16 && nx < 64 && nx % 4 != 0) { return sheared_kind::none; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
   const size_type least = words ? least_word_bytes : least_sheared_bytes;
-  // Two blocks share a multiprocessor at least.
-  const size_type most = larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
+  // Lanes of matrices that lie about a multiple of 128 bytes apart meet in the same banks, if no turns are taken. H200, 2026-11-22, 1 byte,
+  // 17 x 30: 93 % staged and 61 sheared, 5 x 77: 71 and 53.
+  if (ny * element % 4 != 0 && walking_ways(static_cast<unsigned>(divide_up(nx * element, 4)), 1, 0,
+                                            static_cast<unsigned>(matrix_bytes)) > 4) {
+    return sheared_kind::none;
+  }
+  const size_type most = sheared_block_bytes(shared_bytes);
   return problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
-                 matrix_bytes >= least && 2 * matrix_bytes + 512 <= most
+                 matrix_bytes >= least &&
+                 (2 * matrix_bytes + 512 <= most ||
+                  (nx * element >= least_parted_bytes &&
+                   matrix_bytes + matrix_bytes / most_sheared_parts + 1024 <= most))
              ? sheared_kind::matrices
              : sheared_kind::none;
 }
@@ -89,59 +132,68 @@ constexpr size_type congruent_pitch(size_type least, size_type stride, size_type
   return least + (stride - least) % modulus;
 }
 
-/// How many lanes of a warp meet in a bank where they read the words of `columns` groups side by side, of `walks`
-/// walks that lie `walk_bytes` apart, of matrices that lie `matrix_bytes` apart.
-inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_bytes,
-                             unsigned matrix_bytes) {
-  unsigned char used[32] = {};
-  unsigned worst = 0;
-  unsigned column = 0;
-  unsigned walk = 0;
-  unsigned matrix = 0;
-  unsigned line = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const unsigned ways = ++used[(line / 4 + column) % 32];
-    if (ways > worst) { worst = ways; }
-    if (++column < columns) { continue; }
-    column = 0;
-    line += walk_bytes;
-    if (++walk == walks) {
-      walk = 0;
-      line = ++matrix * matrix_bytes;
-    }
-  }
-  return worst;
+/// Columns of a matrix, one a block, that are turned at a time: all, or even parts. Three blocks share a multiprocessor
+/// where two parts will do. H200, 2026-11-22, % of cudaMemcpyAsync with all and with two parts: 199 x 201 bytes 92, 97,
+/// 211 x 213 94, 97; 141 x 143 of 2 bytes 93, 97.
+inline size_type choose_part(size_type nx, size_type column_bytes, size_type units,
+                             size_type shared_bytes) {
+  const size_type matrix_bytes = nx * column_bytes + 512;
+  const auto beside_matrix = [&](size_type block_bytes) {
+    const size_type left = block_bytes > matrix_bytes ? block_bytes - matrix_bytes : 0;
+    return smaller(left / column_bytes, nx);
+  };
+  const size_type half = beside_matrix(sheared_block_bytes(shared_bytes));
+  const size_type third = beside_matrix(shared_bytes / 3 - 1024);
+  const size_type most = 2 * (third / units * units) >= nx ? third : half;
+  if (most == nx || nx < least_parted_bytes / 4 * units) { return nx; }
+  const size_type parts = divide_up(nx, most / units * units);
+  size_type part = divide_up(divide_up(nx, parts), units) * units;
+  while (nx % part > 0 && nx % part < units) { part -= units; }
+  return part;
 }
 
-/// Groups of rows that a thread walks down, with which the warps of a block take the least time in all: to begin a
-/// walk takes as long as three steps, and a step as long as its loads are in conflict, and once more. A walk begins
-/// with a whole group.
-inline size_type choose_steps(size_type columns, size_type matrices, size_type groups,
-                              size_type whole, size_type group_bytes, size_type matrix_bytes) {
+/// How threads share a box: `lanes` of them take groups of columns side by side, and walk down `steps` groups of rows.
+struct sheared_walks {
+  size_type lanes;
+  size_type steps;
+};
+
+/// The walks with which the warps of a block take the least time in all: to begin a walk takes as long as three steps,
+/// and a step as long as its loads are in conflict, and once more. A walk begins with a whole group. Where a block waits
+/// for rounds of `together` warps, as that of one matrix does, lanes may be left without columns, so that no warp takes
+/// groups of two rows of them.
+inline sheared_walks choose_walks(size_type columns, size_type matrices, size_type groups,
+                                  size_type whole, size_type group_bytes, size_type matrix_bytes,
+                                  size_type together) {
   constexpr size_type most = 16;
-  if (groups <= most) { return groups; }
-  size_type best = groups;
+  if (groups <= most) { return {columns, groups}; }
+  const size_type choices[] = {columns, together > 1 ? divide_up(columns, 32) * 32 : columns};
+  sheared_walks best{columns, groups};
   size_type best_cost = ~size_type{0};
   for (size_type steps = 1; steps <= most; ++steps) {
     if (whole < groups && whole % steps == 0) { continue; }
     const size_type walks = divide_up(groups, steps);
-    const size_type warps = divide_up(columns * matrices * walks, 32);
-    if (warps * (steps + 3) * 2 > best_cost) { continue; }
-    const unsigned ways = walking_ways(static_cast<unsigned>(columns), static_cast<unsigned>(walks),
-                                       static_cast<unsigned>(steps * group_bytes),
-                                       static_cast<unsigned>(matrix_bytes));
-    const size_type cost = warps * (steps + 3) * (1 + ways);
-    if (cost <= best_cost) {
-      best = steps;
-      best_cost = cost;
+    for (const size_type lanes : choices) {
+      const size_type warps =
+          divide_up(divide_up(lanes * matrices * walks, 32), together) * together;
+      if (warps * (steps + 3) * 2 > best_cost) { continue; }
+      const unsigned ways = walking_ways(static_cast<unsigned>(lanes), static_cast<unsigned>(walks),
+                                         static_cast<unsigned>(steps * group_bytes),
+                                         static_cast<unsigned>(matrix_bytes));
+      const size_type cost = warps * (steps + 3) * (1 + ways);
+      if (cost <= best_cost) {
+        best = {lanes, steps};
+        best_cost = cost;
+      }
     }
   }
   return best;
 }
 
 /// Precondition: choose_sheared named the shape's kind.
+/// \param shared_bytes  what a block may ask for
 template <class Shape>
-sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
+sheared_plan plan_sheared(const tile_problem& problem, size_type batch, size_type shared_bytes) {
   constexpr size_type element = Shape::element_bytes;
   constexpr size_type units = Shape::units;
   constexpr size_type skew = Shape::skew_rows;
@@ -182,6 +234,7 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
       matrices = smaller(matrices, rounds * Shape::threads / columns);
     }
     matrices = smaller(matrices, batch);
+    if (matrices == 1) { cols = choose_part(nx, ny * element, units, shared_bytes); }
   } else if (Shape::joins_rows) {
     rows =
         larger<size_type>(sheared_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
@@ -199,7 +252,7 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
       ++arguments.row_lanes;
     }
   }
-  const size_type boxes = divide_up(ny, rows) * divide_up(nx, cols);
+  const size_type boxes = Shape::joins_matrices ? 1 : divide_up(ny, rows) * divide_up(nx, cols);
   plan.blocks = divide_up(batch, matrices) * boxes;
   if (plan.blocks >= size_type{1} << 31) { return plan; }  // another kernel splits the work
   arguments.box_matrices = static_cast<unsigned>(matrices);
@@ -214,12 +267,12 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch) {
   if (!Shape::joins_rows) {
     in_pitch = congruent_pitch(cols * element + 4 + 2 * (chunk - 1), in_pitch, Shape::in_line);
   }
-  const size_type steps =
-      choose_steps(columns, matrices, groups, Shape::joins_cols ? rows / units : groups,
-                   units * in_pitch, rows * cols * element);
-  arguments.groups = divider(columns);
-  arguments.walks = divider(divide_up(groups, steps));
-  arguments.steps = divider(steps);
+  const sheared_walks walks = choose_walks(
+      columns, matrices, groups, Shape::joins_cols ? rows / units : groups, units * in_pitch,
+      rows * nx * element, cols < nx && Shape::joins_matrices ? Shape::threads / 32 : 1);
+  arguments.groups = divider(walks.lanes);
+  arguments.walks = divider(divide_up(groups, walks.steps));
+  arguments.steps = divider(walks.steps);
   // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
   arguments.turn_shift = 1;
   while ((ny << arguments.turn_shift) % 32 != 0) { ++arguments.turn_shift; }

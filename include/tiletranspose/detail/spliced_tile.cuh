@@ -42,6 +42,7 @@ struct spliced_shape {
   static constexpr bool whole = false;
   static constexpr int micro_cols = 1;
   static constexpr bool varies_width = false;
+  static constexpr bool shifts_loads = false;
   static constexpr bool splices = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;

@@ -116,6 +116,8 @@ struct tile_arguments {
   tile_order order;
   unsigned sector_mask;  ///< 31 where output rows may start off a sector, else 0
   unsigned tile_cols;    ///< columns of a tile, at most the shape's
+  /// Rows of the input follow each other without a gap, so that loads may reach over their ends into the next ones.
+  bool rows_touch = false;
 };
 
 /// The compile-time side of the kernel. `Unit` is the access that element addresses allow; accesses wider
@@ -349,7 +351,7 @@ struct tile_source {
 /// none and that all rows exist: most tiles of a large matrix are spared every question.
 template <class Shape, bool Interior, int Rows, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
-                                      int from_row, int first_row) {
+                                      int from_row, int first_row, int cols = Shape::tile_cols) {
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   constexpr int micro_rows = Shape::micro_rows;
   constexpr unsigned steps = Rows / micro_rows * Shape::row_loads;
@@ -386,6 +388,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       const loop_step here(round * micro_rows + r);
       const bool row_exists =
           (all_busy || step < steps) && !is_left_out(round, row) &&
+          (!Shape::varies_width || byte < cols * Shape::element_bytes) &&
           (Interior || (row + r >= source.first_row && row + r < source.end_row));
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
@@ -628,14 +631,18 @@ TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
 }
 
 /// True where every load of a tile reads inside of the matrix, and every store of its pieces writes inside
-/// of their rows.
+/// of their rows. Where rows touch, loads that reach over an end of a row read the next one.
 template <class Shape>
-TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes, bool skewed) {
+TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes, bool skewed,
+                                        bool rows_touch) {
   // Loads that start at a boundary reach over both ends of the tile.
   constexpr int reach = Shape::shifts_loads ? 4 : Shape::deals_loads ? 16 : 0;
-  return source.first_row <= (skewed ? -Shape::skew_rows : 0) &&
-         source.end_row >= Shape::tile_rows && source.first_byte <= -reach &&
-         source.end_byte >= row_bytes + reach;
+  const int first_row = skewed ? -Shape::skew_rows : 0;
+  const bool has_neighbours =
+      rows_touch && source.first_row < first_row && source.end_row > Shape::tile_rows;
+  return source.first_row <= first_row && source.end_row >= Shape::tile_rows &&
+         (has_neighbours ? Shape::varies_width || source.end_byte >= row_bytes
+                         : source.first_byte <= -reach && source.end_byte >= row_bytes + reach);
 }
 
 template <class Shape, bool Interior, class Group>
@@ -649,13 +656,13 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     // Rows before the tile are loaded with its first ones where that takes no round more.
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
     fill_rows<Shape, Interior, lead + Shape::slab_rows>(group, shared, source, -lead,
-                                                        skewed ? -lead : 0);
+                                                        skewed ? -lead : 0, target.rows);
     for (int row = Shape::slab_rows; row < Shape::tile_rows; row += Shape::slab_rows) {
-      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row, row);
+      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row, row, target.rows);
     }
     if (lead == 0 && skewed) {
       fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
-                                                   -Shape::skew_rows);
+                                                   -Shape::skew_rows, target.rows);
     }
   }
   group.sync();
@@ -669,6 +676,12 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
   drain_pieces<Shape, Interior>(group, shared, target);
 }
 
+/// The shape of tiles with fewer columns, which whole tiles need not ask for.
+template <class Shape>
+struct narrower_shape : Shape {
+  static constexpr bool varies_width = true;
+};
+
 /// The kernel's body: one block moves the tile that `block` names.
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
@@ -678,11 +691,20 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
   const tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
   const tile_target target = make_target<Shape>(arguments, at);
   const int row_bytes = static_cast<int>(arguments.tile_cols) * Shape::element_bytes;
-  if (is_interior<Shape>(source, row_bytes, arguments.sector_mask != 0)) {
+  const bool skewed = arguments.sector_mask != 0;
+  const bool whole = Shape::varies_width || arguments.tile_cols == Shape::tile_cols;
+  if (whole && is_interior<Shape>(source, row_bytes, skewed, arguments.rows_touch)) {
     move_tile_between<Shape, true>(group, shared, source, target);
-  } else {
-    move_tile_between<Shape, false>(group, shared, source, target);
+    return;
   }
+  if constexpr (Shape::shifts_loads) {
+    using narrower = narrower_shape<Shape>;
+    if (is_interior<narrower>(source, row_bytes, skewed, arguments.rows_touch)) {
+      move_tile_between<narrower, true>(group, shared, source, target);
+      return;
+    }
+  }
+  move_tile_between<Shape, false>(group, shared, source, target);
 }
 
 /// The body of the kernel for whole tiles of a matrix so small that the time to the first load counts: the
