@@ -238,6 +238,23 @@ void register_cases() {
              off(32768, 32768, 1, 1)});
   add<complex>(odd_16, "16-byte", {{{8191, 8193}}});
 
+  // Between "skinny" and square.
+  const goal narrow_4_8{"odd", "odd, 65 to 4000 columns or rows: 4 and 8 bytes", 91};
+  const goal narrow_2{"odd", "odd, 65 to 4000 columns or rows: 2 bytes", 87};
+  const goal narrow_1{"odd", "odd, 65 to 4000 columns or rows: 1 byte", 82};
+  add<float>(narrow_4_8, "4-byte",
+             {{{65, 4129777}},
+              {{127, 2113665}},
+              {{300, 894785}},
+              {{2000, 134217}},
+              {{4000, 67109}},
+              {{2113665, 127}}});
+  add<double>(narrow_4_8, "8-byte", {{{130, 1032445}}, {{300, 447393}}, {{447393, 300}}});
+  add<two_bytes>(narrow_2, "2-byte",
+                 {{{130, 4129777}}, {{300, 1789569}}, {{1000, 536871}}, {{536871, 999}}});
+  add<byte>(narrow_1, "1-byte",
+            {{{130, 8259553}}, {{300, 3579139}}, {{1000, 1073741}}, {{1073741, 999}}});
+
   const goal struct_12{"struct", "12-byte struct, any shape", 85};
   const goal struct_3{"struct", "3-byte pixels", 0};
   add<triplet>(struct_12, "12-byte", {{{9216, 9216}}, {{9215, 9221}}, {{3, 29826161}}});
