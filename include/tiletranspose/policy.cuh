@@ -56,11 +56,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
 
 /// True where elements are spliced, which takes any size at any address: where their addresses are multiples of less
 /// than a word and groups of whole words would be large, and where parts of words are slow. H200, 2026-11-21, % of
-/// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83,
-/// 94; 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95;
-/// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In groups or
-/// parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6, 92; 12: 96.2,
-/// 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
+/// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83, 94;
+/// 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95;
+/// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In
+/// groups or parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6,
+/// 92; 12: 96.2, 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
 TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int unit) {
   return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
          : unit == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
@@ -108,9 +108,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
   const int line = element_bytes <= 16 ? 128 : sector_bytes;
   int rows = 16;
-  // 24 bytes at multiples of 8, odd shapes: 92 % with 384 bytes, 96 with 768.
-  const int least = unit >= 8 ? 512 : 192;
-  while (rows * element_bytes < least || rows * element_bytes % line != 0) { rows *= 2; }
+  while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
   const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
   const int row_units = cols * element_bytes / unit;
   const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
@@ -120,14 +118,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 
 }  // namespace detail
 
-/// The policy for elements of `element_bytes` whose addresses are multiples of `unit` bytes, on a GPU of
-/// compute capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA
-/// 13.0, 2026-11-22, 16384 x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for
-/// `any`, odd sizes near them. Edges of tiles in rows that start anywhere lie inside of lines: with what the L2 cache
-/// fetches round a load, the next column of tiles finds the rest of these there. Odd shapes without, with 128 and with
-/// 256 bytes: 4 bytes 92.4, 92.9, 93.1 %; 8: 93.2, 94.2, 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7.
-/// Architectures that were not measured take the same tiles: their blocks need at most 48 KB of
-/// shared memory and 512 threads, which all of them have; `large` ones are for devices whose blocks may have more.
+/// The policy for elements of `element_bytes` whose addresses are multiples of `unit` bytes, on a GPU of compute
+/// capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA 13.0, 2026-11-22, 16384
+/// x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes near them. Edges of tiles in rows that
+/// start anywhere lie inside of lines: with what the L2 cache fetches round a load, the next column of tiles finds the
+/// rest of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9, 93.1 %; 8: 93.2, 94.2,
+/// 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that were not measured take the
+/// same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all of them have; `large` ones
+/// are for devices whose blocks may have more.
 /// \pre `whole` only where `unit == element_bytes` and element_bytes is 1, 2, 4 or 8; `large` only for single bytes, in
 /// up to 74 KB of shared memory.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
@@ -169,11 +167,12 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
 inline constexpr int small_tile_row_bytes = 128;
 
-/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles, and those of more
-/// than so many rows in strips of as many columns: two columns of tiles share the memory accesses at their border, which a
-/// walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from DRAM column
-/// by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80, 87, 67109 88, 89,
-/// 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84; doubles 88, 89.
+/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles, and those of
+/// more than so many rows in strips of as many columns: two columns of tiles share the memory accesses at their border,
+/// which a walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from
+/// DRAM column by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80,
+/// 87, 67109 88, 89, 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84;
+/// doubles 88, 89.
 inline constexpr size_type narrow_tiles = 16;
 inline constexpr size_type most_column_rows = 48 * 1024;
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The bank conflicts of the tiles of fused calls: what transform_kernel.cuh proves of one warp, and of any rows, gone over
-// for the warps of a tile, all shifts of dealt loads and many patterns of the rows' skews.
+// The bank conflicts of the tiles of fused calls: what transform_kernel.cuh proves of one warp, and of any rows, gone
+// over for the warps of a tile, all shifts of dealt loads and many patterns of the rows' skews.
 
 #include <catch2/catch_test_macros.hpp>
 #include <tiletranspose/detail/transform_kernel.cuh>

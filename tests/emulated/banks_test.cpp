@@ -246,8 +246,8 @@ TEST_CASE("banks: words of boxes of random shapes meet at about two ways") {
   check_kinds(element<2>{});
 }
 
-// Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and its
-// start. Of matrices that are staged whole few rows meet.
+// Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and
+// its start. Of matrices that are staged whole few rows meet.
 TEST_CASE("banks: words are gathered at up to six ways") {
   const limits rounds = {{stores, 4, 2}, {loads, 4, 3}};
   check<element<4>>({1001, 7, 1}, 1, 0, rounds);

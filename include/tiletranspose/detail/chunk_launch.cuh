@@ -41,8 +41,9 @@ __global__ void __launch_bounds__(spread_threads)
 inline constexpr size_type shortest_run_bytes = 64;
 /// With 128, 256 and 512 where a block holds one: 2097143 x 127 floats 23.3, 25.8, 26.9.
 inline constexpr size_type longest_run_bytes = 512;
-/// Shared memory of a tile, at most: eight words of 16 bytes a thread, which are two batches of loads. H200, 2026-11-22,
-/// % of cudaMemcpyAsync with nine and with eight: 1048573 x 255 floats 21.6, 26.5, 100100 x 10000 bytes 20.4, 22.5.
+/// Shared memory of a tile, at most: eight words of 16 bytes a thread, which are two batches of loads. H200,
+/// 2026-11-22, % of cudaMemcpyAsync with nine and with eight: 1048573 x 255 floats 21.6, 26.5, 100100 x 10000 bytes
+/// 20.4, 22.5.
 inline constexpr size_type most_tile_bytes = 8 * 16 * chunk_threads + 16;
 /// Of a column of runs: a tile of the last step is of two columns at most.
 inline constexpr size_type least_piece_bytes = 16 * 1024;

@@ -93,10 +93,11 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
-  // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and of
-  // the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32, 128
-  // and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to bytes
-  // 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2; 91.6, 93.0.
+  // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
+  // of the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32,
+  // 128 and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to
+  // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
+  // 91.6, 93.0.
   const int strip_width = Kind == fusion::dual ? 512 : 1;
   if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {

@@ -175,11 +175,11 @@ inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
   return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
 }
 
-/// True where rows of the input lie so far apart that reads down a strip meet in the same parts of the memory, and reads
-/// half a row away in others. H200, 2026-11-22, without jumps and with them, % of cudaMemcpyAsync: rows of 128 KB, 8192 of
-/// them: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: 92.5, 95.3; 16: 92.4, 95.3; 16384 rows of doubles 94.4,
-/// 95.1; 32768: 95.6, 93.9. Rows of 64, 128.25, 256 KB and others lose 1 to 4 points by jumps; so do skewed tiles, of
-/// which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
+/// True where rows of the input lie so far apart that reads down a strip meet in the same parts of the memory, and
+/// reads half a row away in others. H200, 2026-11-22, without jumps and with them, % of cudaMemcpyAsync: rows of 128
+/// KB, 8192 of them: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: 92.5, 95.3; 16: 92.4, 95.3; 16384 rows of
+/// doubles 94.4, 95.1; 32768: 95.6, 93.9. Rows of 64, 128.25, 256 KB and others lose 1 to 4 points by jumps; so do
+/// skewed tiles, of which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
 inline bool jumps(const tile_problem& problem) {
   constexpr size_type stride = 128 * 1024;
   return (problem.in_stride_bytes == stride || problem.in_stride_bytes == 0 - stride) &&
@@ -212,8 +212,8 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }
   tile_arguments arguments{problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)};
-  // H200, 2026-11-22, % of cudaMemcpyAsync without and with: 1789569 rows of 150 floats 70, 88, of 1000 88, 88; of 2 bytes,
-  // rows of 70 49, 86, of 300 76, 89.
+  // H200, 2026-11-22, % of cudaMemcpyAsync without and with: 1789569 rows of 150 floats 70, 88, of 1000 88, 88; of 2
+  // bytes, rows of 70 49, 86, of 300 76, 89.
   const size_type row_bytes = problem.nx * shape::element_bytes;
   arguments.rows_touch = row_bytes >= 32 && is_dense(problem.in_stride_bytes, row_bytes);
   size_type blocks = 0;
@@ -345,9 +345,9 @@ cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
                           dim3(Shape::threads), pointers, 0, stream);
 }
 
-/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix. H200, 2026-11-22, % of
-/// cudaMemcpyAsync without and with tiles of 256 x 256 bytes: 32768 x 32768 95.7, 97.9; 16384 x 16384 95.6, 96.7; 12288 x
-/// 12288 96.4, 96.3; 11584 x 11600 93.2, 92.4.
+/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix. H200, 2026-11-22, %
+/// of cudaMemcpyAsync without and with tiles of 256 x 256 bytes: 32768 x 32768 95.7, 97.9; 16384 x 16384 95.6, 96.7;
+/// 12288 x 12288 96.4, 96.3; 11584 x 11600 93.2, 92.4.
 template <class Shape>
 bool fills_large_tiles(const tile_problem& problem) {
   constexpr size_type least = 8 * larger(Shape::tile_rows, Shape::tile_cols);

@@ -208,8 +208,8 @@ using vector_of =
                     (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
 
 /// Whether `Count` elements are read as words, whatever their accesses are. Two words of one element are not. H200,
-/// 2026-11-22, accumulate_transpose of one element of 4 words, 2 halfwords, 4 bytes, 2 words, by its accesses and as words:
-/// 73.7, 81.7; 66.6, 68.6; 45.7, 47.4; 93.4, 82.3 % of cudaMemcpyAsync.
+/// 2026-11-22, accumulate_transpose of one element of 4 words, 2 halfwords, 4 bytes, 2 words, by its accesses and as
+/// words: 73.7, 81.7; 66.6, 68.6; 45.7, 47.4; 93.4, 82.3 % of cudaMemcpyAsync.
 template <int Bytes, int Unit, int Count>
 inline constexpr bool reads_in_turns = (Bytes == 4 || Bytes == 8 || Bytes == 16) &&
                                        (Count > 1 || Unit < 4 || Bytes != 2 * Unit);

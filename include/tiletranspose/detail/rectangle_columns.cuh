@@ -589,7 +589,8 @@ struct shifted_tile : band_tile {
 };
 
 /// Steps 2 and 3 for the tiles of a block, or undone.
-/// Shared memory: tile_rows * tile_pitch bytes and, where units have less than 4 bytes, slanted_spare_bytes; aligned to 16. Barriers: three a tile, inside.
+/// Shared memory: tile_rows * tile_pitch bytes and, where units have less than 4 bytes, slanted_spare_bytes; aligned to
+/// 16. Barriers: three a tile, inside.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
 template <bool Undo, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,

@@ -22,8 +22,9 @@
 ///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
 ///     reversed by their thread  j k l g|h i d e|f a b c
 ///
-/// *grouped*: the same where the group is too large to be read so. The span is staged; a thread reads the fewest elements
-/// that are whole words, reverses them, and leaves them where accesses of the output are accesses of shared memory.
+/// *grouped*: the same where the group is too large to be read so. The span is staged; a thread reads the fewest
+/// elements that are whole words, reverses them, and leaves them where accesses of the output are accesses of shared
+/// memory.
 ///
 /// *staged*: rows are short, elements large, or the kernel does not know their size. Words are assembled from the
 /// staged span.
@@ -977,8 +978,8 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
   using whole = access_group<Element>;
   static_assert(whole::write_ways() == 1, "a shipped group must not conflict");
   // Lanes that read what follows meet in no bank where accesses eight apart lie in the same ones, and lanes that each
-  // write a group of four meet there: such groups, of elements of 32 and 64 bytes, take two ways to read instead of four
-  // to write.
+  // write a group of four meet there: such groups, of elements of 32 and 64 bytes, take two ways to read instead of
+  // four to write.
   static_assert(whole::read_ways() == (whole::is_swizzled ? 2 : 1), "");
   const row_share share = find_share(arguments, work, rank);
   const row_span& span = share.span;
@@ -1045,8 +1046,8 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
 
 /// The kernel's body. `Element` is the size of an element where the kernel knows it, else 0.
 /// Shared memory, aligned to 16: none where nothing is shifted; for what is gathered, `group_pitch` bytes per
-/// span, rounded up to 128; for groups, grouped_bytes; else 16 bytes, and `span_pitch` bytes per span. Barriers: at most
-/// two, inside.
+/// span, rounded up to 128; for groups, grouped_bytes; else 16 bytes, and `span_pitch` bytes per span. Barriers: at
+/// most two, inside.
 /// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,

@@ -48,8 +48,8 @@ constexpr bool is_always_direct(int element, int alignment) {
   return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
 }
 
-/// Offers the kernels that reverse elements of this size and larger ones. `Known` is the size, or 0 where no kernel of their
-/// own is needed.
+/// Offers the kernels that reverse elements of this size and larger ones. `Known` is the size, or 0 where no kernel of
+/// their own is needed.
 template <int ElementBytes, int Known, class Offer>
 void offer_reversing(const Offer& offer) {
   offer(row_order::vectors, &row_kernel<row_order::vectors>);

@@ -113,8 +113,8 @@ struct micro_place {
 
 /// log2 of a strip's rows: as many as 16 bytes of an output row hold, 4 / words, or fewer, so that a box has whole
 /// strips. Groups of output rows lie odd multiples of 16 bytes apart, so that 8 columns of such a strip fill all banks
-/// once. Narrow boxes, which need more strips than one for that, go row by row. H200, 2026-11-22, % of cudaMemcpyAsync by
-/// rows and by strips, batches of bytes: 200 x 200 91, 96; 160 x 144 94, 98; 64 x 64 97.5, 99; of 2 bytes: 100 x 100
+/// once. Narrow boxes, which need more strips than one for that, go row by row. H200, 2026-11-22, % of cudaMemcpyAsync
+/// by rows and by strips, batches of bytes: 200 x 200 91, 96; 160 x 144 94, 98; 64 x 64 97.5, 99; of 2 bytes: 100 x 100
 /// 95.5, 99, 64 x 64 97, 98.5; of floats: 100 x 100 96, 99.5, 32 x 32 98, 99; 32 rows of floats 97, 98.5, 64 rows of
 /// bytes 97, 99.
 constexpr unsigned strip_shift(unsigned words, size_type rows, size_type cols) {
@@ -164,8 +164,8 @@ constexpr unsigned turned_ways(unsigned words, unsigned rows, unsigned cols, uns
   return worst;
 }
 
-/// The worst of all boxes of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and `side`
-/// rows.
+/// The worst of all boxes of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and
+/// `side` rows.
 constexpr unsigned worst_turned_ways(unsigned words, unsigned side, unsigned most,
                                      unsigned matrices) {
   unsigned worst = 0;

@@ -60,11 +60,11 @@ constexpr size_type most_element_bytes(size_type row_bytes) {
 }
 /// Rows up to this size are joined where they could be moved directly or gathered: longer ones of elements whose joined
 /// rows are reversed by words of 1, 2 or 4 bytes, or in pieces. H200, 2026-11-22, % of cudaMemcpyAsync one by one and
-/// joined: bytes, rows of 252 68, 99, 384 95, 97, 508 86, 99, 512 98, 97, 900 94, 98, 1000 96, 99, 1200 99, 98, 1280 101,
-/// 99, 2000 99, 99, halves and floats alike; 8-byte elements, 264 72, 90, 384 95, 93, 504 86, 94; 12-byte, 252 62, 94,
-/// 384 83, 94, 552 87, 88; 16-byte, 256 91, 97, 400 98, 98, 480 100, 98; 20-byte, 320 85, 93; 24-byte, 384 83, 94;
-/// 40-byte, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61, 83, 62, 76, 60. In place bytes, 256 77, 95, 512 89, 94, 1000 95, 97,
-/// 1280 95, 97; 16-byte, 256 79, 96, 448 93, 98; 12-byte, 396 78, 89.
+/// joined: bytes, rows of 252 68, 99, 384 95, 97, 508 86, 99, 512 98, 97, 900 94, 98, 1000 96, 99, 1200 99, 98, 1280
+/// 101, 99, 2000 99, 99, halves and floats alike; 8-byte elements, 264 72, 90, 384 95, 93, 504 86, 94; 12-byte, 252 62,
+/// 94, 384 83, 94, 552 87, 88; 16-byte, 256 91, 97, 400 98, 98, 480 100, 98; 20-byte, 320 85, 93; 24-byte, 384 83, 94;
+/// 40-byte, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61, 83, 62, 76, 60. In place bytes, 256 77, 95, 512 89, 94, 1000 95,
+/// 97, 1280 95, 97; 16-byte, 256 79, 96, 448 93, 98; 12-byte, 396 78, 89.
 constexpr size_type most_joined_bytes(row_order order, size_type element, size_type row_bytes) {
   if (order == row_order::turn_1 || order == row_order::turn_2 || order == row_order::turn_4) {
     return 1023;
@@ -142,8 +142,8 @@ constexpr size_type least_known_bytes(row_order order, size_type element) {
                                             : 0;
 }
 /// The least shared memory of a block of row_threads threads that reverses groups: as much as keeps multiprocessors to
-/// five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of 9 bytes reach 98 %
-/// of cudaMemcpyAsync with five blocks, 92 with six and 97 with four (2026-11-21).
+/// five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of 9 bytes reach 98
+/// % of cudaMemcpyAsync with five blocks, 92 with six and 97 with four (2026-11-21).
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;

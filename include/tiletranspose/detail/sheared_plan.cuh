@@ -45,9 +45,9 @@ constexpr size_type sheared_block_bytes(size_type shared_bytes) {
   return larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
 }
 
-/// A matrix whose output has no room beside it is turned in so many parts at most, if its rows have so many bytes. H200,
-/// 2026-11-22, batches, % of cudaMemcpyAsync gathered and in parts: 251 x 253 bytes 89, 96, 301 x 299 65, 84; 201 x 203 of
-/// 2 bytes 88, 94, 180 x 182 83, 96.
+/// A matrix whose output has no room beside it is turned in so many parts at most, if its rows have so many bytes.
+/// H200, 2026-11-22, batches, % of cudaMemcpyAsync gathered and in parts: 251 x 253 bytes 89, 96, 301 x 299 65, 84; 201
+/// x 203 of 2 bytes 88, 94, 180 x 182 83, 96.
 inline constexpr size_type most_sheared_parts = 4;
 inline constexpr size_type least_parted_bytes = 64;
 
@@ -105,8 +105,8 @@ inline sheared_kind choose_sheared(const tile_problem& problem, size_type batch,
   if (element == 1 && ny == 16 && nx < 64 && nx % 4 != 0) { return sheared_kind::none; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
   const size_type least = words ? least_word_bytes : least_sheared_bytes;
-  // Lanes of matrices that lie about a multiple of 128 bytes apart meet in the same banks, if no turns are taken. H200, 2026-11-22, 1 byte,
-  // 17 x 30: 93 % staged and 61 sheared, 5 x 77: 71 and 53.
+  // Lanes of matrices that lie about a multiple of 128 bytes apart meet in the same banks, if no turns are taken. H200,
+  // 2026-11-22, 1 byte, 17 x 30: 93 % staged and 61 sheared, 5 x 77: 71 and 53.
   if (ny * element % 4 != 0 && walking_ways(static_cast<unsigned>(divide_up(nx * element, 4)), 1, 0,
                                             static_cast<unsigned>(matrix_bytes)) > 4) {
     return sheared_kind::none;
@@ -159,9 +159,9 @@ struct sheared_walks {
 };
 
 /// The walks with which the warps of a block take the least time in all: to begin a walk takes as long as three steps,
-/// and a step as long as its loads are in conflict, and once more. A walk begins with a whole group. Where a block waits
-/// for rounds of `together` warps, as that of one matrix does, lanes may be left without columns, so that no warp takes
-/// groups of two rows of them.
+/// and a step as long as its loads are in conflict, and once more. A walk begins with a whole group. Where a block
+/// waits for rounds of `together` warps, as that of one matrix does, lanes may be left without columns, so that no warp
+/// takes groups of two rows of them.
 inline sheared_walks choose_walks(size_type columns, size_type matrices, size_type groups,
                                   size_type whole, size_type group_bytes, size_type matrix_bytes,
                                   size_type together) {
@@ -276,9 +276,10 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch, size_typ
   // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
   arguments.turn_shift = 1;
   while ((ny << arguments.turn_shift) % 32 != 0) { ++arguments.turn_shift; }
-  // H200, 2026-11-22, % of cudaMemcpyAsync without turns and with them, to odd addresses: 60 columns of a multiple of 16
-  // bytes 57, 88; 33 of them 84, 91; 62 of 2 bytes 60, 89; 47 of 8 bytes more 89, 84. Staged and in turns: batches of
-  // 64 x 64 bytes 61, 97, 40 x 40 48, 95, 24 x 24 41, 89; of 2 bytes, 24 x 24 56, 97; 48 rows of bytes 79, 93, 8 rows 91, 88.
+  // H200, 2026-11-22, % of cudaMemcpyAsync without turns and with them, to odd addresses: 60 columns of a multiple of
+  // 16 bytes 57, 88; 33 of them 84, 91; 62 of 2 bytes 60, 89; 47 of 8 bytes more 89, 84. Staged and in turns: batches
+  // of 64 x 64 bytes 61, 97, 40 x 40 48, 95, 24 x 24 41, 89; of 2 bytes, 24 x 24 56, 97; 48 rows of bytes 79, 93, 8
+  // rows 91, 88.
   arguments.shears_in_turns =
       arguments.shears && arguments.turn_shift <= (Shape::joins_cols ? 2 : 1);
   // Groups of columns that begin a step later lie words of so many rows further down, which must not lead back to the

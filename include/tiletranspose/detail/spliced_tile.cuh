@@ -57,9 +57,9 @@ struct spliced_shape {
   /// Threads that share a row.
   static constexpr int row_lanes = 64;
   static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
-  /// The pitch of shared rows modulo `pitch_unit`. Elements of whole words that follow each other in an output row follow
-  /// each other in the banks, too. Others start at some byte of a word in every row: threads read the same word of
-  /// accesses that lie 16 bytes apart, so that four would meet; with these pitches two do on average.
+  /// The pitch of shared rows modulo `pitch_unit`. Elements of whole words that follow each other in an output row
+  /// follow each other in the banks, too. Others start at some byte of a word in every row: threads read the same word
+  /// of accesses that lie 16 bytes apart, so that four would meet; with these pitches two do on average.
   static constexpr int pitch_unit = whole_words ? 128 : 64;
   static constexpr int pitch_rest =
       whole_words             ? ElementBytes

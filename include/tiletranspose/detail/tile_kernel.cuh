@@ -268,8 +268,8 @@ struct tile_shape {
 
   /// Words that the threads of a warp read for their stores.
   static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
-  /// Pieces that are no whole lines let a group of threads straddle two rows, which may then meet: those of parts of 20,
-  /// 28, 36, 44, 52 and 60 bytes, and of groups of 3, 5, 7 and 10 bytes.
+  /// Pieces that are no whole lines let a group of threads straddle two rows, which may then meet: those of parts of
+  /// 20, 28, 36, 44, 52 and 60 bytes, and of groups of 3, 5, 7 and 10 bytes.
   static constexpr int drain_ways = turn_ways<StoreBytes>(piece_bytes / StoreBytes);
   static constexpr bool odd_pieces = piece_bytes % 128 != 0;
   static_assert(drain_ways == (odd_pieces ? 2 : 1), "a shipped tile must not conflict");
