@@ -88,11 +88,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes)
   const int group_bytes = group * element_bytes;
   int rows = 8;
   while (rows * element_bytes % 128 != 0 || rows * element_bytes < 256) { rows *= 2; }
-  const int row_bytes = rows * element_bytes;
-  const int cols = row_bytes <= 384 ? 64 : row_bytes <= 1152 ? 32 : 16;
-  const int micro_blocks = rows / group * (cols / group);
-  const int threads = micro_blocks < 256 ? micro_blocks : 256;
-  const int words = micro_blocks / threads * group * (group_bytes / 4 + 1);  // of a thread
+  const int cols = 64;
+  const int threads = 256;
+  const int words =
+      rows / group * (cols / group) / threads * group * (group_bytes / 4 + 1);  // of a thread
   const int blocks = (words <= 40 ? 1024 : 512) / threads;
   const int strip = element_bytes <= 4 ? 2 : 1;  // 8 bytes at multiples of 1: 90, 93 %; 4: 81, 84
   return {rows, cols, threads, group_bytes, group_bytes, 16, blocks, strip, 256};
@@ -103,17 +102,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes
   return {32, 498 / element_bytes, 256, 8, 4, 16, 6, 1, 256};
 }
 
-/// Tiles for elements that are moved in parts of whole words: pieces of whole lines (sectors, where elements are
-/// large), and a number of threads that takes whole rows of units.
+/// Tiles for elements of 28 bytes and more that are moved in parts of whole words: pieces of whole sectors, and a
+/// number of threads that takes whole rows of units.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
-  const int line = element_bytes <= 16 ? 128 : sector_bytes;
-  int rows = 16;
-  while (rows * element_bytes < 192 || rows * element_bytes % line != 0) { rows *= 2; }
-  const int cols = element_bytes <= 8 || element_bytes == 12 ? 32 : 16;
-  const int row_units = cols * element_bytes / unit;
+  const int side = 16;
+  const int row_units = side * element_bytes / unit;
   const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
-  // Accesses of 8 and 16 bytes: 24 and 64 bytes 79 and 83 % with 4 blocks, 94 and 95 with 7.
-  return {rows, cols, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 1, 256};
+  // Accesses of 8 and 16 bytes: 64 bytes 83 % with 4 blocks, 95 with 7.
+  return {side, side, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 1, 256};
 }
 
 }  // namespace detail

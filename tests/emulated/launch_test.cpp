@@ -406,6 +406,11 @@ void check_runs() {
   check_rectangle<T>({many, few}, true, little);
   check_rectangle<T>({160, many}, true, little);
   check_rectangle<T>({many, 160}, true, little);
+  if (sizeof(T) ==
+      1) {  // the last tile of a chunk is 10 columns, which a word of 16 bytes may hold
+    check_rectangle<T>({129, 16404}, true, 15 * 1024);
+    check_rectangle<T>({16404, 129}, true, 15 * 1024);
+  }
 }
 
 constexpr bool is_power_or_three_halves(int bytes) {

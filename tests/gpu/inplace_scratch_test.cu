@@ -189,6 +189,16 @@ TEST_CASE("scratch: runs of elements of chunks that several blocks hold", "[inpl
   }
 }
 
+// On a GPU of 132 multiprocessors the last of 100 tiles of a chunk is one column.
+TEST_CASE("scratch: runs of elements of chunks whose last tile is narrow", "[inplace]") {
+  require_device();
+  random_source random;
+  for (const scratch_call& c : scratch_calls_between(1, 1)) {
+    check_smallest(c, {8218, 16896}, random);
+    check_smallest(c, {16896, 8218}, random);
+  }
+}
+
 // As a caller would: ask, allocate what was asked for, call.
 TEST_CASE("scratch: the two phases", "[inplace][quick]") {
   require_device();

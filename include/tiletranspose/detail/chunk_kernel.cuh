@@ -175,9 +175,11 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         const unsigned number = at % (2 * units);
         const unsigned begin = row * row_bytes + first_byte;
         const unsigned end = begin + cols * ElementBytes;
-        const unsigned byte = number < units ? begin + number * unit_bytes
-                                             : end / 16 * 16 + (number - units) * unit_bytes;
-        if (byte < (number < units ? divide_up(begin, 16) * 16 : end)) {
+        const unsigned whole = divide_up(begin, 16u) * 16;  // a row may end before it
+        const unsigned byte = number < units
+                                  ? begin + number * unit_bytes
+                                  : larger(whole, end / 16 * 16) + (number - units) * unit_bytes;
+        if (byte < (number < units ? smaller(whole, end) : end)) {
           store_global(target + byte,
                        load_shared<unit>(rows + row * arguments.tile_pitch + (byte - begin)));
         }

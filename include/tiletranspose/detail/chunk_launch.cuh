@@ -157,7 +157,7 @@ cudaError_t plan_chunks(const rectangle_problem& problem, const device_limits& l
   return status;
 }
 
-/// The steps of chunk_kernel.cuh.
+/// The steps of chunk_kernel.cuh. Precondition: plan_chunks made the plan, and so asked for the shared memory of chunks.
 template <bool Undo, int ElementBytes>
 cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& plan,
                           const device_limits& limits, cudaStream_t stream) {
@@ -168,6 +168,19 @@ cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& pl
   unsigned char* const rest =
       problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % 16;
   unsigned char* const free = rest + plan.rest_bytes(problem, ElementBytes);
+
+  // All that a device may refuse is asked before anything moves.
+  const rectangle runs(plan.chunks, problem.cols);
+  const auto by_columns = &column_kernel<Undo, 16>;
+  void (*const kernels[])(column_arguments) = {by_columns, by_columns};
+  column_plan bands;
+  cudaError_t status = plan_together(runs, false, plan.run_bytes, 16, 16, kernels, limits, bands);
+  if (bands.blocks == 0) {
+    bands = column_plan(runs, false, plan.run_bytes, 16, 16, band_bytes, scratch_tile_bytes);
+  }
+  const auto spreads = &spread_kernel<Undo, access_width(ElementBytes)>;
+  const size_type spread_shared_bytes = spread_bytes + gap + 32;
+  if (status == cudaSuccess) { status = allow_shared_bytes(spreads, spread_shared_bytes); }
 
   const auto chunks = [&] {
     chunk_arguments arguments{};
@@ -188,8 +201,6 @@ cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& pl
     arguments.by_cols = long_divider(problem.cols);
     arguments.chunk_bytes = plan.rows * row_bytes;
     const auto kernel = &chunk_kernel<Undo, ElementBytes>;
-    cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes());
-    if (status != cudaSuccess) { return status; }
     void* pointers[] = {&arguments};
     if (plan.dense(problem)) {
       arguments.blocks = arguments.tiles;
@@ -197,27 +208,17 @@ cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& pl
     }
     arguments.arrived = reinterpret_cast<unsigned*>(free);
     arguments.blocks = count(smaller<size_type>(arguments.tiles, plan.blocks));
-    status = cudaMemsetAsync(free, 0, plan.chunks * sizeof(unsigned), stream);
-    return status != cudaSuccess ? status
-                                 : start_together(kernel, arguments.blocks, chunk_threads,
-                                                  plan.shared_bytes(), pointers, stream);
+    const cudaError_t cleared = cudaMemsetAsync(free, 0, plan.chunks * sizeof(unsigned), stream);
+    return cleared != cudaSuccess ? cleared
+                                  : start_together(kernel, arguments.blocks, chunk_threads,
+                                                   plan.shared_bytes(), pointers, stream);
   };
   const auto columns = [&] {
     rectangle_problem part = problem;
     part.rows = plan.chunks;
     part.scratch = free;
     part.scratch_bytes -= static_cast<size_type>(free - problem.scratch);
-    const rectangle runs(plan.chunks, problem.cols);
-    const auto kernel = &column_kernel<Undo, 16>;
-    void (*const kernels[])(column_arguments) = {kernel, kernel};
-    column_plan bands;
-    const cudaError_t status =
-        plan_together(runs, false, plan.run_bytes, 16, 16, kernels, limits, bands);
-    if (status != cudaSuccess) { return status; }
-    if (bands.blocks == 0) {
-      bands = column_plan(runs, false, plan.run_bytes, 16, 16, band_bytes, scratch_tile_bytes);
-    }
-    return launch_columns(part, runs, plan.run_bytes, bands, kernel, stream);
+    return launch_columns(part, runs, plan.run_bytes, bands, by_columns, stream);
   };
   const auto spread = [&] {
     spread_arguments arguments{};
@@ -233,14 +234,11 @@ cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& pl
     arguments.tile_bytes = count(smaller<size_type>(piece / 4096 * 4096, spread_bytes));
     arguments.tiles = count(divide_up(arguments.bytes, arguments.tile_bytes));
     arguments.reach = count(gap * problem.cols / arguments.tile_bytes + 2);
-    const auto kernel = &spread_kernel<Undo, access_width(ElementBytes)>;
-    const size_type shared_bytes = spread_bytes + gap + 32;
-    cudaError_t status =
+    const cudaError_t cleared =
         cudaMemsetAsync(free, 0, (size_type{arguments.tiles} + 1) * sizeof(unsigned), stream);
-    if (status == cudaSuccess) { status = allow_shared_bytes(kernel, shared_bytes); }
-    if (status != cudaSuccess) { return status; }
+    if (cleared != cudaSuccess) { return cleared; }
     void* pointers[] = {&arguments};
-    return start(kernel, arguments.tiles, spread_threads, shared_bytes, pointers, stream);
+    return start(spreads, arguments.tiles, spread_threads, spread_shared_bytes, pointers, stream);
   };
   // The rest, row by row in scratch memory and at the end of the data, column by column behind the pieces.
   const auto copy_rest = [&] {
@@ -261,7 +259,6 @@ cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& pl
     return transpose_problem<ElementBytes, access_width(ElementBytes)>(turned, 1, stream);
   };
 
-  cudaError_t status = cudaSuccess;
   const auto then = [&](auto step) {
     if (status == cudaSuccess) { status = step(); }
   };

@@ -34,9 +34,9 @@ constexpr int fused_blocks() {
   const bool few =
       in + out > 8 || converts_many || narrows_words || widens || copies_alike || adds_alike;
   const int blocks = in + out > 16 || crowded ? 1
-                     : Fused::threads == 512  ? (Fused::count == 1   ? 3
-                                                 : Fused::splits_out ? 1
-                                                                     : 2)
+                     : Fused::threads == 512  ? (Fused::count == 1 && Fused::whole_in ? 3
+                                                 : Fused::splits_out                  ? 1
+                                                                                      : 2)
                      : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
                      : few                                                         ? 3
                      : Fused::shifts && !Fused::combines && in != out              ? 5

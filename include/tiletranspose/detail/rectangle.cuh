@@ -168,10 +168,19 @@ cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, cons
                               {problem.data, problem.data + problem.rows * problem.cols * element},
                               divider(),
                               divider(grid.wide)};
-  arguments.pairs = divider(arguments.order.blocks());
+  const size_type square_blocks = arguments.order.blocks();
+  arguments.pairs = divider(square_blocks);
   void* pointers[] = {&arguments};
-  return start(kernel, arguments.order.blocks() * grid.tall * grid.wide, threads, shared_bytes,
-               pointers, stream);
+  // As many rows of squares at a time as one launch can take: all but of tens of gigabytes of small squares.
+  const size_type together = larger<size_type>(max_blocks / (square_blocks * grid.wide), 1);
+  for (size_type done = 0; done < grid.tall; done += together) {
+    arguments.data = problem.data + done * grid.common * arguments.pitch;
+    const size_type squares = smaller<size_type>(grid.tall - done, together) * grid.wide;
+    const cudaError_t started =
+        start(kernel, square_blocks * squares, threads, shared_bytes, pointers, stream);
+    if (started != cudaSuccess) { return started; }
+  }
+  return cudaSuccess;
 }
 
 /// Step 2 by itself: its own inverse.

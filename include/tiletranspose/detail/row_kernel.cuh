@@ -66,7 +66,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
   return order <= row_order::vectors;
 }
 
-/// True where the words of an access are found one by one in a staged span, which only joined rows need.
+/// True where the words of an access are found one by one in a staged span: joined rows, and elements that no kernel
+/// knows.
 TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
   return order >= row_order::words && order <= row_order::any;
 }
@@ -87,7 +88,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr int staged_rounds(row_order order) {
   return takes_words(order) ? word_rounds : row_rounds;
 }
 inline constexpr unsigned row_slots = row_threads * row_rounds;
-inline constexpr unsigned direct_slots = row_threads * direct_rounds;
 
 /// What a launch does; pitches may be negative. Where rows are joined, a span holds `joined_rows` whole rows
 /// that lie one behind the other.

@@ -45,9 +45,9 @@ constexpr size_type sheared_block_bytes(size_type shared_bytes) {
   return larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
 }
 
-/// A matrix whose output has no room beside it is turned in so many parts at most, if its rows have so many bytes.
-/// H200, 2026-11-22, batches, % of cudaMemcpyAsync gathered and in parts: 251 x 253 bytes 89, 96, 301 x 299 65, 84; 201
-/// x 203 of 2 bytes 88, 94, 180 x 182 83, 96.
+/// A matrix whose output has no room beside it is turned in about so many parts at most, if its rows have so many
+/// bytes. H200, 2026-11-22, batches, % of cudaMemcpyAsync gathered and in parts: 251 x 253 bytes 89, 96, 301 x 299 65,
+/// 84; 201 x 203 of 2 bytes 88, 94, 180 x 182 83, 96.
 inline constexpr size_type most_sheared_parts = 4;
 inline constexpr size_type least_parted_bytes = 64;
 
@@ -234,7 +234,9 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch, size_typ
       matrices = smaller(matrices, rounds * Shape::threads / columns);
     }
     matrices = smaller(matrices, batch);
-    if (matrices == 1) { cols = choose_part(nx, ny * element, units, shared_bytes); }
+    if (nx * ny * element > sheared_matrices_bytes) {
+      cols = choose_part(nx, ny * element, units, shared_bytes);
+    }
   } else if (Shape::joins_rows) {
     rows =
         larger<size_type>(sheared_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
@@ -287,8 +289,8 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch, size_typ
   // other way round; 126 x 208: 53 and 96; 2 bytes, 94 x 208: 71 and 97.
   const size_type across = size_type{1} << arguments.turn_shift;
   const size_type down = units * in_pitch / 4;
-  arguments.turn_mask = greatest_divisor(static_cast<unsigned>((across + down) % 32), 32) >
-                                greatest_divisor(static_cast<unsigned>((across - down) % 32), 32)
+  arguments.turn_mask = common_divisor(static_cast<unsigned>((across + down) % 32), 32) >
+                                common_divisor(static_cast<unsigned>((across - down) % 32), 32)
                             ? 0xffff
                             : 0;
 

@@ -19,7 +19,7 @@ inline constexpr int spread_threads = 256;
 /// 1073741 bytes: 20.8, 24.0, 25.8; 64 KB and 512 threads 26.1, which older GPUs have no room for.
 inline constexpr unsigned spread_bytes = 32 * 1024;
 
-/// Step 3: pieces of memory that move away from each other, all by less than some tiles.
+/// Step 3 of chunk_kernel.cuh: pieces of memory that move away from each other, all by less than some tiles.
 struct spread_arguments {
   const unsigned char* source;  ///< the data
   unsigned char* data;
@@ -33,15 +33,16 @@ struct spread_arguments {
   unsigned tiles;
   unsigned reach;  ///< tiles before it that a tile may be written over
 
-  /// All that is read, rounded up.
+  /// Up to the end of the last piece.
   size_type source_bytes() const {
     const size_type pieces = divide_up(bytes, target_step);
     return (pieces - 1) * source_step + piece;
   }
 };
 
-/// One tile of the target; the last one comes first, or undone, the first one. Precondition: tiles that have
-/// smaller tickets have started.
+/// One tile of the target; the last one comes first, or undone, the first one.
+/// Preconditions: tiles that have smaller tickets have started; a tile is no larger than a piece, and larger than what
+/// pieces have between them.
 /// Shared memory: tile_bytes, what pieces have between them, and 32 bytes; aligned to 16. Barriers: two, inside.
 template <bool Undo, int Unit, class Group>
 TILETRANSPOSE_FUNCTION void spread_tile(Group group, unsigned char* shared,

@@ -159,23 +159,14 @@ constexpr size_type separate_bytes(size_type row_bytes, size_type rows, unsigned
   return rows * row_pitch(segment_bytes(row_bytes, sub_word), rows, element) + rows / 32 * 4;
 }
 
-constexpr unsigned greatest_divisor(unsigned a, unsigned b) {
-  while (b != 0) {
-    const unsigned rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
 /// multiple of warps if there is one, else of sectors, so that warps go on to write whole lines.
 constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
   if (column_bytes > 4 * lanes) { return 0; }
   const auto bytes = static_cast<unsigned>(column_bytes);
-  const unsigned least = bytes / greatest_divisor(bytes, 4);
+  const unsigned least = bytes / common_divisor(bytes, 4);
   for (const unsigned unit : {32u, 8u, 1u}) {
-    const unsigned step = least / greatest_divisor(least, unit) * unit;
+    const unsigned step = least / common_divisor(least, unit) * unit;
     if (step <= lanes) { return lanes / step * step; }
   }
   return 0;

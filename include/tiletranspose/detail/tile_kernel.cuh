@@ -18,7 +18,7 @@
 /// every piece covers whole sectors and no sector is written by two blocks. X rows more than the tile are
 /// read for that; neighbours read the same rows at the same time, so they come from L2.
 ///
-/// Blocks walk down a column of input tiles, so that neighbouring blocks write neighbouring memory.
+/// Blocks walk down strips of input tiles (tile_order), so that neighbouring blocks write neighbouring memory.
 
 #pragma once
 
@@ -34,7 +34,7 @@ namespace detail {
 
 /// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
 /// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
-/// highest address, and has a negative stride. Nothing divides by a stride or compares it but to ask
+/// highest address, and has a negative stride. A transpose does not divide by a stride, nor compare it but to ask
 /// whether rows follow each other without a gap, in either direction.
 struct tile_problem {
   const void* in;  ///< ny x nx; or a device array of pointers to matrices

@@ -126,12 +126,7 @@ constexpr model_ways ways_of(Layout layout) {
 /// Of a tuned kernel's tile: what its static_assert proves.
 template <class Shape>
 constexpr model_ways ways_of_shape() {
-  int loads = 0;
-  for (unsigned turn = 0; turn < Shape::store_bytes / Shape::word_bytes; ++turn) {
-    const int ways = tt::request_ways(typename Shape::drain_lanes{turn, 0}, Shape::word_bytes);
-    loads = ways > loads ? ways : loads;
-  }
-  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::chunk_access), loads};
+  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::chunk_access), Shape::drain_ways};
 }
 
 // ---- The cases. ----
