@@ -31,8 +31,8 @@ constexpr int fused_blocks() {
   const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
   const bool copies_alike = Fused::copies && in == out;
   const bool adds_alike = Fused::combines && Fused::shifts && in == out;
-  const bool few =
-      in + out > 8 || converts_many || narrows_words || widens || copies_alike || adds_alike;
+  const bool few = in + out > 8 || (Fused::recalls && in + out == 8) || converts_many ||
+                   narrows_words || widens || copies_alike || adds_alike;
   const int blocks = in + out > 16 || crowded ? 1
                      : Fused::threads == 512  ? (Fused::count == 1 && Fused::whole_in ? 3
                                                  : Fused::splits_out                  ? 1
