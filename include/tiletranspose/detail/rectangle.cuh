@@ -54,7 +54,7 @@ __global__ void __launch_bounds__(2 * Shape::threads)
 
 template <class Shape>
 __global__ void __launch_bounds__(2 * Shape::threads,
-                                  resident_blocks(2 * Shape::threads, Shape::blocks))
+                                  resident_blocks(2 * Shape::threads, smaller(Shape::blocks, 2)))
     square_chunks_kernel(const __grid_constant__ squares_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
