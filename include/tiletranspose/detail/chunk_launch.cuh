@@ -157,7 +157,8 @@ cudaError_t plan_chunks(const rectangle_problem& problem, const device_limits& l
   return status;
 }
 
-/// The steps of chunk_kernel.cuh. Precondition: plan_chunks made the plan, and so asked for the shared memory of chunks.
+/// The steps of chunk_kernel.cuh. Precondition: plan_chunks made the plan, and so asked for the shared memory of
+/// chunks.
 template <bool Undo, int ElementBytes>
 cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& plan,
                           const device_limits& limits, cudaStream_t stream) {

@@ -74,29 +74,36 @@ bool takes_large_chunks(size_type elements, size_type side) {
          takes_large_tiles(elements, Shape::side, 2 * Shape::shared_bytes);
 }
 
-template <class Shape>
-cudaError_t launch_swapped_chunks(const square_problem& square, cudaStream_t stream) {
-  const unsigned char* const end =
-      square.data + (square.side - 1) * square.stride_bytes + square.side * Shape::element_bytes;
-  return launch_swaps(&swap_chunks_kernel<Shape>, square, Shape::side, 2 * Shape::threads,
-                      2 * Shape::shared_bytes, stream, {square.data, end});
+/// Takes the tile for squares of `side` a side whose rows start anywhere, of a problem of so many elements: calls
+/// `chunks` with a chunk_shape or, for small squares of the sizes that are better off so, `views` with a swap_tile.
+template <int ElementBytes, int Unit, class Chunks, class Views>
+cudaError_t with_square_tile(size_type elements, size_type side, Chunks chunks, Views views) {
+  using large = chunk_shape<ElementBytes, Unit>;
+  if (takes_large_chunks<large>(elements, side)) { return chunks(large{}); }
+  if constexpr (swaps_views<ElementBytes, Unit>) {
+    return views(swap_tile<ElementBytes>{});
+  } else {
+    return chunks(chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>{});
+  }
 }
 
 template <int ElementBytes, int Unit>
 cudaError_t launch_swapped_units(const square_problem& square, cudaStream_t stream) {
-  using large = chunk_shape<ElementBytes, Unit>;
-  if (takes_large_chunks<large>(square.side * square.side, square.side)) {
-    return launch_swapped_chunks<large>(square, stream);
-  }
-  if constexpr (swaps_views<ElementBytes, Unit>) {
-    using tile = swap_tile<ElementBytes>;
-    return launch_swaps(
-        &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>, square,
-        tile::side, tile::threads, 0, stream);
-  } else {
-    using small = chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>;
-    return launch_swapped_chunks<small>(square, stream);
-  }
+  const unsigned char* const end =
+      square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
+  return with_square_tile<ElementBytes, Unit>(
+      square.side * square.side, square.side,
+      [&](auto shape) {
+        using tile = decltype(shape);
+        return launch_swaps(&swap_chunks_kernel<tile>, square, tile::side, 2 * tile::threads,
+                            2 * tile::shared_bytes, stream, {square.data, end});
+      },
+      [&](auto shape) {
+        using tile = decltype(shape);
+        return launch_swaps(
+            &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
+            square, tile::side, tile::threads, 0, stream);
+      });
 }
 
 /// What memory is fetched by: rows of a tile that start on such boundaries share nothing with another tile.

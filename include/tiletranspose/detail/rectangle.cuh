@@ -196,23 +196,34 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
                            2 * shape::threads, 0, stream);
     }
   }
-  const auto launch_chunks = [&](auto shape) {
-    using tile = decltype(shape);
-    return start_squares(&square_chunks_kernel<tile>, problem, grid, ElementBytes, tile::side,
-                         2 * tile::threads, 2 * tile::shared_bytes, stream);
-  };
-  using large = chunk_shape<ElementBytes, Unit>;
-  if (takes_large_chunks<large>(problem.rows * problem.cols, grid.common)) {
-    return launch_chunks(large{});
-  }
-  if constexpr (swaps_views<ElementBytes, Unit>) {
-    using tile = swap_tile<ElementBytes>;
-    return start_squares(
-        &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
-        problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
-  } else {
-    return launch_chunks(chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>{});
-  }
+  return with_square_tile<ElementBytes, Unit>(
+      problem.rows * problem.cols, grid.common,
+      [&](auto tile_shape) {
+        using tile = decltype(tile_shape);
+        return start_squares(&square_chunks_kernel<tile>, problem, grid, ElementBytes, tile::side,
+                             2 * tile::threads, 2 * tile::shared_bytes, stream);
+      },
+      [&](auto tile_shape) {
+        using tile = decltype(tile_shape);
+        return start_squares(
+            &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
+            problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
+      });
+}
+
+/// True where bands are as wide as they need be, and no step takes elements of a square one by one: then chunks, which
+/// are three passes whatever the shape, gain nothing. H200, 2026-11-22, % of cudaMemcpyAsync by chunks and without,
+/// bytes: 20000 x 50000 25, 22, 50000 x 20000 20, 21, 32700 x 32800 22, 12; 2 bytes: 16384 x 20480 24, 28, 20001 x
+/// 25003 23, 30; floats: 500 x 300001 26, 21, 5000 x 50010 26, 32.
+template <bool Undo, int ElementBytes>
+bool is_swift(const rectangle& grid, const column_plan& plan) {
+  if (plan.blocks == 0) { return false; }
+  const size_type square_bytes = grid.common * ElementBytes;
+  const size_type full = smaller(widest_slanted_bytes, grid.cols * size_type{ElementBytes});
+  if (ElementBytes >= 4) { return plan.band_bytes >= (grid.wide == 1 ? 128 : full); }
+  const bool two_steps = grid.wide == 1 && square_bytes % 16 == 0;
+  return plan.band_bytes >= full &&
+         (grid.common == 1 || two_steps || square_bytes % (Undo ? 16 : 128) == 0);
 }
 
 /// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
@@ -236,18 +247,8 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   column_plan plan;
   status = plan_together(grid, in_columns, ElementBytes, Unit, wide, kernels, limits, plan);
   if constexpr (Unit == access_width(ElementBytes)) {
-    // Chunks take three passes, whatever the shape; others may be fewer, or swifter. H200, 2026-11-22, % of
-    // cudaMemcpyAsync by chunks and without, bytes: 20000 x 50000 25, 22, 50000 x 20000 20, 21, 32700 x 32800 22, 12; 2
-    // bytes: 16384 x 20480 24, 28, 20001 x 25003 23, 30; floats: 500 x 300001 26, 21, 5000 x 50010 26, 32.
-    const size_type square_bytes = grid.common * ElementBytes;
-    const size_type full = smaller(widest_slanted_bytes, problem.cols * ElementBytes);
-    const bool two_steps = grid.wide == 1 && square_bytes % 16 == 0;
-    const bool swift =
-        plan.blocks != 0 &&
-        (ElementBytes >= 4 ? plan.band_bytes >= (grid.wide == 1 ? 128 : full)
-                           : plan.band_bytes >= full && (grid.common == 1 || two_steps ||
-                                                         square_bytes % (Undo ? 16 : 128) == 0));
-    if (status == cudaSuccess && !swift && reinterpret_cast<size_type>(problem.data) % 16 == 0) {
+    if (status == cudaSuccess && !is_swift<Undo, ElementBytes>(grid, plan) &&
+        reinterpret_cast<size_type>(problem.data) % 16 == 0) {
       chunk_plan chunks;
       status = plan_chunks<Undo, ElementBytes>(problem, limits, chunks);
       if (status == cudaSuccess && chunks.chunks != 0) {
