@@ -347,6 +347,37 @@ TEST_CASE("parts of dynamic shared memory do not overlap") {
   CHECK(wrong[0] == 0);
 }
 
+TEST_CASE("elements that can neither be assigned nor made without values") {
+  struct constants {
+    constants(int first, int second) : a(first), b(second) {}
+    const int a;
+    const int b;
+  };
+  using tile_type = tt::shared_tile<constants, tt::padded_layout<constants, 4, 8, 1>>;
+  tt::emulated_buffer<int> in(2 * 32);
+  tt::emulated_buffer<int> out(2 * 32);
+  fill(in);
+  const tt::emulation_report report =
+      tt::emulate(1, 32, sizeof(tile_type::storage), [&](tt::emulated_block block) {
+        const tile_type tile(block.shared_as<tile_type::storage>());
+        const tt::matrix_view<const constants> from{reinterpret_cast<const constants*>(in.data()),
+                                                    4, 8, 8};
+        const tt::matrix_view<constants> to{reinterpret_cast<constants*>(out.data()), 8, 4, 4};
+        const int row = static_cast<int>(block.thread_rank()) / 8;
+        const int col = static_cast<int>(block.thread_rank()) % 8;
+        tile.set(row, col, from.get(row, col));
+        block.sync();
+        to.set(col, row, tile.get(row, col));
+      });
+  CHECK(report.clean());
+  for (int i = 0; i < 32; ++i) {
+    const int from = 2 * i;
+    const int to = 2 * (i % 8 * 4 + i / 8);
+    CHECK(out[to] == in[from]);
+    CHECK(out[to + 1] == in[from + 1]);
+  }
+}
+
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {
   for (const unsigned rows : {1u, 11u, 12u, 13u, 40u}) {
     for (const unsigned columns : {1u, 2u, 5u, 6u, 24u}) {

@@ -46,8 +46,7 @@ __global__ void transpose_by_elements(tt::matrix_view<T> out, tt::matrix_view<co
     const unsigned row = i / Layout::cols;
     const unsigned col = i % Layout::cols;
     if (row0 + row < in.rows && col0 + col < in.cols) {
-      tile.set(static_cast<int>(row), static_cast<int>(col),
-               in.data[(row0 + row) * in.stride + col0 + col]);
+      tile.set(static_cast<int>(row), static_cast<int>(col), in.get(row0 + row, col0 + col));
     }
   }
   group.sync();
@@ -55,8 +54,7 @@ __global__ void transpose_by_elements(tt::matrix_view<T> out, tt::matrix_view<co
     const unsigned col = i / Layout::rows;
     const unsigned row = i % Layout::rows;
     if (row0 + row < in.rows && col0 + col < in.cols) {
-      out.data[(col0 + col) * out.stride + row0 + row] =
-          tile.get(static_cast<int>(row), static_cast<int>(col));
+      out.set(col0 + col, row0 + row, tile.get(static_cast<int>(row), static_cast<int>(col)));
     }
   }
 }
@@ -113,6 +111,14 @@ tile_case make_tile(std::string name) {
 
 #define MAKE_TILE(group, T, ...) make_tile<group, T, __VA_ARGS__>(#group ", " #T ", " #__VA_ARGS__)
 
+// Trivially copyable, and yet neither assigned nor made without values.
+struct constants {
+  constants(int first, int second) : a(first), b(second) {}
+  const int a;
+  const int b;
+};
+static_assert(std::is_trivially_copyable_v<constants> && !std::is_copy_assignable_v<constants>);
+
 using byte_t = std::uint8_t;
 using byte_twelve = bytes<12>;
 using block_96 = cooperative_group<96>;
@@ -138,6 +144,7 @@ const std::vector<tile_case>& tile_cases() {
       MAKE_TILE(block_16x6, float, swizzled<float, 48, 16, 16>),
       MAKE_TILE(block_1, float, padded<float, 5, 7, 2>),
       MAKE_TILE(static_256, double, swizzled<double, 32, 32>),
+      MAKE_TILE(static_256, constants, padded<constants, 32, 32, 1>),
       MAKE_TILE(block_96, double, padded<double, 32, 16, 1>),
       MAKE_TILE(static_256, float_triple, padded<float_triple, 32, 32, 1>),
       MAKE_TILE(static_96, float_triple, swizzled<float_triple, 16, 32>),

@@ -60,16 +60,29 @@ TILETRANSPOSE_FUNCTION Word load(const void* address) {
 #if TILETRANSPOSE_ON_DEVICE
   return *static_cast<const Word*>(address);
 #else
-  Word word;
-  __builtin_memcpy(&word, address, sizeof(Word));
-  return word;
+  union room {  // for types without a default constructor
+    room() {}
+    Word word;
+  } result;
+  __builtin_memcpy(static_cast<void*>(&result), address, sizeof(Word));
+  return result.word;
 #endif
 }
+
+/// As many bytes as Word has, for types that cannot be assigned: of const members, say.
+template <class Word>
+struct alignas(Word) bytes_of {
+  unsigned char bytes[sizeof(Word)];
+};
 
 template <class Word>
 TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #if TILETRANSPOSE_ON_DEVICE
-  *static_cast<Word*>(address) = word;
+  if constexpr (__is_assignable(Word&, const Word&)) {
+    *static_cast<Word*>(address) = word;
+  } else {
+    *static_cast<bytes_of<Word>*>(address) = reinterpret_cast<const bytes_of<Word>&>(word);
+  }
 #else
   __builtin_memcpy(address, &word, sizeof(Word));
 #endif
