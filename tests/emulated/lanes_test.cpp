@@ -12,6 +12,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -41,14 +42,32 @@ std::vector<T> numbered(std::size_t count) {
 
 constexpr std::size_t threads = 64;
 
-// Gives each thread its items in one order and takes them back in the other.
+// What a thread does in the checks below: puts its items, of those in blocked order, into the striped array
+// in striped order, and the other way round. Checks are templates of the type alone, bodies of all else.
+template <class T>
+using exchange_body =
+    std::function<void(tt::emulated_block, const T* elements, T* striped, T* blocked)>;
+
+template <class T>
+void check_orders(int n, std::size_t shared_bytes, int ways, const exchange_body<T>& body) {
+  const std::size_t all = threads * static_cast<std::size_t>(n);
+  const std::vector<T> elements = numbered<T>(all);
+  std::vector<T> striped(all), blocked(all);
+  const std::function<void(tt::emulated_block)> thread = [&](tt::emulated_block block) {
+    body(block, elements.data(), striped.data(), blocked.data());
+  };
+  const tt::emulation_report report = tt::emulate(1, threads, shared_bytes, thread);
+  INFO(report.table());
+  CHECK(report.clean());
+  CHECK(report.worst_ways() == ways);
+  CHECK(std::memcmp(striped.data(), elements.data(), all * sizeof(T)) == 0);
+  CHECK(std::memcmp(blocked.data(), elements.data(), all * sizeof(T)) == 0);
+}
+
 template <int Lanes, class T, int N>
 void check_exchange() {
   INFO(Lanes << " lanes, " << N << " items of " << sizeof(T) << " bytes");
-  constexpr std::size_t all = threads * N;
-  const std::vector<T> elements = numbered<T>(all);
-  std::vector<T> striped(all), blocked(all);
-  const tt::emulation_report report = tt::emulate(1, threads, 0, [&](tt::emulated_block block) {
+  check_orders<T>(N, 0, 0, [](tt::emulated_block block, const T* elements, T* striped, T* blocked) {
     const std::size_t lane = block.thread_rank() % Lanes;
     const std::size_t first = (block.thread_rank() - lane) * N;
     const auto blocked_place = [&](std::size_t i) { return first + lane * N + i; };
@@ -61,9 +80,6 @@ void check_exchange() {
     tt::warp_striped_to_blocked(tt::static_lanes<Lanes>{}, items);
     for (std::size_t i = 0; i < N; ++i) { blocked[blocked_place(i)] = items[i]; }
   });
-  CHECK(report.clean());
-  CHECK(std::memcmp(striped.data(), elements.data(), all * sizeof(T)) == 0);
-  CHECK(std::memcmp(blocked.data(), elements.data(), all * sizeof(T)) == 0);
 }
 
 // The same by exchanges that may own storage, in which lanes meet in no bank.
@@ -74,30 +90,22 @@ void check_storage() {
   struct storage {
     typename warp_exchange::storage of_warp[threads / 32];
   };
-  constexpr std::size_t all = threads * N;
-  const std::vector<T> elements = numbered<T>(all);
-  std::vector<T> striped(all), blocked(all);
-  const tt::emulation_report report =
-      tt::emulate(1, threads, sizeof(storage), [&](tt::emulated_block block) {
-        const std::size_t lane = block.thread_rank() % 32;
-        const std::size_t warp = block.thread_rank() / 32;
-        const warp_exchange exchanger(block.shared_as<storage>().of_warp[warp]);
-        const auto blocked_place = [&](std::size_t i) { return (warp * 32 + lane) * N + i; };
-        const auto striped_place = [&](std::size_t i) { return (warp * N + i) * 32 + lane; };
-        T items[N];
-        for (std::size_t i = 0; i < N; ++i) { items[i] = elements[blocked_place(i)]; }
-        exchanger.blocked_to_striped(tt::static_warp{}, items);
-        for (std::size_t i = 0; i < N; ++i) { striped[striped_place(i)] = items[i]; }
-        tt::static_warp::sync();
-        for (std::size_t i = 0; i < N; ++i) { items[i] = elements[striped_place(i)]; }
-        exchanger.striped_to_blocked(tt::static_warp{}, items);
-        for (std::size_t i = 0; i < N; ++i) { blocked[blocked_place(i)] = items[i]; }
-      });
-  INFO(report.table());
-  CHECK(report.clean());
-  CHECK(report.worst_ways() == (warp_exchange::uses_shared ? 1 : 0));
-  CHECK(std::memcmp(striped.data(), elements.data(), all * sizeof(T)) == 0);
-  CHECK(std::memcmp(blocked.data(), elements.data(), all * sizeof(T)) == 0);
+  const auto body = [](tt::emulated_block block, const T* elements, T* striped, T* blocked) {
+    const std::size_t lane = block.thread_rank() % 32;
+    const std::size_t warp = block.thread_rank() / 32;
+    const warp_exchange exchanger(block.shared_as<storage>().of_warp[warp]);
+    const auto blocked_place = [&](std::size_t i) { return (warp * 32 + lane) * N + i; };
+    const auto striped_place = [&](std::size_t i) { return (warp * N + i) * 32 + lane; };
+    T items[N];
+    for (std::size_t i = 0; i < N; ++i) { items[i] = elements[blocked_place(i)]; }
+    exchanger.blocked_to_striped(tt::static_warp{}, items);
+    for (std::size_t i = 0; i < N; ++i) { striped[striped_place(i)] = items[i]; }
+    tt::static_warp::sync();
+    for (std::size_t i = 0; i < N; ++i) { items[i] = elements[striped_place(i)]; }
+    exchanger.striped_to_blocked(tt::static_warp{}, items);
+    for (std::size_t i = 0; i < N; ++i) { blocked[blocked_place(i)] = items[i]; }
+  };
+  check_orders<T>(N, sizeof(storage), warp_exchange::uses_shared ? 1 : 0, body);
 }
 
 template <class T, int... N>

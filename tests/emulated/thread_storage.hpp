@@ -10,10 +10,10 @@
 
 #include <elf.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -26,9 +26,9 @@ class thread_storage {
   /// \param known  an object of the calling thread
   /// \param name   and its symbol
   thread_storage(const void* known, const std::string& name) {
-    std::ifstream file("/proc/self/exe", std::ios::binary);
-    const std::vector<char> image{std::istreambuf_iterator<char>(file),
-                                  std::istreambuf_iterator<char>()};
+    std::ifstream file("/proc/self/exe", std::ios::binary | std::ios::ate);
+    std::vector<char> image(static_cast<std::size_t>(file.tellg()));
+    file.seekg(0).read(image.data(), static_cast<std::streamsize>(image.size()));
     const auto header = read<Elf64_Ehdr>(image, 0);
     bool found = false;
     for (int i = 0; i < header.e_shnum; ++i) {

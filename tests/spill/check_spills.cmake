@@ -16,8 +16,9 @@ foreach(architecture IN LISTS ARCHITECTURES)
 endforeach()
 list(REMOVE_DUPLICATES targets)
 
-execute_process(COMMAND ${NVCC} -std=c++17 -O3 ${targets} -Xptxas -v -I ${INCLUDE_DIR}
-                        -D ELEMENT_BYTES=${ELEMENT_BYTES} -c -o /dev/null ${SOURCE}
+# No host code: a fatbin is what ptxas makes for all targets.
+execute_process(COMMAND ${NVCC} -std=c++17 ${targets} -Xptxas -v -I ${INCLUDE_DIR}
+                        -D ELEMENT_BYTES=${ELEMENT_BYTES} -fatbin -o /dev/null ${SOURCE}
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${output}")
