@@ -19,12 +19,10 @@ using tt::tile_access;
 
 namespace {
 
-// The worst requests of a tile that are made to fill it, to drain it, and to read what a store that starts off a word
-// wants of the word behind it.
+// The worst requests of a tile that are made to fill it and to drain it.
 struct tile_ways {
   int fill = 0;
   int drain = 0;
-  int fifth = 0;
 };
 
 template <class Shape>
@@ -56,13 +54,18 @@ tile_ways ways_of() {
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
       if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
+      // Off a word: the last of the two accesses that hold 16 bytes, and the first ones of other rows' skews.
       for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
         const lanes_type drained{0, skew, step};
-        const auto lanes = [&](int lane) -> long long {
-          const unsigned from = drained.from(first + static_cast<unsigned>(lane));
-          return exists(lane) && from % 4 != 0 ? from / 4 * 4 + Shape::store_bytes : -1;
+        const auto first_lanes = [&](int lane) -> long long {
+          return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
         };
-        worst.fifth = larger(worst.fifth, request_ways(lanes, 4));
+        const auto last_lanes = [&](int lane) -> long long {
+          const unsigned from = drained.from(first + static_cast<unsigned>(lane));
+          return exists(lane) ? last_access<16>(from) : -1;
+        };
+        worst.drain = larger(worst.drain, request_ways(first_lanes, 16));
+        worst.drain = larger(worst.drain, request_ways(last_lanes, 16));
       }
     }
   }
@@ -140,8 +143,6 @@ void check(const char* what) {
     const bool odd_parts =
         Shape::unit == 4 && Shape::element_bytes > 16 && Shape::element_bytes % 8 == 4;
     const bool odd_pieces = Shape::moves_groups && Shape::piece_bytes % 128 != 0;
-    CHECK(worst.fifth <= (odd_pieces ? 5 : 4));
-    CHECK(worst.fifth <= next_word_ways<16>(Shape::piece_bytes / 16));
     CHECK((worst.drain == 1 || odd_parts || odd_pieces));
     CHECK((worst.fill <= 1 || odd_parts));
     CHECK((!odd_pieces || Shape::element_bytes == 3 || Shape::element_bytes == 5 ||

@@ -266,8 +266,8 @@ struct tile_shape {
   }
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
 
-  /// Words that the threads of a warp read for their stores.
-  static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
+  /// Words that the threads of a warp read in turns for their stores, or accesses that hold what they store.
+  static constexpr int word_bytes = joins_stores && Unit >= 4 ? Unit : StoreBytes;
   /// Pieces that are no whole lines let a group of threads straddle two rows, which may then meet: those of parts of
   /// 20, 28, 36, 44, 52 and 60 bytes, and of groups of 3, 5, 7 and 10 bytes.
   static constexpr int drain_ways = turn_ways<StoreBytes>(piece_bytes / StoreBytes);
