@@ -87,7 +87,9 @@ int drain_ways() {
     if (off_words) {
       const auto lanes = [&](int lane) -> long long {
         const long long start = from(lane);
-        return start < 0 ? -1 : last_access<access>(static_cast<unsigned>(start));
+        return start < 0
+                   ? -1
+                   : static_cast<long long>(last_access<access>(static_cast<unsigned>(start)));
       };
       worst = larger(worst, request_ways(lanes, access));
     }
