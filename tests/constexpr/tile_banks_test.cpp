@@ -19,10 +19,12 @@ using tt::tile_access;
 
 namespace {
 
-// The worst requests of a tile that are made to fill it and to drain it.
+// The worst requests of a tile that are made to fill it, to drain it, and to read what a store that begins inside of a
+// word wants of the word behind it.
 struct tile_ways {
   int fill = 0;
   int drain = 0;
+  int next_word = 0;
 };
 
 template <class Shape>
@@ -56,18 +58,29 @@ tile_ways ways_of() {
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
       if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
-      // Off a word: the last of the two accesses that hold 16 bytes, and the first ones of other rows' skews.
+      // Off a word: the two accesses that hold 16 bytes, or the word behind those that are read in turns.
       for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
         const lanes_type drained{0, skew, step};
+        const auto from = [&](int lane) {
+          return drained.from(first + static_cast<unsigned>(lane));
+        };
         const auto first_lanes = [&](int lane) -> long long {
-          return exists(lane) ? drained(first + static_cast<unsigned>(lane)) : -1;
+          return exists(lane) ? static_cast<long long>(first_access<16>(from(lane))) : -1;
         };
         const auto last_lanes = [&](int lane) -> long long {
-          const unsigned from = drained.from(first + static_cast<unsigned>(lane));
-          return exists(lane) ? static_cast<long long>(last_access<16>(from)) : -1;
+          return exists(lane) ? static_cast<long long>(last_access<16>(from(lane))) : -1;
         };
-        worst.drain = larger(worst.drain, request_ways(first_lanes, 16));
-        worst.drain = larger(worst.drain, request_ways(last_lanes, 16));
+        const auto next_lanes = [&](int lane) -> long long {
+          return exists(lane) && from(lane) % 4 != 0
+                     ? static_cast<long long>(from(lane) / 4 * 4 + Shape::store_bytes)
+                     : -1;
+        };
+        if (Shape::reads_words) {
+          worst.next_word = larger(worst.next_word, request_ways(next_lanes, 4));
+        } else {
+          worst.drain = larger(worst.drain, request_ways(first_lanes, 16));
+          worst.drain = larger(worst.drain, request_ways(last_lanes, 16));
+        }
       }
     }
   }
@@ -153,6 +166,7 @@ void check(const char* what) {
     INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::unit);
     CHECK(worst.fill <= 1);
     CHECK(worst.drain == Shape::drain_ways);
+    CHECK(worst.next_word == Shape::next_word_ways);
     const bool odd_pieces =
         Shape::moves_groups && (Shape::element_bytes == 3 || Shape::element_bytes == 5);
     CHECK(worst.drain == (odd_pieces ? 2 : 1));

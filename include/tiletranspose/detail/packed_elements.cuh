@@ -179,34 +179,53 @@ constexpr int part_ways(int bytes, int unit) {
   }
   return worst;
 }
+/// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
+template <int Bytes>
+constexpr int next_word_ways(int row_threads) {
+  return Bytes / 4 * turn_ways<Bytes>(row_threads);
+}
+
 /// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `Unit` and maybe of no
 /// more, `further` one of 16. Whole words are read in turns; what may begin inside of one is shifted together from the
-/// two accesses that hold it, which are one, read twice, where it is all in that. H200, 2026-11-22: as fast as the words
-/// and one more behind them, by 3 to 9 % fewer instructions; five words in an order without conflicts 1 point slower.
+/// two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and
+/// one more behind them.
 /// Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
-template <int Bytes, int Unit>
+template <int Bytes, int Unit, bool InWords = (Unit >= 4)>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
                                                         unsigned further, unsigned thread) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "");
   if constexpr (Unit >= Bytes) {
     return load_shared<access_word_t<Bytes>>(shared + from + further);
-  } else if constexpr (Unit < 4) {
+  } else if constexpr (!InWords) {
     const auto low =
         load_shared<access_word_t<Bytes>>(shared + first_access<Bytes>(from) + further);
     const auto high =
         load_shared<access_word_t<Bytes>>(shared + last_access<Bytes>(from) + further);
     return shift_together<Bytes>(low, high, from);
   } else {
-    constexpr unsigned count = Bytes / Unit;
-    using word = access_word_t<Unit>;
-    const unsigned turned = word_turn<Bytes, Unit>(thread, from);
-    word read[count], words[count];
+    constexpr int word_bytes = larger(Unit, 4);
+    constexpr unsigned count = Bytes / word_bytes;
+    using word = access_word_t<word_bytes>;
+    const unsigned char* const first = shared + from / word_bytes * word_bytes;
+    const unsigned turned = word_turn<Bytes, word_bytes>(thread, from);
+    word read[count], back[count], words[count + 1];
     TILETRANSPOSE_UNROLL
     for (unsigned turn = 0; turn < count; ++turn) {
       read[turn] =
-          load_shared<word>(shared + from + turn_offset<Bytes, Unit>(turned, turn) + further);
+          load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
     }
-    turn_back(read, turned, words);
+    turn_back(read, turned, back);
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
+    if constexpr (Unit < 4) {
+      if (from % 4 != 0) {
+        words[count] = load_shared<word>(first + Bytes + further);
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < count; ++i) {
+          words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
+        }
+      }
+    }
     access_word_t<Bytes> result;
     __builtin_memcpy(&result, words, Bytes);
     return result;
