@@ -78,9 +78,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes)
     case 6:
       return {64, 64, 192, 12, 12, 16, 5, 1, 256};  // 87, 93
     case 7:
-      return {64, 64, 224, 28, 28, 16, 4, 1, 256};  // 85, 90
+      return {64, 64, 256, 28, 28, 16, 4, 1, 256};  // 85, 90
     case 10:
-      return {32, 64, 256, 20, 20, 16, 4, 1, 256};  // 92, 94
+      return {32, 64, 192, 20, 20, 16, 5, 1, 256};  // 92, 94
     default:
       break;
   }
@@ -103,11 +103,12 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes
 }
 
 /// Tiles for elements of 28 bytes and more that are moved in parts of whole words: pieces of whole sectors, and a
-/// number of threads that takes whole rows of units.
+/// number of threads that takes whole rows of units, each of as many as fill all banks, or some more that rest.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
   const int side = 16;
-  const int row_units = side * element_bytes / unit;
-  const int threads = row_units > 192 ? row_units : 192 / row_units * row_units;
+  const int group = 128 / unit;
+  const int row_threads = (side * element_bytes / unit + group - 1) / group * group;
+  const int threads = row_threads > 192 ? row_threads : 192 / row_threads * row_threads;
   // Accesses of 8 and 16 bytes: 64 bytes 83 % with 4 blocks, 95 with 7.
   return {side, side, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 1, 256};
 }
@@ -131,7 +132,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
     // 12 bytes: 96 % at 9216 x 9216 and at 9215 x 9221.
     if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 16, 6, 1, 256}; }
     // 20 bytes: 96 % at odd sizes.
-    if (element_bytes == 20 && unit == 4) { return {16, 32, 160, 4, 4, 16, 6, 1, 256}; }
+    if (element_bytes == 20 && unit == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
     return detail::splices_elements(element_bytes, unit) ? detail::spliced_policy(element_bytes)
            : unit < 4                                    ? detail::groups_policy(element_bytes)
                       : detail::parts_policy(element_bytes, unit);

@@ -45,21 +45,18 @@ int fill_ways() {
   return worst;
 }
 
-// The worst that reads them, and the worst that reads the word behind what starts off a word.
-struct drain_ways {
-  int words = 0;
-  int next_word = 0;
-};
-
+// The worst that reads them.
 template <class Fused>
-drain_ways drained() {
+int drain_ways() {
   constexpr int bytes = Fused::read_bytes;
   constexpr int vector_bytes = Fused::piece_bytes / Fused::row_reads;
   constexpr int unit = Fused::combines ? Fused::in_unit : Fused::out_unit;
-  constexpr bool in_turns = !Fused::reads_parts && unit < bytes && bytes >= 4;
-  constexpr int access = !in_turns ? smaller(unit, bytes) : larger(unit, 4);
+  constexpr bool together = !Fused::reads_parts && unit < bytes && bytes >= 4;
+  constexpr bool in_turns = together && unit >= 4;
+  constexpr bool off_words = together && unit < 4;
+  constexpr int access = off_words ? bytes : smaller(unit, bytes);
   constexpr int step_unit = Fused::keeps_elements ? sector_bytes : Fused::out_unit;
-  drain_ways worst;
+  int worst = 0;
   const auto visit = [&](int first, int skew, int skew_step) {
     const auto from = [&](int lane) -> long long {
       const int step = first + lane;
@@ -81,16 +78,20 @@ drain_ways drained() {
                                              static_cast<unsigned>(start),
                                              static_cast<unsigned>(part / access));
         }
-        return start + part;
+        return off_words
+                   ? static_cast<long long>(first_access<access>(static_cast<unsigned>(start)))
+                   : start + part;
       };
-      worst.words = larger(worst.words, request_ways(lanes, access));
+      worst = larger(worst, request_ways(lanes, access));
     }
-    if (in_turns && unit < 4) {
+    if (off_words) {
       const auto lanes = [&](int lane) -> long long {
         const long long start = from(lane);
-        return start < 0 || start % 4 == 0 ? -1 : start / 4 * 4 + bytes;
+        return start < 0
+                   ? -1
+                   : static_cast<long long>(last_access<access>(static_cast<unsigned>(start)));
       };
-      worst.next_word = larger(worst.next_word, request_ways(lanes, 4));
+      worst = larger(worst, request_ways(lanes, access));
     }
   };
   for (int first = 0; first < Fused::cols * Fused::row_reads && first < 16 * 32; first += 32) {
@@ -110,13 +111,10 @@ void check() {
   // A warp that stores parts of large elements may meet once for each row that it fills.
   const int parts = fused::unit < fused::bytes ? larger(32 / fused::lanes, 1) : 1;
   CHECK(fill_ways<fused>() <= larger(fused::fill_ways, parts));
-  const drain_ways worst = drained<fused>();
   if (fused::reads_parts) {
-    CHECK(worst.words == fused::drain_ways);
+    CHECK(drain_ways<fused>() == fused::drain_ways);
   } else {
-    CHECK(worst.words <= fused::drain_ways);
-    CHECK(worst.next_word <= next_word_ways<larger(fused::read_bytes, 4)>(fused::row_reads));
-    CHECK(worst.next_word <= 6);
+    CHECK(drain_ways<fused>() <= fused::drain_ways);
   }
 }
 

@@ -305,6 +305,30 @@ TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsign
 #endif
 }
 
+/// The `Bytes` bytes that start `shift` % Bytes bytes into two accesses of as many, 4, 8 or 16.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<Bytes>& low,
+                                                           const access_word_t<Bytes>& high,
+                                                           unsigned shift) {
+  constexpr int count = Bytes / 4;
+  unsigned words[2 * count];
+  copy_bytes(words, &low, Bytes);
+  copy_bytes(words + count, &high, Bytes);
+  // Moved down by whole words first, by half an access at most.
+  TILETRANSPOSE_UNROLL
+  for (int by = count / 2; by > 0; by /= 2) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i + by < 2 * count; ++i) {
+      words[i] = (shift & static_cast<unsigned>(4 * by)) == 0 ? words[i] : words[i + by];
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) { words[i] = funnel_shift(words[i], words[i + 1], 8 * shift); }
+  access_word_t<Bytes> result;
+  copy_bytes(&result, words, Bytes);
+  return result;
+}
+
 /// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
 TILETRANSPOSE_FUNCTION unsigned splice_word(unsigned before, unsigned after, int bit) {
   const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);

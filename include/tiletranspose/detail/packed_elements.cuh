@@ -142,6 +142,34 @@ constexpr int turn_ways(int row_threads) {
          : group % row_threads == 0 ? group / row_threads
                                     : (group - 2) / row_threads + 2;
 }
+
+/// Where the first and the last access lie of those that hold the `Bytes` bytes from byte `from` on.
+template <int Bytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned first_access(unsigned from) {
+  return from / Bytes * Bytes;
+}
+template <int Bytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned last_access(unsigned from) {
+  return (from + Bytes - 1) / Bytes * Bytes;
+}
+/// Conflict ways of these accesses of lanes whose bytes follow each other, wherever they begin.
+template <int Bytes>
+constexpr int access_ways() {
+  int worst = 0;
+  for (unsigned from = 0; from < Bytes; ++from) {
+    const auto first = [=](int lane) -> long long {
+      return first_access<Bytes>(from + lane * Bytes);
+    };
+    const auto last = [=](int lane) -> long long {
+      return last_access<Bytes>(from + lane * Bytes);
+    };
+    worst = larger(worst, larger(request_ways(first, Bytes), request_ways(last, Bytes)));
+  }
+  return worst;
+}
+static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
+              "accesses that hold what lanes read must not conflict");
+
 /// Those of consecutive threads that read elements that follow each other, part by part.
 constexpr int part_ways(int bytes, int unit) {
   int worst = 0;
@@ -151,40 +179,44 @@ constexpr int part_ways(int bytes, int unit) {
   }
   return worst;
 }
-/// Those of the word behind these bytes, which all groups read together: one word of every bank each.
+/// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
 template <int Bytes>
 constexpr int next_word_ways(int row_threads) {
   return Bytes / 4 * turn_ways<Bytes>(row_threads);
 }
 
 /// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `Unit` and maybe of no
-/// more, `further` one of 16.
-template <int Bytes, int Unit>
+/// more, `further` one of 16. Whole words are read in turns; what may begin inside of one is shifted together from the
+/// two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and
+/// one more behind them.
+/// Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
+template <int Bytes, int Unit, bool InWords = (Unit >= 4)>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
                                                         unsigned further, unsigned thread) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "");
   if constexpr (Unit >= Bytes) {
     return load_shared<access_word_t<Bytes>>(shared + from + further);
+  } else if constexpr (!InWords) {
+    const auto low =
+        load_shared<access_word_t<Bytes>>(shared + first_access<Bytes>(from) + further);
+    const auto high =
+        load_shared<access_word_t<Bytes>>(shared + last_access<Bytes>(from) + further);
+    return shift_together<Bytes>(low, high, from);
   } else {
     constexpr int word_bytes = larger(Unit, 4);
     constexpr unsigned count = Bytes / word_bytes;
     using word = access_word_t<word_bytes>;
     const unsigned char* const first = shared + from / word_bytes * word_bytes;
-    word words[count + 1];
-    if constexpr (count == 1) {
-      words[0] = load_shared<word>(first + further);
-    } else {
-      const unsigned turned = word_turn<Bytes, word_bytes>(thread, from);
-      word read[count], back[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned turn = 0; turn < count; ++turn) {
-        read[turn] =
-            load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
-      }
-      turn_back(read, turned, back);
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
+    const unsigned turned = word_turn<Bytes, word_bytes>(thread, from);
+    word read[count], back[count], words[count + 1];
+    TILETRANSPOSE_UNROLL
+    for (unsigned turn = 0; turn < count; ++turn) {
+      read[turn] =
+          load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
     }
+    turn_back(read, turned, back);
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
     if constexpr (Unit < 4) {
       if (from % 4 != 0) {
         words[count] = load_shared<word>(first + Bytes + further);

@@ -41,7 +41,9 @@ inline constexpr int column_threads = 512;
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.
 template <int Unit>
-inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8 : 4;
+inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8
+                                         : Unit == 1                            ? 3
+                                                                                : 4;
 
 /// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
 struct column_walk {

@@ -345,20 +345,6 @@ TILETRANSPOSE_FUNCTION void store_slots(const row_arguments& arguments, const ro
   }
 }
 
-/// The 16 bytes that start `shift` bytes, 0 to 15, into two accesses.
-TILETRANSPOSE_FUNCTION word16 shift_slots(const word16& low, const word16& high, unsigned shift) {
-  const unsigned all[8] = {low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w};
-  unsigned even[7];
-  unsigned picked[5];
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 7; ++i) { even[i] = (shift & 4) == 0 ? all[i] : all[i + 1]; }
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 5; ++i) { picked[i] = (shift & 8) == 0 ? even[i] : even[i + 2]; }
-  return {
-      funnel_shift(picked[0], picked[1], 8 * shift), funnel_shift(picked[1], picked[2], 8 * shift),
-      funnel_shift(picked[2], picked[3], 8 * shift), funnel_shift(picked[3], picked[4], 8 * shift)};
-}
-
 /// 16 bytes with the order of their elements reversed.
 template <row_order Order>
 TILETRANSPOSE_FUNCTION word16 turn_slot(const word16& value) {
@@ -589,8 +575,8 @@ class row_reader {
   TILETRANSPOSE_FUNCTION word16 slot_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 16;
-    return shift_slots(load_shared<word16>(address - past),
-                       load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
+    return shift_together<16>(load_shared<word16>(address - past),
+                              load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
   }
   /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
   TILETRANSPOSE_FUNCTION static word16 spliced(const word16& before, const word16& after,
@@ -667,7 +653,7 @@ TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_argum
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
-    return turn_slot<Order>(shift_slots(low, high, shift));
+    return turn_slot<Order>(shift_together<16>(low, high, shift));
   });
   for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
     store_global(span.to + at,
@@ -830,7 +816,7 @@ TILETRANSPOSE_FUNCTION void write_reversed(const unsigned char* shared,
   const unsigned shift = (first - (address_bits(share.span.to) & arguments.line_mask)) % 16;
   store_slots<Rounds>(arguments, share, [&](int start) {
     const unsigned low = first + static_cast<unsigned>(start) - shift;
-    return shift_slots(
+    return shift_together<16>(
         load_shared<word16>(shared + place_in_groups<IsSwizzled>(low)),
         load_shared<word16>(shared + place_in_groups<IsSwizzled>(low + (shift == 0 ? 0 : 16))),
         shift);
@@ -1023,7 +1009,7 @@ TILETRANSPOSE_FUNCTION void gather_groups(unsigned char* shared, const row_argum
   if (past != 0) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < whole::accesses; ++i) {
-      loaded[i] = shift_slots(loaded[i], loaded[i + 1], past);
+      loaded[i] = shift_together<16>(loaded[i], loaded[i + 1], past);
     }
   }
   unsigned words[whole::words];

@@ -135,9 +135,10 @@ struct tile_shape {
   static constexpr int chunk_bytes = ChunkBytes;
   static constexpr int store_bytes = StoreBytes;
   static constexpr bool whole = Whole;
-  static constexpr int fetched = Fetched;  // load_constant_near
-  static constexpr bool in_place = false;  // input and output are one
-  static constexpr bool splices = false;   // spliced_tile.cuh
+  static constexpr int fetched = Fetched;    // load_constant_near
+  static constexpr bool in_place = false;    // input and output are one
+  static constexpr bool splices = false;     // spliced_tile.cuh
+  static constexpr bool groups_rows = true;  // threads_of_row
 
   static constexpr bool splits_element = Unit < ElementBytes && LoadBytes == Unit;
   static constexpr int parts = ElementBytes / Unit;
@@ -161,6 +162,10 @@ struct tile_shape {
   static constexpr int micro_cols = splits_element ? 1 : larger(LoadBytes / ElementBytes, 1);
   static constexpr int row_loads =  // micro-blocks per tile row; one more where rows start anywhere
       TileCols * ElementBytes / LoadBytes + (deals_loads ? 1 : 0);
+  /// Threads that share a row of loads. Those of parts are as many more as make whole groups of lanes, so that no group
+  /// goes on to the next row, where it would meet what it wrote at the end of the last.
+  static constexpr int load_threads =
+      splits_element ? round_up(row_loads, static_cast<int>(bank_group<Unit>)) : row_loads;
   /// Threads that share a row of dealt loads, and rows that a warp takes: as far apart as elements of other
   /// words are, so that each of them keeps to banks of its own, wherever in 16 bytes it starts.
   static constexpr int row_lanes = row_loads <= 8 ? 8 : row_loads <= 16 ? 16 : 32;
@@ -175,7 +180,7 @@ struct tile_shape {
   static constexpr int spare_cols = deals_loads ? micro_cols : 0;
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
   static constexpr int thread_words =
-      TileRows * row_loads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
+      TileRows * load_threads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
   static constexpr int slab_rows = !splits_element     ? TileRows
                                    : thread_words > 64 ? TileRows / 4
                                    : thread_words > 32 ? TileRows / 2
@@ -184,10 +189,18 @@ struct tile_shape {
       round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
   static constexpr int lead_bytes =
       skew_rows * ElementBytes;  // shared bytes before the tile's first row
-  static constexpr int round_rows = Threads / row_loads * micro_rows;
+  static constexpr int round_rows = Threads / load_threads * micro_rows;
+  TILETRANSPOSE_HOST_DEVICE static constexpr int rounds_of(int rows) {
+    return divide_up(rows, larger(round_rows, 1));
+  }
+  /// Whether the rows before the tile are loaded with its first ones: where that takes no round more or, where some threads
+  /// of a row rest, none more than by themselves, so that all loads are under way together. H200, 2026-11-22, 60 bytes:
+  /// 86 % of cudaMemcpyAsync with the rows before them by themselves, 95 together.
   static constexpr bool leads_with_tile = round_rows > 0 &&
-                                          divide_up(skew_rows + slab_rows, larger(round_rows, 1)) ==
-                                              divide_up(slab_rows, larger(round_rows, 1));
+                                          rounds_of(skew_rows + slab_rows) <=
+                                              rounds_of(slab_rows) + (load_threads != row_loads
+                                                                          ? rounds_of(skew_rows)
+                                                                          : 0);
   static constexpr int piece_bytes = TileRows * ElementBytes;
   static_assert(piece_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
@@ -250,7 +263,8 @@ struct tile_shape {
         return dealt_offset(step % row_lanes, turned) + dealt_padding(unit, turned) + unit * pitch +
                dealt_row(step) * ElementBytes;
       }
-      return chunk_offset(step % row_loads) + step / row_loads * micro_rows * ElementBytes;
+      if (step % load_threads >= row_loads) { return -1; }
+      return chunk_offset(step % load_threads) + step / load_threads * micro_rows * ElementBytes;
     }
   };
   static constexpr bool fills_without_conflict() {
@@ -266,32 +280,36 @@ struct tile_shape {
   }
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
 
-  /// Words that the threads of a warp read for their stores.
-  static constexpr int word_bytes = joins_stores ? larger(Unit, 4) : StoreBytes;
-  /// Pieces that are no whole lines let a group of threads straddle two rows, which may then meet: those of parts of
-  /// 20, 28, 36, 44, 52 and 60 bytes, and of groups of 3, 5, 7 and 10 bytes.
-  static constexpr int drain_ways = turn_ways<StoreBytes>(piece_bytes / StoreBytes);
-  static constexpr bool odd_pieces = piece_bytes % 128 != 0;
-  static_assert(drain_ways == (odd_pieces ? 2 : 1), "a shipped tile must not conflict");
-  static_assert(!odd_pieces || moves_groups || (splits_element && Unit == 4 && parts % 2 != 0), "");
+  /// Whether threads read words in turns for their stores, or accesses that hold what they store. Where rows are a group's
+  /// of lanes each, the word behind what begins inside of a word seldom meets others, but may four ways: H200, 2026-11-22,
+  /// bytes, % of cudaMemcpyAsync, by words and by accesses: 86.8, 86.1.
+  static constexpr bool reads_words = Unit >= 4 || piece_bytes == 128;
+  static constexpr int word_bytes = joins_stores && reads_words ? larger(Unit, 4) : StoreBytes;
+  static constexpr int next_word_ways =
+      joins_stores && reads_words && Unit < 4
+          ? detail::next_word_ways<StoreBytes>(piece_bytes / StoreBytes)
+          : 0;
+  static_assert(next_word_ways == (joins_stores && ElementBytes == 1 && Unit < 4 ? 4 : 0), "");
+  /// Pieces of 3 and 5 bytes are no whole lines, and threads enough for whole groups would be slower: H200, 2026-11-22,
+  /// 88.1 instead of 89.1 and 90.0 instead of 90.8 % of cudaMemcpyAsync. Groups of theirs read two rows, which may meet.
+  static constexpr int drain_ways =
+      turn_ways<StoreBytes>(threads_of_row<StoreBytes>(piece_bytes, Threads));
+  static_assert(drain_ways == (moves_groups && (ElementBytes == 3 || ElementBytes == 5) ? 2 : 1),
+                "a shipped tile must not conflict");
 
-  /// The warps that follow the first one of a round: as many as take whole rows together, whole warps of a row, or,
-  /// where neither is the other's multiple, all that begin at another place of a row. Those of the latter that go on to
-  /// the next row meet what they wrote at the end of the last: parts of 28, 36, 44, 52 and 60 bytes, two ways.
+  /// The warps that follow the first one of a round: as many as take whole rows together.
   struct later_lanes {
     int first;
     constexpr long long operator()(int lane) const { return fill_lanes{}(first + lane); }
   };
-  static constexpr bool rows_are_warps = row_loads % 32 == 0 || 32 % row_loads == 0;
-  static constexpr int later_ways() {
-    int worst = 1;
-    const int warps = deals_loads ? 1 : rows_are_warps ? row_loads / 32 : row_loads;
-    for (int warp = 1; warp < warps; ++warp) {
-      worst = larger(worst, request_ways(later_lanes{32 * warp}, chunk_access));
+  static constexpr bool fills_later_without_conflict() {
+    for (int warp = 1; warp < (deals_loads ? 1 : load_threads); ++warp) {
+      if (request_ways(later_lanes{32 * warp}, chunk_access) != 1) { return false; }
+      if (32 * (warp + 1) % load_threads == 0) { break; }
     }
-    return worst;
+    return true;
   }
-  static_assert(later_ways() <= (splits_element && !rows_are_warps ? 2 : 1), "");
+  static_assert(fills_later_without_conflict(), "a shipped tile must not conflict");
 };
 
 /// end - begin, cut to a range that any tile's arithmetic fits.
@@ -354,16 +372,17 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
                                       int from_row, int first_row, int cols = Shape::tile_cols) {
   constexpr int words = larger(Shape::load_bytes / 4, 1);
   constexpr int micro_rows = Shape::micro_rows;
-  constexpr unsigned steps = Rows / micro_rows * Shape::row_loads;
+  constexpr unsigned load_threads = Shape::load_threads;
+  constexpr unsigned steps = Rows / micro_rows * load_threads;
   constexpr int rounds = (steps + Shape::threads - 1) / Shape::threads;
   constexpr bool all_busy = steps % Shape::threads == 0;
   const unsigned rank = group.thread_rank();
   const loop_step call(from_row);
 
   // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
-  constexpr unsigned row_loads = Shape::row_loads;
-  constexpr bool straight = Shape::threads % row_loads == 0;
-  constexpr int round_rows = Shape::threads / Shape::row_loads * micro_rows;
+  if (load_threads != Shape::row_loads && rank % load_threads >= Shape::row_loads) { return; }
+  constexpr bool straight = Shape::threads % load_threads == 0;
+  constexpr int round_rows = Shape::threads / load_threads * micro_rows;
   const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
 
   // Which rounds may hold such rows the compiler knows.
@@ -372,15 +391,15 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   };
   unsigned loaded[rounds][micro_rows][words];
   const unsigned char* address =
-      source.row(from_row + static_cast<int>(rank / row_loads * micro_rows)) +
-      rank % row_loads * Shape::load_bytes;
+      source.row(from_row + static_cast<int>(rank / load_threads * micro_rows)) +
+      rank % load_threads * Shape::load_bytes;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
     const int row =
-        from_row + static_cast<int>(straight ? rank / row_loads * micro_rows + round * round_rows
-                                             : step / row_loads * micro_rows);
-    const int byte = static_cast<int>((straight ? rank : step) % row_loads * Shape::load_bytes);
+        from_row + static_cast<int>(straight ? rank / load_threads * micro_rows + round * round_rows
+                                             : step / load_threads * micro_rows);
+    const int byte = static_cast<int>((straight ? rank : step) % load_threads * Shape::load_bytes);
     if constexpr (!straight) { address = source.row(row) + byte; }
     if (straight && round > 0) { address += round_bytes; }
     TILETRANSPOSE_UNROLL
@@ -424,10 +443,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
     const int row =
-        from_row + static_cast<int>(straight ? rank / row_loads * micro_rows + round * round_rows
-                                             : step / row_loads * micro_rows);
+        from_row + static_cast<int>(straight ? rank / load_threads * micro_rows + round * round_rows
+                                             : step / load_threads * micro_rows);
     if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
-    unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % row_loads) +
+    unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % load_threads) +
                            Shape::lead_bytes + row * Shape::element_bytes;
     if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
       store_shared(chunk, join_words<Shape::chunk_bytes>(loaded[round][0]));
@@ -573,7 +592,7 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
         if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
-          store_global(address, read_shared<bytes, unit>(
+          store_global(address, read_shared<bytes, unit, Shape::reads_words>(
                                     shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
                                     further, rank));
         }
@@ -653,7 +672,6 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
   if constexpr (Shape::deals_loads) {
     fill_rows_dealt<Shape, Interior>(group, shared, source, skewed, target.rows);
   } else {
-    // Rows before the tile are loaded with its first ones where that takes no round more.
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
     fill_rows<Shape, Interior, lead + Shape::slab_rows>(group, shared, source, -lead,
                                                         skewed ? -lead : 0, target.rows);

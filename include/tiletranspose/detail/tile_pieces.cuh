@@ -13,6 +13,7 @@
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/memory.cuh>
 #include <tiletranspose/detail/packed_elements.cuh>
+#include <tiletranspose/layout.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -27,27 +28,44 @@ struct tile_target {
   unsigned sector_mask;
 };
 
-/// Which vectors of a tile's pieces a thread moves: number rank + round * threads in every round.
+/// Threads that share a row of `piece_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
+/// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin alike.
+template <int VectorBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int piece_bytes, int threads) {
+  const int vectors = piece_bytes / VectorBytes;
+  constexpr int group = static_cast<int>(bank_group<VectorBytes>);
+  const int grouped = round_up(vectors, group);
+  return vectors > group && threads % grouped == 0 && is_power_of_two(threads / grouped) ? grouped
+                                                                                         : vectors;
+}
+
+/// Which vectors of a tile's pieces a thread moves: number rank + round * threads in every round, if the row has it.
 template <class Shape, int VectorBytes>
 struct piece_rounds {
   static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
-  static constexpr unsigned steps = Shape::tile_cols * row_vectors;
+  static constexpr unsigned row_threads =
+      Shape::groups_rows ? threads_of_row<VectorBytes>(Shape::piece_bytes, Shape::threads)
+                         : row_vectors;
+  static constexpr unsigned steps = Shape::tile_cols * row_threads;
   static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
   /// The row that a vector belongs to, and where its bytes start in the piece of a row that lies `skew` bytes off its
   /// sector.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row(unsigned step) {
-    return step / row_vectors;
+    return step / row_threads;
   }
   TILETRANSPOSE_HOST_DEVICE static constexpr int byte(unsigned step, int skew) {
-    return static_cast<int>(step % row_vectors) * VectorBytes - skew;
+    return static_cast<int>(step % row_threads) * VectorBytes - skew;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool exists(unsigned step) {
+    return row_threads == row_vectors || step % row_threads < row_vectors;
   }
   /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
   /// shared memory, as the row before does; all of them where there are no such rows.
   static constexpr unsigned find_period() {
     unsigned period = 1;
     for (; period < rounds; ++period) {
-      const unsigned down = period * Shape::threads / row_vectors;
-      if (period * Shape::threads % row_vectors == 0 &&
+      const unsigned down = period * Shape::threads / row_threads;
+      if (period * Shape::threads % row_threads == 0 &&
           down * Shape::element_bytes % sector_bytes == 0 && down % Shape::micro_cols == 0 &&
           (Shape::row_offset(down) - Shape::row_offset(0)) % 16 == 0) {
         break;
@@ -56,7 +74,7 @@ struct piece_rounds {
     return period;
   }
   static constexpr unsigned period = find_period();
-  static constexpr unsigned period_rows = period * Shape::threads / row_vectors;
+  static constexpr unsigned period_rows = period * Shape::threads / row_threads;
 };
 
 /// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
@@ -68,6 +86,7 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
   using plan = piece_rounds<Shape, VectorBytes>;
   const unsigned rank = group.thread_rank();
   const unsigned rows = static_cast<unsigned>(target.rows);
+  if (!plan::exists(rank)) { return; }
   TILETRANSPOSE_UNROLL
   for (unsigned first = 0; first < plan::period; ++first) {
     // What all rows of a period share.
@@ -111,6 +130,7 @@ struct drained_lanes {
            plan::byte(step, static_cast<int>(row_skew));
   }
   constexpr long long operator()(unsigned step) const {
+    if (!piece_rounds<Shape, VectorBytes>::exists(step)) { return -1; }
     return word_in_turn<Bytes, WordBytes>(step, from(step), turn);
   }
 };

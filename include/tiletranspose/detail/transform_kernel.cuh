@@ -293,6 +293,7 @@ struct fused_shape {
   static constexpr int tile_cols = cols;
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
+  static constexpr bool groups_rows = false;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
