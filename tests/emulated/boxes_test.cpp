@@ -45,13 +45,13 @@ boxes_case make_case(std::size_t element, random_numbers& random) {
       c.batch = random.between(2, 60);
       break;
     case 1:  // few columns: boxes that begin, continue and end them
-      c.nx = random.between(2, 64);
+      c.nx = random.between(2, random.between(0, 1) == 0 ? 64 : 208);
       c.ny = random.between(100, 3000);
       c.batch = random.between(1, 2);
       break;
     case 2:  // few rows
       c.nx = random.between(100, 3000);
-      c.ny = random.between(2, 64);
+      c.ny = random.between(2, random.between(0, 1) == 0 ? 64 : 260);
       c.batch = random.between(1, 2);
       break;
     case 3:  // one matrix a box, its output in parts
