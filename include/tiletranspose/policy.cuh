@@ -44,6 +44,7 @@ struct tile_policy {
 enum class tile_access {
   whole,  ///< pointers, strides and row lengths are multiples of 16 bytes, on both sides
   large,  ///< likewise, in a matrix of so many tiles that large ones keep all multiprocessors busy
+  tall,   ///< as `any`, in a matrix of few columns and many rows
   any     ///< every address is a multiple of the unit, and no more
 };
 
@@ -141,15 +142,17 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   switch (element_bytes) {
     case 1:
       if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 1, 0}; }  // 97 %
-      return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1, 0}                     // 95 %
-                   : tile_policy{128, 256, 320, 8, 8, 16, 3, 1, 128};                    // 88 %
+      if (access == tile_access::tall) { return {256, 128, 288, 8, 8, 16, 4, 1, 128}; }
+      return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1, 0}   // 95 %
+                   : tile_policy{128, 256, 320, 8, 8, 16, 3, 1, 128};  // 88 %
     case 2:
       return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1, 0}     // 97 %
                    : tile_policy{128, 112, 256, 16, 2, 16, 3, 1, 128};  // 90 %
     case 4:
-      return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1, 0}    // 97 %
-                   : tile_policy{64, 96, 256, 16, 4, 16, 3, 1, 256};  // 94 %
+      return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1, 0}     // 97 %
+                   : tile_policy{128, 60, 256, 16, 4, 16, 4, 1, 256};  // 96 %
     case 8:
+      if (access == tile_access::tall) { return {64, 32, 256, 8, 8, 8, 4, 1, 256}; }
       return whole ? tile_policy{64, 32, 256, 16, 16, 16, 4, 1, 0}  // 96 %
                    : tile_policy{32, 64, 256, 8, 8, 8, 4, 1, 256};  // 95 %
     default:
@@ -164,13 +167,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
 inline constexpr int small_tile_row_bytes = 128;
 
-/// Matrices of up to this many columns of tiles whose rows start anywhere are walked row by row of tiles, and those of
-/// more than so many rows in strips of as many columns: two columns of tiles share the memory accesses at their border,
+/// Matrices of rows of up to so many bytes, which start anywhere, are walked row by row of tiles, and those of more than
+/// so many rows in strips of about as many bytes: two columns of tiles share the memory accesses at their border,
 /// which a walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from
 /// DRAM column by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80,
 /// 87, 67109 88, 89, 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84;
-/// doubles 88, 89.
-inline constexpr size_type narrow_tiles = 16;
+/// doubles 88, 89. Of 3.5 and of 8 KB: 2 bytes, 2000 columns 86.6, 88.0; floats, a strip of 16 columns of 240 bytes and
+/// one of the rest 87, two alike 91.
+inline constexpr size_type narrow_row_bytes = 8 * 1024;
 inline constexpr size_type most_column_rows = 48 * 1024;
 
 /// True where a separate kernel for whole accesses pays.
@@ -182,5 +186,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
   return element_bytes == 1;
 }
+
+/// True where matrices of few columns and many rows have tiles of their own, of longer pieces of output rows. H200,
+/// 2026-11-22, % of cudaMemcpyAsync in the other tiles and in these: 1 byte, 257 columns 71, 79, 300 75, 81, 513 77, 83,
+/// 700 84, 86, 1000 85, 85; 8 bytes, 65 columns 80, 89, 100 88, 91, 130 85, 91, 300 89, 91, 1000 90, 91. Not so where
+/// output rows are short: 65 rows of 8 bytes 89, 83, 999 rows of bytes 87, 81.
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_tall_policy(int element_bytes, int unit) {
+  return unit == element_bytes && (element_bytes == 1 || element_bytes == 8);
+}
+inline constexpr size_type most_tall_columns = 1000;
 
 TILETRANSPOSE_NAMESPACE_END

@@ -381,17 +381,21 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
   for (const int architecture : {75, 80, 86, 89, 90, 100, 120}) {
     for (int element = 1; element <= tt::max_element_bytes; ++element) {
       for (int unit = tt::access_width(static_cast<tt::size_type>(element)); unit > 0; unit /= 2) {
-        for (const tt::tile_access access :
-             {tt::tile_access::whole, tt::tile_access::large, tt::tile_access::any}) {
+        for (const tt::tile_access access : {tt::tile_access::whole, tt::tile_access::large,
+                                             tt::tile_access::tall, tt::tile_access::any}) {
           const bool large = access == tt::tile_access::large;
-          if (access != tt::tile_access::any && !tt::has_whole_policy(element, unit)) { continue; }
+          const bool tall = access == tt::tile_access::tall;
+          if (tall && !tt::has_tall_policy(element, unit)) { continue; }
+          const bool any = tall || access == tt::tile_access::any;
+          if (!any && !tt::has_whole_policy(element, unit)) { continue; }
           if (large && !tt::has_large_policy(element)) { continue; }
           const tt::tile_policy p = tt::tuned_policy(architecture, element, unit, access);
           INFO("architecture " << architecture << ", elements of " << element
                                << " bytes in units of " << unit
-                               << (access == tt::tile_access::any ? ""
-                                   : large                        ? ", large"
-                                                                  : ", whole")
+                               << (tall    ? ", tall"
+                                   : any   ? ""
+                                   : large ? ", large"
+                                           : ", whole")
                                << ": " << p.tile_rows << " x " << p.tile_cols << ", " << p.threads
                                << " threads, " << p.load_bytes << " " << p.chunk_bytes << " "
                                << p.store_bytes << " bytes");

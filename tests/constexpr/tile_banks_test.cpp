@@ -188,6 +188,9 @@ void check_size() {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
     check<typename small_shape<Bytes>::type>("small");
   }
+  if constexpr (tt::has_tall_policy(Bytes, access_width(Bytes))) {
+    check<typename tuned_shape<90, Bytes, Bytes, tile_access::tall>::type>("tall");
+  }
   if constexpr (access_width(Bytes) == Bytes) { check<swap_shape<Bytes>>("square in place"); }
 }
 

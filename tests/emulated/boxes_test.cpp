@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Few columns, few rows and small matrices of 1- and 2-byte elements on the CPU, as they are and turned: random
-// shapes, batches and places. Every element is compared, no access leaves its matrix, no shared memory is read
+// Few columns, few rows, small matrices and narrow ones of 1- and 2-byte elements on the CPU, as they are and turned:
+// random shapes, batches and places. Every element is compared, no access leaves its matrix, no shared memory is read
 // that nobody wrote, and no two threads race.
 
 #include "cuda_on_cpu.hpp"
@@ -38,26 +38,31 @@ boxes_case make_case(std::size_t element, random_numbers& random) {
                                     tt::symmetry::rotate_90, tt::symmetry::rotate_270,
                                     tt::symmetry::anti_transpose};
   boxes_case c{};
-  switch (random.between(0, 4)) {
+  switch (random.between(0, 5)) {
     case 0:  // many small matrices
       c.nx = random.between(2, 70);
       c.ny = random.between(2, 70);
       c.batch = random.between(2, 60);
       break;
     case 1:  // few columns: boxes that begin, continue and end them
-      c.nx = random.between(2, 64);
+      c.nx = random.between(2, random.between(0, 1) == 0 ? 64 : 208);
       c.ny = random.between(100, 3000);
       c.batch = random.between(1, 2);
       break;
     case 2:  // few rows
       c.nx = random.between(100, 3000);
-      c.ny = random.between(2, 64);
+      c.ny = random.between(2, random.between(0, 1) == 0 ? 64 : 260);
       c.batch = random.between(1, 2);
       break;
     case 3:  // one matrix a box, its output in parts
       c.nx = random.between(64, 500);
       c.ny = random.between(56000, 90000) / (c.nx * element);
       c.batch = 2;
+      break;
+    case 4:  // tiles: pieces that go on from one output row to the next
+      c.nx = random.between(65, 600);
+      c.ny = random.between(65, 600);
+      c.batch = 1;
       break;
     default:  // one matrix a box
       c.nx = random.between(70, 210);
@@ -108,5 +113,5 @@ void check(const boxes_case& c, random_numbers& random) {
 
 TEMPLATE_TEST_CASE("boxes of small elements at random shapes", "", unsigned char, unsigned short) {
   random_numbers random;
-  for (int i = 0; i < 150; ++i) { check<TestType>(make_case(sizeof(TestType), random), random); }
+  for (int i = 0; i < 180; ++i) { check<TestType>(make_case(sizeof(TestType), random), random); }
 }

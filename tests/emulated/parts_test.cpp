@@ -16,6 +16,7 @@
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <cstring>
 #include <vector>
 
 namespace {
@@ -437,4 +438,54 @@ TEST_CASE("transposes: large tiles of bytes") {
     }
     CHECK(wrong == 0);
   }
+}
+
+// So are matrices of few columns and many rows. Here rows touch on both sides, and pieces are joined.
+template <int Bytes>
+void check_tall_tiles(std::size_t nx, std::size_t ny) {
+  using shape = typename tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::tall>::type;
+  struct element {
+    alignas(Bytes) unsigned char bytes[Bytes];
+  };
+  tt::emulated_buffer<element> in(nx * ny, 3);
+  tt::emulated_buffer<element> out(nx * ny, 1);
+  unsigned char next = 0;
+  for (element& e : in) {
+    for (unsigned char& byte : e.bytes) { byte = next = static_cast<unsigned char>(5 * next + 7); }
+    next = static_cast<unsigned char>(next + (&e - in.data()) / 251);
+  }
+  const std::size_t width = (nx / ((nx - 1) / shape::tile_cols + 1) + 8) / 8 * 8;
+  const std::size_t columns = (nx + width - 1) / width;
+  const std::size_t tiles =
+      (ny + (shape::joins_pieces ? 0 : 31 / Bytes + 1) + shape::tile_rows - 1) / shape::tile_rows;
+  tt::detail::tile_arguments arguments{
+      {in.data(), out.data(), nx * Bytes, ny * Bytes, 0, 0, nx, ny, false},
+      tt::detail::tile_order(tiles, columns, columns),
+      31,
+      static_cast<unsigned>(width)};
+  arguments.rows_touch = true;
+  arguments.cols_touch = shape::joins_pieces;
+  tt::emulator_options options;
+  options.knows(static_cast<const element*>(in.data()), in.size()).knows(out.data(), out.size());
+  const tt::emulation_report report =
+      tt::emulate(options, static_cast<unsigned>(tiles * columns), shape::threads,
+                  shape::shared_bytes, [&](tt::emulated_block block) {
+                    tt::detail::move_tile<shape>(tt::static_block<shape::threads>{}, block.shared(),
+                                                 arguments, block.index().x);
+                  });
+  INFO(Bytes << " bytes\n" << report.table());
+  CHECK(report.clean());
+  std::size_t wrong = 0;
+  for (std::size_t y = 0; y < ny; ++y) {
+    for (std::size_t x = 0; x < nx; ++x) {
+      wrong += std::memcmp(&out[x * ny + y], &in[y * nx + x], Bytes) != 0 ? 1 : 0;
+    }
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("transposes: tall tiles") {
+  check_tall_tiles<1>(257, 801);
+  check_tall_tiles<1>(300, 1030);
+  check_tall_tiles<8>(67, 201);
 }

@@ -93,6 +93,13 @@ TEST_CASE("tuned: every path at a small size", "[transpose][quick]") {
   });
 }
 
+TEST_CASE("tuned: tall tiles", "[transpose][quick]") {
+  require_device();
+  random_source random;
+  check(make_flat<std::uint8_t>("std::uint8_t"), {257, 49201}, random, 1, 3);
+  check(make_flat<double>("double"), {67, 49157}, random, 8, 24);
+}
+
 TEST_CASE("tuned: large tiles of bytes", "[transpose]") {
   require_device();
   random_source random;

@@ -17,8 +17,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them.
-constexpr int resident_blocks(int threads, int wanted) {
+/// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them: so many
+/// threads, and so much shared memory for each.
+constexpr int resident_blocks(int threads, int wanted, [[maybe_unused]] int shared_bytes = 0) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   constexpr int most_threads = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && \
@@ -32,12 +33,19 @@ constexpr int resident_blocks(int threads, int wanted) {
   // fused calls spilled (nvcc 13.0).
   wanted = wanted > 1 ? wanted / 2 : 1;
 #endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900
+  // Tiles of floats spilled with registers for more blocks than these have memory for (nvcc 13.0).
+  constexpr int most_shared_bytes = 100 * 1024;
+  const int fitting = most_shared_bytes / (shared_bytes + 1024);
+  wanted = wanted < fitting ? wanted : fitting;
+#endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   return wanted < held ? wanted : held > 0 ? held : 1;
 }
 
 template <class Shape, int BlocksPerSm>
-__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads, BlocksPerSm, Shape::shared_bytes))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   const static_block<Shape::threads> block;
@@ -190,8 +198,10 @@ inline bool jumps(const tile_problem& problem) {
 /// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
                         int piece_bytes, int strip_width, size_type& blocks) {
-  const size_type row_tiles = divide_up(arguments.problem.ny * out_element + arguments.sector_mask,
-                                        static_cast<size_type>(piece_bytes));
+  // Joined pieces of a row begin and end with sectors, and cover as many as would hold the row.
+  const unsigned skew = arguments.cols_touch ? 0 : arguments.sector_mask;
+  const size_type row_tiles =
+      divide_up(arguments.problem.ny * out_element + skew, static_cast<size_type>(piece_bytes));
   const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
   if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) {
     return false;
@@ -206,23 +216,31 @@ template <class Tuned>
 cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   using shape = typename Tuned::type;
   size_type cols = shape::tile_cols;
-  // Tiles that may have any width get about the same, as far as that costs none of them a question it had not.
-  if (shape::varies_width || (shape::shifts_loads && problem.nx <= 2 * cols)) {
+  const size_type most_tiles =
+      larger<size_type>(narrow_row_bytes / (cols * shape::element_bytes), 1);
+  // Tiles that may have any width get about the same, as far as that costs none of them a question it had not. H200,
+  // 2026-11-22, % of cudaMemcpyAsync, elements of 9 bytes, since tiles have even widths and loads reach over ends of rows
+  // that touch: 50 columns 56, 90, 70 46, 83, 100 55, 89, 200 88, 90; of 15 bytes, 40 columns 58, 80, 65 61, 89.
+  if (shape::varies_width || (shape::shifts_loads && problem.nx <= 2 * cols) ||
+      (shape::splices && problem.nx <= most_tiles * cols)) {
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
-    cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
+    cols = smaller<size_type>(cols, shape::splices ? even : divide_up(even, 8) * 8);
   }
   tile_arguments arguments{problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)};
   // H200, 2026-11-22, % of cudaMemcpyAsync without and with: 1789569 rows of 150 floats 70, 88, of 1000 88, 88; of 2
   // bytes, rows of 70 49, 86, of 300 76, 89.
   const size_type row_bytes = problem.nx * shape::element_bytes;
   arguments.rows_touch = row_bytes >= 32 && is_dense(problem.in_stride_bytes, row_bytes);
+  if constexpr (shape::joins_pieces) {  // by join_pieces
+    arguments.cols_touch = arguments.sector_mask != 0 && problem.ny >= 2 * shape::skew_rows &&
+                           problem.out_stride_bytes == problem.ny * shape::element_bytes;
+  }
   size_type blocks = 0;
   const size_type col_tiles = divide_up(problem.nx, cols);
-  const bool narrow = !shape::whole && (col_tiles <= narrow_tiles || problem.ny > most_column_rows);
-  if (!order_tiles(
-          arguments, batch, shape::element_bytes, shape::piece_bytes,
-          narrow ? static_cast<int>(smaller(col_tiles, narrow_tiles)) : Tuned::policy.strip_width,
-          blocks)) {
+  const bool narrow = !shape::whole && (col_tiles <= most_tiles || problem.ny > most_column_rows);
+  const size_type strip_width = divide_up(col_tiles, divide_up(col_tiles, most_tiles));
+  if (!order_tiles(arguments, batch, shape::element_bytes, shape::piece_bytes,
+                   narrow ? static_cast<int>(strip_width) : Tuned::policy.strip_width, blocks)) {
     return split(problem, batch, shape::element_bytes, shape::element_bytes,
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_tiles<Tuned>(part, part_batch, stream);
@@ -413,6 +431,13 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
   if constexpr (has_sheared_shape(ElementBytes, Unit)) {
     cudaError_t status = cudaSuccess;
     if (shear<ElementBytes>(problem, batch, kind, most_shared, stream, status)) { return status; }
+  }
+  if constexpr (has_tall_policy(ElementBytes, Unit)) {
+    using tall = tuned_shape<architecture, ElementBytes, Unit, tile_access::tall>;
+    if (kind == box_kind::none && problem.nx <= most_tall_columns &&
+        problem.ny > most_column_rows) {
+      return launch_tiles<tall>(problem, batch, stream);
+    }
   }
   return kind == box_kind::none
              ? launch_tiles<any>(problem, batch, stream)

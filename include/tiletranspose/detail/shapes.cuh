@@ -19,7 +19,8 @@ struct tuned_shape {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
   using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
                           policy.load_bytes, policy.chunk_bytes, policy.store_bytes,
-                          Access != tile_access::any, policy.fetched_bytes>;
+                          Access == tile_access::whole || Access == tile_access::large,
+                          policy.fetched_bytes>;
 };
 template <int Architecture, int ElementBytes, int Unit, tile_access Access>
 struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {

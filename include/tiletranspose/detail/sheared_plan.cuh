@@ -241,8 +241,10 @@ sheared_plan plan_sheared(const tile_problem& problem, size_type batch, size_typ
     rows =
         larger<size_type>(sheared_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
   } else {
-    // Rows that warps read by whole rounds, wherever they start; of short ones even parts.
-    constexpr size_type round = 32 * chunk;
+    // Rows that warps read by whole rounds, wherever they start, or parts of warps where rows are many; of short ones
+    // even parts. H200, 2026-11-22, 1 byte, % of cudaMemcpyAsync with rows of 128, 256 and 512 bytes: 70 rows 63, 94,
+    // 96; 100 rows 83, 90, 90; 129 rows 77, 76, 58; 200 rows 86, 57, 70.
+    const size_type round = (ny <= most_few_columns ? 32 : ny <= 108 ? 16 : 8) * chunk;
     const size_type row = larger<size_type>(sheared_rows_bytes / (ny * round), 1) * round;
     cols = (row - chunk - 4) / element;
     if (nx < 2 * cols) {

@@ -53,6 +53,7 @@ struct spliced_shape {
   static constexpr bool shifts_loads = false;
   static constexpr bool splices = true;
   static constexpr bool groups_rows = false;
+  static constexpr bool joins_pieces = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;
   static constexpr int staged_rows = skew_rows + TileRows;
@@ -134,7 +135,7 @@ TILETRANSPOSE_FUNCTION unsigned long long load_of_row(const unsigned char* addre
 /// that all rows exist, and so do the bytes around each that share its loads.
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
-                                       const tile_source& source) {
+                                       const tile_source& source, int cols) {
   constexpr int lanes = Shape::row_lanes;
   constexpr int together = Shape::threads / lanes;
   constexpr int rounds = (Shape::staged_rows + together - 1) / together;
@@ -150,21 +151,24 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
 
   unsigned long long loaded[rounds];
   int past[rounds];  // whole words of a row's first load that lie before the row
-  const unsigned char* row = source.row(first - Shape::skew_rows);
+  const unsigned char* next_row = source.row(first - Shape::skew_rows);
   TILETRANSPOSE_UNROLL
-  for (int round = 0; round < rounds; ++round, row += together * source.stride_bytes) {
+  for (int round = 0; round < rounds; ++round, next_row += together * source.stride_bytes) {
     const loop_step here(round);
+    const int at = first + round * together - Shape::skew_rows;
+    const bool is_next = !Interior && at >= source.end_row;
+    const unsigned char* const row = is_next ? next_row + source.next_bytes : next_row;
     const int byte = 8 * lane - static_cast<int>(address_bits(row) % 8);
     past[round] = static_cast<int>(address_bits(row) & 4);
     loaded[round] = 0;
     if constexpr (Interior) {
-      if (is_wanted(round)) {
+      if (is_wanted(round) && (!Shape::varies_width || byte < cols * Shape::element_bytes)) {
         loaded[round] = load_constant_near<unsigned long long, Shape::fetched>(row + byte);
       }
     } else {
-      const int at = first + round * together - Shape::skew_rows;
-      if (is_wanted(round) && at >= source.first_row && at < source.end_row) {
-        loaded[round] = load_of_row(row + byte, byte, source);
+      if (is_wanted(round) && at >= source.first_row && at < source.end_row + source.next_rows) {
+        loaded[round] =
+            load_of_row(row + byte, is_next ? byte + Shape::element_bytes : byte, source);
       }
     }
   }
@@ -184,13 +188,15 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
 }
 
 /// Reads pieces of output rows out of the staged rows of a tile.
-template <class Shape>
+template <class Shape, bool Interior>
 class spliced_rows {
  public:
   TILETRANSPOSE_FUNCTION spliced_rows(const unsigned char* shared, const tile_source& source)
       : shared_(shared),
         first_bits_(address_bits(source.row(-Shape::skew_rows))),
-        stride_bits_(static_cast<unsigned>(source.stride_bytes)) {}
+        stride_bits_(static_cast<unsigned>(source.stride_bytes)),
+        end_row_(static_cast<unsigned>(source.end_row + Shape::skew_rows)),
+        next_bits_(static_cast<unsigned>(source.next_bytes)) {}
 
   /// Bytes byte .. byte + 15 of the piece of the output row whose first element lies `further` bytes behind the one of
   /// row `col`.
@@ -215,6 +221,8 @@ class spliced_rows {
   const unsigned char* shared_;
   unsigned first_bits_;
   unsigned stride_bits_;
+  unsigned end_row_;  // where the rows begin that lie elsewhere
+  unsigned next_bits_;
 
   TILETRANSPOSE_FUNCTION word16 access_words(unsigned col, int byte, unsigned further,
                                              unsigned thread) const {
@@ -283,7 +291,8 @@ class spliced_rows {
   }
   /// Where element `col` of a staged row lies.
   TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
-    const unsigned past = (first_bits_ + row * stride_bits_) % 4;
+    const unsigned further = !Interior && row >= end_row_ ? next_bits_ : 0;
+    const unsigned past = (first_bits_ + row * stride_bits_ + further) % 4;
     return Shape::element_offset(row, past, col);
   }
 };
@@ -292,19 +301,23 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* shared,
                                                  const tile_source& source,
                                                  const tile_target& target) {
-  stage_rows<Shape, Interior>(group, shared, source);
+  stage_rows<Shape, Interior>(group, shared, source, target.rows);
   group.sync();
-  const spliced_rows<Shape> rows(shared, source);
+  const spliced_rows<Shape, Interior> rows(shared, source);
   visit_vectors<Shape, Shape::store_bytes, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned col, unsigned further) {
-        if (Interior ||
-            (byte >= target.first_byte && byte + Shape::store_bytes <= target.end_byte)) {
+        if (Interior || is_whole_vector<Shape, Shape::store_bytes>(target, address, byte)) {
           store_global(address, rows.access(col, byte, further, group.thread_rank()));
         }
       });
-  if (!Interior && has_piece_ends<Shape>(target)) {
-    store_row_ends<Shape>(group, target, [&](int col, int byte) { return rows.unit(col, byte); });
+  if constexpr (!Interior) {
+    const auto read = [&](int col, int byte) { return rows.unit(col, byte); };
+    if (target.joined_bytes > 0) {
+      store_matrix_ends<Shape>(group, target, read);
+    } else if (has_piece_ends<Shape>(target)) {
+      store_row_ends<Shape>(group, target, read);
+    }
   }
 }
 
@@ -318,29 +331,43 @@ TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared
   // Asked first, because working out how much of a tile exists costs a block as much as a sixth of its work.
   constexpr size_type reach =  // columns that a row's loads may reach into
       (2 * Shape::load_bytes + Shape::element_bytes - 1) / Shape::element_bytes;
-  if (at.row_tile > 0 && at.col_tile > 0 && (at.row_tile + 1) * Shape::tile_rows <= problem.ny &&
-      (at.col_tile + 1) * Shape::tile_cols + reach <= problem.nx) {
+  const int joined_rows = arguments.cols_touch ? Shape::skew_rows : 0;
+  const size_type piece_row = at.row_tile * Shape::tile_rows;
+  const size_type end_row = piece_row + joined_rows + Shape::tile_rows;
+  const size_type first_col = at.col_tile * arguments.tile_cols;
+  // Where rows touch, loads that reach over an end of a row read the one before or the next.
+  const bool inside =
+      at.row_tile > 0 && end_row <= problem.ny &&
+      (arguments.rows_touch
+           ? end_row < problem.ny
+           : at.col_tile > 0 && first_col + arguments.tile_cols + reach <= problem.nx);
+  if (inside) {
     const tile_source source{problem.in_matrix(at.batch) +
-                                 at.row_tile * Shape::tile_rows * problem.in_stride_bytes +
-                                 at.col_tile * Shape::row_bytes,
+                                 (piece_row + joined_rows) * problem.in_stride_bytes +
+                                 first_col * Shape::element_bytes,
                              problem.in_stride_bytes,
                              0,
                              0,
                              0,
                              0};
-    const tile_target target{problem.out_matrix(at.batch) +
-                                 at.col_tile * Shape::tile_cols * problem.out_stride_bytes +
-                                 at.row_tile * Shape::piece_bytes,
+    const size_type left = problem.nx - first_col;
+    const tile_target target{problem.out_matrix(at.batch) + first_col * problem.out_stride_bytes +
+                                 (piece_row + joined_rows) * Shape::element_bytes,
                              problem.out_stride_bytes,
-                             Shape::tile_cols,
+                             static_cast<int>(smaller<size_type>(left, arguments.tile_cols)),
                              0,
                              0,
                              arguments.sector_mask};
-    move_spliced_between<Shape, true>(group, shared, source, target);
+    if (arguments.tile_cols == Shape::tile_cols && left >= Shape::tile_cols) {
+      move_spliced_between<Shape, true>(group, shared, source, target);
+    } else {
+      move_spliced_between<narrower_shape<Shape>, true>(group, shared, source, target);
+    }
   } else {
-    move_spliced_between<Shape, false>(group, shared,
-                                       make_source<Shape::element_bytes, Shape>(arguments, at),
-                                       make_target<Shape>(arguments, at));
+    tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
+    tile_target target = make_target<Shape>(arguments, at);
+    if (arguments.cols_touch) { join_pieces<Shape>(source, target, arguments, at); }
+    move_spliced_between<Shape, false>(group, shared, source, target);
   }
 }
 

@@ -51,6 +51,15 @@ inline constexpr size_type short_rows = 256;
 /// rows 34 -> 86 %, 64 columns 55 -> 87.
 inline constexpr size_type most_few_columns = 64;
 
+/// Of 1- and 2-byte elements that the sheared kernel takes, more columns are few, and more rows. H200, 2026-11-22, % of
+/// cudaMemcpyAsync in tiles and in boxes: 1 byte, 130 columns 73, 86, 150 77, 82, 200 82, 85, 257 81, 74, 100 rows 66,
+/// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150 53,
+/// 88.
+inline constexpr size_type most_sheared_columns = 208;
+inline constexpr size_type most_sheared_row_bytes = 272;
+inline constexpr size_type most_sheared_rows = 260;
+inline constexpr size_type most_sheared_column_bytes = 304;
+
 /// Few columns whose rows are this long are read in large boxes: pieces of output rows would be short. H200,
 /// 2026-11-21: 33 columns of 1 byte 81 -> 86 %, 64 columns 73 -> 84, 31 columns of floats 90 -> 92.
 inline constexpr size_type wide_row_bytes = 24;
@@ -106,10 +115,18 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
       (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
           (in_dense && can_pad_rows(element, unit) ? largest_matrix_bytes(unit, whole, shared_bytes)
                                                    : box_bytes);
-  const bool few_columns =
-      2 * problem.nx <= tile_cols || (element < 4 && problem.nx <= most_few_columns);
-  const bool few_rows = element < 4 ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns
-                                    : problem.ny < tile_rows;
+  // What the sheared kernel does not take has limits of its own.
+  const bool shears = element <= 2 && unit == static_cast<int>(element) && batch == 1 &&
+                      !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;
+  const bool few_columns = 2 * problem.nx <= tile_cols ||
+                           (element < 4 && problem.nx <= most_few_columns) ||
+                           (shears && problem.nx <= most_sheared_columns &&
+                            problem.nx * element <= most_sheared_row_bytes);
+  const bool few_rows =
+      (element < 4 ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns
+                   : problem.ny < tile_rows) ||
+      (shears && problem.out_stride_bytes == problem.ny * element && problem.nx * element >= 512 &&
+       problem.ny <= most_sheared_rows && problem.ny * element <= most_sheared_column_bytes);
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }

@@ -18,6 +18,10 @@
 /// every piece covers whole sectors and no sector is written by two blocks. X rows more than the tile are
 /// read for that; neighbours read the same rows at the same time, so they come from L2.
 ///
+/// *Joined pieces*: where rows of the output follow each other without a gap, what lies behind the end of one is the
+/// start of the next. Pieces then go on until the sector that the next row's first piece starts with, so that no
+/// row ends inside of one; `join_pieces` says how.
+///
 /// Blocks walk down strips of input tiles (tile_order), so that neighbouring blocks write neighbouring memory.
 
 #pragma once
@@ -118,6 +122,8 @@ struct tile_arguments {
   unsigned tile_cols;    ///< columns of a tile, at most the shape's
   /// Rows of the input follow each other without a gap, so that loads may reach over their ends into the next ones.
   bool rows_touch = false;
+  /// So do rows of the output, so that the last piece of one goes on to where the first of the next starts.
+  bool cols_touch = false;
 };
 
 /// The compile-time side of the kernel. `Unit` is the access that element addresses allow; accesses wider
@@ -148,6 +154,8 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && Unit < 16 && Unit == ElementBytes;
   static constexpr bool shifts_loads = !Whole && LoadBytes % 4 == 0 && Unit < 4 && !deals_loads;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
+  /// Pieces of a launch may go on from one output row to the next; join_pieces.
+  static constexpr bool joins_pieces = deals_loads || shifts_loads;
   /// Tiles of a launch may have fewer columns than tile_cols.
   static constexpr bool varies_width = deals_loads;
   static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
@@ -357,6 +365,8 @@ struct tile_source {
   int end_row;
   int first_byte;  ///< the row's first byte and its end, counted from the tile's first column
   int end_byte;
+  int next_rows = 0;  ///< rows behind the last one: the matrix' first ones, a column further right
+  long long next_bytes = 0;  ///< from where they would lie to where they do
 
   TILETRANSPOSE_FUNCTION const unsigned char* row(int index) const {
     return first + static_cast<long long>(index) * static_cast<long long>(stride_bytes);
@@ -389,6 +399,12 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const auto is_left_out = [&](int round, int row) {
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
   };
+  // What all loads of a thread share is asked once, because loads between which more is asked are not under way together.
+  constexpr bool may_leave = straight && Shape::varies_width;
+  if (may_leave &&
+      static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {
+    return;
+  }
   unsigned loaded[rounds][micro_rows][words];
   const unsigned char* address =
       source.row(from_row + static_cast<int>(rank / load_threads * micro_rows)) +
@@ -407,34 +423,37 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       const loop_step here(round * micro_rows + r);
       const bool row_exists =
           (all_busy || step < steps) && !is_left_out(round, row) &&
-          (!Shape::varies_width || byte < cols * Shape::element_bytes) &&
-          (Interior || (row + r >= source.first_row && row + r < source.end_row));
+          (!Shape::varies_width || may_leave || byte < cols * Shape::element_bytes) &&
+          (Interior ||
+           (row + r >= source.first_row && row + r < source.end_row + source.next_rows));
+      const bool is_next = !Interior && Shape::joins_pieces && row + r >= source.end_row;
+      const unsigned char* const from = is_next ? address + source.next_bytes : address;
+      const int from_byte = is_next ? byte + Shape::element_bytes : byte;
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
-        if (row_exists && (Interior || byte + Shape::load_bytes <= source.end_byte)) {
-          load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(address,
-                                                                          loaded[round][r]);
+        if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
+          load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded[round][r]);
         }
       } else {
         // One word more than wanted, from the word boundary on, shifted together.
-        const int below = static_cast<int>(address_bits(address) % 4);
+        const int below = static_cast<int>(address_bits(from) % 4);
         unsigned next = 0;
-        if (row_exists && (Interior || (byte - below >= source.first_byte &&
-                                        byte - below + 4 * words + 4 <= source.end_byte))) {
+        if (row_exists && (Interior || (from_byte - below >= source.first_byte &&
+                                        from_byte - below + 4 * words + 4 <= source.end_byte))) {
           TILETRANSPOSE_UNROLL
           for (int w = 0; w < words; ++w) {
             const loop_step part(w);
             loaded[round][r][w] =
-                load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * w);
+                load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
           }
-          next = load_constant_near<unsigned, Shape::fetched>(word_below(address) + 4 * words);
+          next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
         }
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < words; ++w) {
           loaded[round][r][w] =
               funnel_shift(loaded[round][r][w], w + 1 < words ? loaded[round][r][w + 1] : next,
-                           8 * address_bits(address));
+                           8 * address_bits(from));
         }
       }
     }
@@ -469,26 +488,26 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   }
 }
 
-/// Fills a tile, and the rows before it where it is `skewed`, with 16-byte loads, whatever the alignment of its rows: a
-/// load takes the units from the boundary at or below the row's on, a warp takes whole rows, and each unit goes to the
-/// shared row of its own column. All rows of a thread lie in their vectors alike. All loads are under way before the
-/// first store.
-template <class Shape, bool Interior, class Group>
+/// Fills rows [from_row, from_row + Rows) of a tile, of those before it only where it is `skewed`, with 16-byte loads,
+/// whatever the alignment of its rows: a load takes the units from the boundary at or below the row's on, a warp takes
+/// whole rows, and each unit goes to the shared row of its own column. All rows of a thread lie in their vectors alike.
+/// All loads are under way before the first store.
+template <class Shape, bool Interior, int Rows, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
-                                            const tile_source& source, bool skewed, int cols) {
+                                            const tile_source& source, int from_row, bool skewed,
+                                            int cols) {
   constexpr int unit = Shape::unit;
   constexpr int units = 16 / unit;
   constexpr int row_lanes = Shape::row_lanes;
   constexpr int together = Shape::threads / row_lanes;
-  constexpr int rows = Shape::skew_rows + Shape::tile_rows;
-  constexpr int rounds = (rows + together - 1) / together;
+  constexpr int rounds = (Rows + together - 1) / together;
   static_assert(Shape::row_loads <= 32 && together % units == 0, "");
   using word = access_word_t<unit>;
   struct alignas(16) vector {
     word units[16 / Shape::unit];
   };
   const int lane = static_cast<int>(group.thread_rank() % row_lanes);
-  const int first_row = Shape::dealt_row(static_cast<int>(group.thread_rank())) - Shape::skew_rows;
+  const int first_row = Shape::dealt_row(static_cast<int>(group.thread_rank())) + from_row;
   const unsigned char* row = source.row(first_row);
   const int shift =
       static_cast<int>(address_bits(row) % 16) / unit;  // units before the first column
@@ -496,7 +515,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   if (byte >= cols * unit) { return; }
   const auto exists = [&](int round) {
     const int at = first_row + round * together;
-    return ((round + 1) * together <= rows || at < Shape::tile_rows) &&
+    return ((round + 1) * together <= Rows || at < from_row + Rows) &&
            (round * together >= Shape::skew_rows || skewed || at >= 0) &&
            (Interior || (at >= source.first_row && at < source.end_row));
   };
@@ -549,7 +568,9 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  return Shape::shifts_loads && (source.first_byte > -3 || source.end_byte < row_bytes + 4);
+  return Shape::shifts_loads &&
+         (source.first_byte > -3 ||
+          source.end_byte < row_bytes + 4 + (source.next_rows > 0 ? Shape::element_bytes : 0));
 }
 
 /// Fills what `fill_rows` left out, unit by unit.
@@ -559,8 +580,8 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
                                           const tile_source& source, int from_row, int rows) {
   constexpr int bytes = Shape::element_bytes;
   constexpr int left_cols = Shape::micro_cols;  // loads that start less than 4 bytes into the row
-  constexpr int right_cols =                    // and that end less than 4 bytes before its end
-      Shape::micro_cols + (3 + bytes - 1) / bytes;
+  constexpr int right_cols =  // and that end less than 4 bytes before its end, or one further right
+      Shape::micro_cols + (3 + bytes - 1) / bytes + (Shape::joins_pieces ? 1 : 0);
   constexpr int row_units = (left_cols + right_cols) * Shape::parts;
   using word = access_word_t<Shape::unit>;
   const int first_col = source.first_byte / bytes;
@@ -572,12 +593,17 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
     const int end = step % row_units / Shape::parts;
     const bool left = end < left_cols;
     const int col = left ? first_col + end : end_col - 1 - (end - left_cols);
-    if (row < source.first_row || row >= source.end_row || col < 0 || col >= end_col) { continue; }
+    const bool is_next = Shape::joins_pieces && row >= source.end_row;
+    if (row < source.first_row || row >= source.end_row + source.next_rows || col < 0 ||
+        col >= end_col || (is_next && (col + 1) * bytes >= source.end_byte)) {
+      continue;
+    }
     // In a narrow tile the ends meet: what the left end stores the right one leaves alone.
     if (!left && col < first_col + left_cols) { continue; }
     const int byte = step % Shape::parts * Shape::unit;
     store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes + byte,
-                 load_global<word>(source.row(row) + col * bytes + byte));
+                 load_global<word>(source.row(row) + (is_next ? source.next_bytes : 0) +
+                                   col * bytes + byte));
   }
 }
 
@@ -591,7 +617,7 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
   visit_vectors<Shape, bytes, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+        if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
           store_global(address, read_shared<bytes, unit, Shape::reads_words>(
                                     shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
                                     further, rank));
@@ -614,6 +640,15 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* shared,
                                          const tile_target& target) {
   drain_tile<Shape, Interior>(group, shared, target);
+  if constexpr (!Interior && Shape::joins_pieces) {
+    if (target.joined_bytes > 0) {
+      store_matrix_ends<Shape>(group, target, [&](int row, int byte) {
+        return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
+                                                       Shape::lead_bytes + byte);
+      });
+      return;
+    }
+  }
   if constexpr (!Interior && Shape::joins_stores) {
     if (has_piece_ends<Shape>(target)) { drain_row_ends<Shape>(group, shared, target); }
   }
@@ -649,6 +684,39 @@ TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
           clipped_distance(first_byte, problem.nx * ElementBytes)};
 }
 
+/// Moves a tile down by its skew, where rows of the output touch. The first piece of an output row then starts at the
+/// first sector behind the row's start, or the one after it, and the last piece ends where the first one of the next
+/// row starts: of that row it holds the first elements, which the input has in its first rows, a column further right:
+///
+///     input, ny rows             output rows c, c + 1              pieces of row c
+///     row 0         a A          a b c d e f|A B C D E F           k = 0: c d e
+///     ...           . .                                            k = 1: f A B
+///     row ny - 1    f F          rows ny, ny + 1 of column c: A B
+///
+/// Only the matrix' first row has bytes before its pieces, and only its last row ends inside of one; store_matrix_ends.
+/// H200, 2026-11-22, % of cudaMemcpyAsync without and with: 999 rows of bytes 65, 88, 200 rows 32, 78; 127 rows of
+/// floats 75, 92; 200 rows of 2 bytes 69, 86; 100 rows of 3 bytes 43, 82; of 9 bytes, 100 rows 61, 65. Not so for
+/// elements that are stored one by one, and for those moved in parts: 65 rows of 8 bytes 89, 78, of 12 bytes 84, 81.
+/// Precondition: at least twice as many rows as the skew has.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void join_pieces(tile_source& source, tile_target& target,
+                                        const tile_arguments& arguments,
+                                        const tile_order::place& at) {
+  constexpr int bytes = Shape::element_bytes;
+  constexpr int rows = Shape::skew_rows;
+  const tile_problem& problem = arguments.problem;
+  source.first += rows * source.stride_bytes;
+  source.first_row -= rows;
+  source.end_row -= rows;
+  source.next_rows = rows;
+  source.next_bytes = bytes - static_cast<long long>(problem.ny * problem.in_stride_bytes);
+  target.first += rows * bytes;
+  target.first_byte -= rows * bytes;
+  target.joined_bytes = rows * bytes;
+  target.matrix = problem.out_matrix(at.batch);
+  target.matrix_end = target.matrix + problem.nx * problem.out_stride_bytes;
+}
+
 /// True where every load of a tile reads inside of the matrix, and every store of its pieces writes inside
 /// of their rows. Where rows touch, loads that reach over an end of a row read the next one.
 template <class Shape>
@@ -664,13 +732,30 @@ TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes
                          : source.first_byte <= -reach && source.end_byte >= row_bytes + reach);
 }
 
+/// The rows of a tile that lie a column further right, as a source of their own.
+template <class Shape>
+TILETRANSPOSE_FUNCTION tile_source next_rows_of(const tile_source& source) {
+  return {source.first + source.next_bytes,
+          source.stride_bytes,
+          source.end_row,
+          smaller(source.end_row + source.next_rows, Shape::tile_rows),
+          source.first_byte - Shape::element_bytes,
+          source.end_byte - Shape::element_bytes};
+}
+
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
                                               const tile_source& source,
                                               const tile_target& target) {
   const bool skewed = target.sector_mask != 0;
   if constexpr (Shape::deals_loads) {
-    fill_rows_dealt<Shape, Interior>(group, shared, source, skewed, target.rows);
+    constexpr int skew = Shape::skew_rows;
+    fill_rows_dealt<Shape, Interior, skew + Shape::tile_rows>(group, shared, source, -skew, skewed,
+                                                              target.rows);
+    if (!Interior && source.next_rows > 0 && source.end_row < Shape::tile_rows) {
+      fill_rows_dealt<Shape, false, skew>(group, shared, next_rows_of<Shape>(source),
+                                          source.end_row, true, target.rows);
+    }
   } else {
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
     fill_rows<Shape, Interior, lead + Shape::slab_rows>(group, shared, source, -lead,
@@ -706,18 +791,23 @@ template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
                                       const tile_arguments& arguments, unsigned block) {
   const tile_order::place at = arguments.order(block);
-  const tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
-  const tile_target target = make_target<Shape>(arguments, at);
+  tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
+  tile_target target = make_target<Shape>(arguments, at);
+  if constexpr (Shape::joins_pieces) {
+    if (arguments.cols_touch) { join_pieces<Shape>(source, target, arguments, at); }
+  }
   const int row_bytes = static_cast<int>(arguments.tile_cols) * Shape::element_bytes;
   const bool skewed = arguments.sector_mask != 0;
-  const bool whole = Shape::varies_width || arguments.tile_cols == Shape::tile_cols;
+  // The first tile of joined pieces has the bytes before them, too.
+  const bool first = Shape::joins_pieces && arguments.cols_touch && at.row_tile + at.col_tile == 0;
+  const bool whole = !first && (Shape::varies_width || arguments.tile_cols == Shape::tile_cols);
   if (whole && is_interior<Shape>(source, row_bytes, skewed, arguments.rows_touch)) {
     move_tile_between<Shape, true>(group, shared, source, target);
     return;
   }
   if constexpr (Shape::shifts_loads) {
     using narrower = narrower_shape<Shape>;
-    if (is_interior<narrower>(source, row_bytes, skewed, arguments.rows_touch)) {
+    if (!first && is_interior<narrower>(source, row_bytes, skewed, arguments.rows_touch)) {
       move_tile_between<narrower, true>(group, shared, source, target);
       return;
     }

@@ -26,6 +26,11 @@ struct tile_target {
   int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
   int end_byte;
   unsigned sector_mask;
+  /// Where pieces go on from row to row, else 0: the bytes from a row's start to that of its first piece, where it
+  /// starts in a sector's first byte. `end_byte` then is the end of such a row's last piece.
+  int joined_bytes = 0;
+  const unsigned char* matrix = nullptr;
+  const unsigned char* matrix_end = nullptr;
 };
 
 /// Threads that share a row of `piece_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
@@ -135,6 +140,22 @@ struct drained_lanes {
   }
 };
 
+/// True where a vector that `visit_vectors` finds is the piece's from its first byte to its last.
+template <class Shape, int VectorBytes>
+TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const unsigned char* address,
+                                            int byte) {
+  if constexpr (Shape::joins_pieces) {
+    if (target.joined_bytes > 0) {
+      // Pieces end with sectors, but for the matrix' last one.
+      const unsigned row_end =
+          address_bits(address) + static_cast<unsigned>(target.end_byte - byte);
+      return byte < target.end_byte - static_cast<int>(row_end & target.sector_mask) &&
+             address + VectorBytes <= target.matrix_end;
+    }
+  }
+  return byte >= target.first_byte && byte + VectorBytes <= target.end_byte;
+}
+
 /// True where pieces of a tile touch the first or the last bytes of their rows.
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
@@ -164,6 +185,32 @@ TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& targe
     const bool left = step % (2 * most) < most;
     const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
     if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
+      store_global(out + byte, read(row, byte));
+    }
+  }
+}
+
+/// Writes what joined pieces leave out: of a matrix' first row the bytes before its first piece, and of its last row
+/// those of a vector that the matrix ends in. read(row, byte) as above.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& target, Read read) {
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int unit = Shape::unit;
+  const int from = static_cast<int>(group.thread_rank()) * unit;
+  if (target.first - target.joined_bytes == target.matrix) {
+    const int skew = static_cast<int>(address_bits(target.first) & target.sector_mask);
+    for (int byte = from - target.joined_bytes; byte < -skew; byte += Shape::threads * unit) {
+      store_global(target.first + byte, read(0, byte));
+    }
+  }
+  const int row = target.rows - 1;
+  unsigned char* const out = target.first + row * target.stride_bytes;
+  const int end = target.end_byte - target.joined_bytes;
+  if (out + end == target.matrix_end) {
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int length = static_cast<int>(address_bits(target.matrix_end) % bytes);
+    const int byte = end - length + from;
+    if (from < length && byte >= -skew && byte < Shape::piece_bytes - skew) {
       store_global(out + byte, read(row, byte));
     }
   }
