@@ -10,7 +10,6 @@
 
 #include "thread_storage.hpp"
 
-#include <tiletranspose/detail/spread_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <cstddef>
@@ -159,14 +158,6 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
   return cpu::launch(kernel, grid, block, arguments, shared_bytes);
 }
-/// Blocks that take turns.
-inline cudaError_t cudaLaunchKernel(void (*kernel)(tt::detail::spread_arguments), dim3 grid,
-                                    dim3 block, void** arguments, std::size_t shared_bytes,
-                                    cudaStream_t) {
-  const auto& all = *static_cast<const tt::detail::spread_arguments*>(arguments[0]);
-  return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
-}
-
 enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,

@@ -10,7 +10,7 @@
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
-/// | less | 3: chunks, columns of runs, spread (chunk_kernel.cuh); 2 where chunks leave no rows |
+/// | less | 2: chunks, columns of runs (chunk_kernel.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
 /// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
@@ -249,10 +249,10 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   if constexpr (Unit == access_width(ElementBytes)) {
     if (status == cudaSuccess && !is_swift<Undo, ElementBytes>(grid, plan) &&
         reinterpret_cast<size_type>(problem.data) % 16 == 0) {
-      chunk_plan chunks;
-      status = plan_chunks<Undo, ElementBytes>(problem, limits, chunks);
-      if (status == cudaSuccess && chunks.chunks != 0) {
-        return launch_chunks<Undo, ElementBytes>(problem, chunks, limits, stream);
+      run_plan runs;
+      status = plan_runs<Undo, ElementBytes>(problem, limits, runs);
+      if (status == cudaSuccess && runs.chunks.chunks != 0) {
+        return launch_runs<Undo, ElementBytes>(problem, runs, stream);
       }
     }
   }
@@ -277,7 +277,7 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   const auto columns = [&] {
     if (status != cudaSuccess) { return; }
     status = launch_columns(problem, grid, ElementBytes, plan, kernels[plan.unit == Unit ? 0 : 1],
-                            stream);
+                            nullptr, stream);
   };
   if constexpr (Undo) {
     columns();
