@@ -61,7 +61,8 @@ namespace cpu {
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
-  bool starts_together = false;   ///< offers cooperative launches
+  bool starts_together = false;  ///< offers cooperative launches
+  int multiprocessors = 4;
   int shared_bytes = 228 * 1024;  ///< of a multiprocessor
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
@@ -175,9 +176,9 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
   *value =
       attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? cpu::this_device().shared_bytes - 1024
       : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? cpu::this_device().shared_bytes
-      : attribute == cudaDevAttrMultiProcessorCount              ? 4
-      : attribute == cudaDevAttrCooperativeLaunch ? (cpu::this_device().starts_together ? 1 : 0)
-                                                  : 0;
+      : attribute == cudaDevAttrMultiProcessorCount ? cpu::this_device().multiprocessors
+      : attribute == cudaDevAttrCooperativeLaunch   ? (cpu::this_device().starts_together ? 1 : 0)
+                                                    : 0;
   return cudaSuccess;
 }
 template <class Kernel>

@@ -38,12 +38,12 @@ inline constexpr int chunk_blocks = 3;
 struct chunk_arguments {
   const unsigned char* source;  ///< the data
   unsigned char* data;
-  unsigned* arrived;    ///< for each chunk the tiles that have been read
-  unsigned cols;        ///< n
-  unsigned rows;        ///< S
-  unsigned slant;       ///< rows that a chunk and the next one have in common: the largest phase
-  unsigned run_words;   ///< of 16 bytes, an even number
-  unsigned tail_words;  ///< undone: of a group, or none where there are no phases
+  unsigned* arrived;  ///< for each chunk the tiles that have been read
+  unsigned cols;      ///< n
+  unsigned rows;      ///< S
+  unsigned slant;     ///< rows that a chunk and the next one have in common: the largest phase
+  unsigned parts;     ///< that the runs of a column are taken in, each by other threads
+  bool more;          ///< undone: the last runs end in rows behind the last chunk
   unsigned tile_cols;
   unsigned tile_pitch;   ///< bytes between rows of a tile in shared memory
   unsigned blocks;       ///< of the launch
@@ -60,12 +60,47 @@ struct chunk_arguments {
   size_type bytes;  ///< of the data
 
   /// Whose tiles are taken.
-  TILETRANSPOSE_FUNCTION unsigned chunks() const {
-    return runs.tall.divisor + (tail_words == 0 ? 0 : 1);
-  }
+  TILETRANSPOSE_FUNCTION unsigned chunks() const { return runs.tall.divisor + (more ? 1 : 0); }
   /// Of tiles that wait for each other, and of all that is read.
   unsigned together() const { return chunk_tiles.divisor; }
   size_type source_bytes() const { return bytes; }
+};
+
+/// The fewest elements of a run that are whole words of 16 bytes.
+template <int ElementBytes>
+struct whole_words {
+  static constexpr int unit_bytes = access_width(ElementBytes);
+  static constexpr unsigned elements =
+      16 / common_divisor(static_cast<unsigned>(ElementBytes), 16u);
+  static constexpr unsigned bytes = elements * ElementBytes;
+  static constexpr unsigned count = bytes / 16;
+  using unit = access_word_t<unit_bytes>;
+
+  alignas(16) unit units[bytes / unit_bytes];
+
+  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      const word16 word = load_global<word16>(address + i * 16);
+      copy_bytes(units + i * (16 / unit_bytes), &word, 16);
+    }
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      word16 word;
+      copy_bytes(&word, units + i * (16 / unit_bytes), 16);
+      store_global(address + i * 16, word);
+    }
+  }
+  /// Visits the accesses that elements are moved by: (element, byte of it, access).
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void each(Visit visit) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < static_cast<int>(bytes) / unit_bytes; ++i) {
+      visit(i * unit_bytes / ElementBytes, i * unit_bytes % ElementBytes, units[i]);
+    }
+  }
 };
 
 /// Step 1 for the tiles of a block, or undone.
@@ -76,9 +111,8 @@ template <bool Undo, int ElementBytes, class Group>
 TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
                                         const chunk_arguments& arguments, unsigned block) {
   constexpr int unit_bytes = access_width(ElementBytes);
-  constexpr int units = 16 / unit_bytes;
-  constexpr unsigned batch = 4;
   using unit = access_word_t<unit_bytes>;
+  using block_words = whole_words<ElementBytes>;
   const run_layout& runs = arguments.runs;
   const unsigned rank = group.thread_rank();
   const unsigned threads = group.size();
@@ -90,7 +124,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     const unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
     const unsigned char* const source = arguments.source + chunk * arguments.chunk_bytes;
     unsigned char* const target = arguments.data + chunk * arguments.chunk_bytes;
-    const bool dense = arguments.chunk_tiles.divisor == 1;
+    const bool dense = arguments.chunk_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
     // Undone, the last runs end in rows behind the last chunk.
     const unsigned height = !Undo           ? arguments.rows + arguments.slant
                             : chunk == tall ? arguments.slant
@@ -126,20 +160,12 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
       }
     };
 
-    // A word of a column: two that follow each other are neighbouring lanes', so that they write whole sectors.
-    struct place {
-      unsigned col;  ///< of the tile
-      unsigned
-          word;  ///< of the run; undone, those of the last group of the run before come behind it
-    };
-    const unsigned words = cols * (arguments.run_words + (Undo ? arguments.tail_words : 0));
+    // Where an item of a tile's columns begins: neighbouring lanes' are of neighbouring columns.
     const divider& columns =
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
-    const auto find = [&](unsigned number) {
-      const unsigned pair = number / 2;
-      const unsigned down = columns.quotient(pair);
-      return place{pair - down * cols, 2 * down + number % 2};
-    };
+    const unsigned parts = arguments.parts;  // of a column
+    // Two blocks of a run that follow each other are neighbouring lanes', so that they are whole sectors.
+    const unsigned half = rank % 2 * block_words::bytes;
     // Byte of the data where a column's run of a chunk lies.
     const auto slot = [&](unsigned col, unsigned of_chunk) {
       const unsigned to = arguments.by_cols.remainder(
@@ -149,37 +175,49 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
 
     if (tile != block) { group.sync(); }  // the tile before has been written
     if constexpr (Undo) {
-      for (unsigned start = rank; start < words; start += batch * threads) {
-        word16 got[batch];
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < batch; ++i) {
-          const unsigned number = start + i * threads;
-          if (number >= words) { continue; }
-          const place at = find(number);
-          // What is in no run, before the first and behind the last, comes out of scratch memory later.
-          const bool tail = at.word >= arguments.run_words;
-          const unsigned of_chunk = tail ? larger(chunk, 1u) - 1 : smaller(chunk, tall - 1);
-          const unsigned word = tail ? at.word - arguments.tail_words : at.word;
-          got[i] = load_global<word16>(arguments.source + slot(at.col, of_chunk) + word * 16);
-        }
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < batch; ++i) {
-          if (start + i * threads >= words) { break; }
-          const loop_step here(i);
-          const place at = find(start + i * threads);
-          const bool tail = at.word >= arguments.run_words;
-          const unsigned above = runs.phase(first_col + at.col) - (tail ? arguments.rows : 0);
-          const unsigned word = tail ? at.word - arguments.tail_words : at.word;
-          unit parts[units];
-          copy_bytes(parts, &got[i], 16);
+      // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What is
+      // in no run, before the first and behind the last, comes out of scratch memory later.
+      const unsigned pairs = runs.run_bytes / (2 * block_words::bytes);
+      const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
+      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
+        const unsigned part = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, part);
+        const unsigned phase = runs.phase(first_col + col);
+        const unsigned char* const before = arguments.source + slot(col, larger(chunk, 1u) - 1) +
+                                            (runs.run_bytes - ends * 2 * block_words::bytes) + half;
+        const unsigned char* const own =
+            arguments.source + slot(col, smaller(chunk, tall - 1)) + half;
+        unsigned char* const column = rows + col * ElementBytes;
+        constexpr unsigned batch = block_words::count == 1 ? 3 : 1;
+        TILETRANSPOSE_UNROLL_BY(1)
+        for (unsigned start = part; start < pairs + ends; start += batch * parts) {
+          block_words got[batch];
           TILETRANSPOSE_UNROLL
-          for (int u = 0; u < units; ++u) {
-            const unsigned byte = word * 16 + static_cast<unsigned>(u) * unit_bytes;
-            const unsigned row = above + byte / ElementBytes;  // modulo 2^32
-            if (row < arguments.rows) {
-              store_shared(
-                  rows + row * arguments.tile_pitch + at.col * ElementBytes + byte % ElementBytes,
-                  parts[u]);
+          for (unsigned i = 0; i < batch; ++i) {
+            const unsigned at = start + i * parts;
+            if (at < pairs + ends) {
+              got[i].load(at < ends ? before : own + (at - ends) * 2 * block_words::bytes);
+            }
+          }
+          TILETRANSPOSE_UNROLL
+          for (unsigned i = 0; i < batch; ++i) {
+            const unsigned at = start + i * parts;
+            const loop_step here(at);
+            if (at >= pairs + ends) { break; }
+            const unsigned row = phase + (at - ends) * 2 * block_words::elements +
+                                 half / ElementBytes;  // modulo 2^32
+            unsigned char* const to =
+                column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
+            if (ends == 0 || (at != 0 && at != pairs)) {
+              got[i].each([&](int element, int byte, const unit& value) {
+                store_shared(to + element * arguments.tile_pitch + byte, value);
+              });
+            } else {
+              got[i].each([&](int element, int byte, const unit& value) {
+                if (row + static_cast<unsigned>(element) < arguments.rows) {
+                  store_shared(to + element * arguments.tile_pitch + byte, value);
+                }
+              });
             }
           }
         }
@@ -199,6 +237,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
                     unsigned at) { store_global(target + at, load_shared<word16>(from)); },
                 [](unsigned char*, unsigned, int, int) {});
       // What is left of rows at both ends, a unit a thread.
+      constexpr int units = 16 / unit_bytes;
       const unsigned ends = dense ? 0 : height * 2 * units;
       for (unsigned at = rank; at < ends; at += threads) {
         const loop_step here(at / threads);
@@ -216,22 +255,23 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         }
       }
     } else {
-      TILETRANSPOSE_UNROLL_BY(2)
-      for (unsigned number = rank; number < words; number += threads) {
-        const place here = find(number);
+      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
+        const unsigned part = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, part);
         const unsigned char* const column =
-            rows + runs.phase(first_col + here.col) * arguments.tile_pitch +
-            here.col * ElementBytes;
-        unit parts[units];
-        TILETRANSPOSE_UNROLL
-        for (int u = 0; u < units; ++u) {
-          const unsigned byte = here.word * 16 + static_cast<unsigned>(u) * unit_bytes;
-          parts[u] = load_shared<unit>(column + byte / ElementBytes * arguments.tile_pitch +
-                                       byte % ElementBytes);
+            rows + runs.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
+        unsigned char* const run = arguments.data + slot(col, chunk);
+        TILETRANSPOSE_UNROLL_BY(block_words::count == 1 ? 2 : 1)
+        for (unsigned at = part * 2 * block_words::bytes + half; at < runs.run_bytes;
+             at += parts * 2 * block_words::bytes) {
+          const loop_step here(at);
+          const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
+          block_words all;
+          all.each([&](int element, int byte, unit& value) {
+            value = load_shared<unit>(from + element * arguments.tile_pitch + byte);
+          });
+          all.store(run + at);
         }
-        word16 all;
-        copy_bytes(&all, parts, 16);
-        store_global(arguments.data + slot(here.col, chunk) + here.word * 16, all);
       }
     }
   }

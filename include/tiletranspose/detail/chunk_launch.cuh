@@ -36,6 +36,18 @@ inline constexpr size_type longest_run_bytes = 512;
 /// 2026-11-22, % of cudaMemcpyAsync with nine and with eight: 1048573 x 255 floats 21.6, 26.5, 100100 x 10000 bytes
 /// 20.4, 22.5.
 inline constexpr size_type most_tile_bytes = 8 * 16 * chunk_threads + 16;
+/// Bytes of a band of runs, at most. Where fewer bands than these fit all blocks at once, as elsewhere.
+inline constexpr size_type widest_run_band_bytes = 512;
+/// Two blocks of a run, which neighbouring lanes move: runs are whole ones.
+constexpr size_type run_step(size_type element) {
+  return 2 * 16 * element /
+         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
+}
+template <int ElementBytes>
+inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
+/// Where several blocks hold a chunk, runs are as long as rows of tiles of so many bytes allow.
+inline constexpr size_type wide_tile_bytes = 800;
+inline constexpr size_type longest_shared_run_bytes = 256;
 /// Of a column's runs: what is left beside them is little.
 inline constexpr size_type least_column_bytes = 16 * 1024;
 
@@ -52,6 +64,11 @@ struct chunk_plan {
   size_type held = 0;        ///< rows of a tile in shared memory
   size_type blocks = 0;      ///< that run at once
 
+  /// Parts of a column that keep most threads busy.
+  size_type parts() const {
+    const size_type together = chunk_threads / 2 / tile_cols;
+    return larger<size_type>(smaller(together, run_bytes / sector_bytes), 1);
+  }
   bool dense(const rectangle_problem& problem) const { return tile_cols == problem.cols; }
   size_type tiles(const rectangle_problem& problem) const {
     return divide_up(problem.cols, tile_cols);
@@ -70,22 +87,27 @@ struct chunk_plan {
 
   chunk_plan() = default;
   /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a chunk, the
-  /// longest runs that fit; else short ones, whose rows are long.
+  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more than
+  /// the scratch memory holds, on 16 bytes.
   chunk_plan(const rectangle_problem& problem, size_type element, size_type most,
              size_type together) {
-    const size_type sectors = sector_bytes / common_divisor(static_cast<unsigned>(element),
-                                                            static_cast<unsigned>(sector_bytes));
-    const size_type step = element * sectors;
-    const size_type shortest = larger(shortest_run_bytes, 4 * element);
-    for (size_type bytes = divide_up(shortest, step) * step; bytes <= longest_run_bytes;
-         bytes += step) {
-      chunk_plan found;
-      found.blocks = together;
-      found.group = sectors;
-      found.slant = sectors - common_divisor(static_cast<unsigned>(problem.rows),
-                                             static_cast<unsigned>(sectors));
-      if (!found.set_tiles(problem, element, bytes, most)) { return; }
-      if ((chunks == 0 || found.dense(problem)) && found.cut(problem, element)) { *this = found; }
+    const size_type step = run_step(element);
+    for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
+      const size_type all =
+          aligned / common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(aligned));
+      for (size_type bytes = divide_up(shortest_run_bytes, step) * step; bytes <= longest_run_bytes;
+           bytes += step) {
+        chunk_plan found;
+        found.blocks = together;
+        found.group = all;
+        found.slant =
+            all - common_divisor(static_cast<unsigned>(problem.rows), static_cast<unsigned>(all));
+        if (!found.set_tiles(problem, element, bytes, most)) { break; }
+        const bool longer = found.dense(problem) || (found.tile_cols * element >= wide_tile_bytes &&
+                                                     bytes <= longest_shared_run_bytes);
+        if ((chunks == 0 || longer) && found.cut(problem, element)) { *this = found; }
+      }
+      if (chunks != 0) { return; }
     }
   }
 
@@ -96,17 +118,20 @@ struct chunk_plan {
     run_bytes = bytes;
     rows = bytes / element;
     held = problem.undo ? rows : rows + slant;
-    if (held * row_bytes + 32 <= most) {
+    // Columns are read from their phases on, in rows that are not to meet in the same banks.
+    const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
+    if (held * row_bytes + 32 <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
       tile_pitch = row_bytes;
       return true;
     }
-    if ((most - 32) / held < 45 + 4 * element) { return false; }
+    if ((most - 32) / held < 61 + 4 * element) { return false; }
     // Rows of a tile start anywhere: 16 bytes that some are in may be in those of no other row.
-    const size_type fitting = ((most - 32) / held - 45) / element;
+    const size_type fitting = ((most - 32) / held - 61) / element;
     tile_cols = divide_up(problem.cols, divide_up(problem.cols, fitting));
     tile_pitch = tile_cols * element + 30;
     tile_pitch += (row_bytes - tile_pitch) % 16;
+    if (!spreads(tile_pitch)) { tile_pitch += 16; }
     return true;
   }
 
@@ -121,7 +146,7 @@ struct chunk_plan {
           (reach() + 2) * tiles(problem) > blocks || rest_bytes(problem, element) >= most_slots) {
         break;
       }
-      if ((rest == 0 || rest >= group) && chunks * problem.cols < most_slots &&
+      if ((rest == 0 || rest > slant) && chunks * problem.cols < most_slots &&
           common_divisor(static_cast<unsigned>(chunks), static_cast<unsigned>(problem.cols)) == 1) {
         return true;
       }
@@ -159,8 +184,8 @@ cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& lim
   if (plan.chunks.chunks == 0) { return cudaSuccess; }
   const auto by_columns = &column_kernel<Undo, 16, true>;
   void (*const kernels[])(column_arguments) = {by_columns, by_columns};
-  status = plan_together(plan.grid(problem), false, plan.chunks.run_bytes, 16, 16, kernels, limits,
-                         plan.columns);
+  status = plan_together(plan.grid(problem), false, plan.chunks.run_bytes, 16, 16,
+                         widest_run_band_bytes, kernels, limits, plan.columns);
   if (plan.columns.blocks == 0) { plan.chunks = chunk_plan(); }
   return status;
 }
@@ -188,8 +213,8 @@ cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
     arguments.cols = count(problem.cols);
     arguments.rows = count(cut.rows);
     arguments.slant = slants ? count(cut.slant) : 0;
-    arguments.run_words = count(cut.run_bytes / 16);
-    arguments.tail_words = slants && Undo ? count(cut.group * ElementBytes / 16) : 0;
+    arguments.parts = count(cut.parts());
+    arguments.more = slants && Undo;
     arguments.tile_cols = count(cut.tile_cols);
     arguments.tile_pitch = count(cut.tile_pitch);
     arguments.runs = runs;

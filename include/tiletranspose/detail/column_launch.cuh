@@ -120,8 +120,9 @@ struct column_plan {
 /// Bands in the shared memory of all blocks, as wide as fits it. Either kernel may be the one that moves them.
 template <class Kernel>
 cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
-                          size_type narrow, size_type wide, Kernel* const (&kernels)[2],
-                          const device_limits& limits, column_plan& plan) {
+                          size_type narrow, size_type wide, size_type widest,
+                          Kernel* const (&kernels)[2], const device_limits& limits,
+                          column_plan& plan) {
   plan = column_plan();
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
@@ -140,9 +141,12 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
     blocks = smaller(
         blocks, static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors));
   }
-  for (size_type bytes = widest_band_bytes; bytes >= sector_bytes; bytes -= sector_bytes) {
+  for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
     column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
-    if (found.shared_bytes() > most || found.band_tiles(grid) > blocks) { continue; }
+    const size_type bands_at_once = bytes > widest_band_bytes ? 6 : 1;
+    if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
+      continue;
+    }
     // Where there is room for many bands, a fifth of it is worth more as the cache of sectors that two of them
     // share: 16381 x 16411 floats 55 % instead of 50. And no fewer tiles than blocks, if they have enough rows.
     const size_type bands = found.bands(grid, element);

@@ -107,9 +107,9 @@ struct long_divider {
     const auto quotient =
         static_cast<unsigned long long>(static_cast<product>(n) * reciprocal >> 64);
 #endif
-    unsigned long long rest = n - quotient * divisor;  // at most 2 divisors too much
-    while (rest >= divisor) { rest -= divisor; }
-    return static_cast<unsigned>(rest);
+    // At most one divisor too much, so that 32 bits hold it.
+    const unsigned rest = static_cast<unsigned>(n) - static_cast<unsigned>(quotient) * divisor;
+    return smaller(rest, rest - divisor);
   }
 };
 

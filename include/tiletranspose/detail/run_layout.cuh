@@ -20,7 +20,7 @@ namespace detail {
 ///     runs       ...      |   |<---- run 0 --->|<---- run 1 --->|         |<---
 ///                          phase                                 the rest
 ///
-/// *Slot* y * k + i is where run i of column y lies. Precondition: r is 0 or no less than a group.
+/// *Slot* y * k + i is where run i of column y lies. Precondition: r is 0 or more than any phase.
 struct run_layout {
   divider tall;    ///< k
   unsigned rest;   ///< r; columns * r * element_bytes < 2^31
