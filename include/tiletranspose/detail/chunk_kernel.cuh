@@ -30,9 +30,9 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr int chunk_threads = 512;
-/// Of a multiprocessor: one loads while others store. H200, 2026-11-22, % of cudaMemcpyAsync with 1, 2 and 3, bytes:
-/// 1000 x 1073741 26.2, 25.6, 25.5, 1073741 x 1000 20.0, 24.5, 25.8.
-inline constexpr int chunk_blocks = 3;
+/// Of a multiprocessor, whose memory they share. H200, 2026-11-22, % of cudaMemcpyAsync with 2 and 3: 1000 x 1073741
+/// bytes 31.1, 28.6, 1073741 x 1000 27.1, 24.8, 20000 x 50000 30.3, 31.6; 18000 x 12000 elements of 3 bytes 24.2, 27.8.
+constexpr int chunk_blocks(int element) { return element == 1 ? 2 : 3; }
 
 /// Step 1. A tile is some columns of a chunk, or all of them; a block takes one tile after the other.
 struct chunk_arguments {
@@ -69,39 +69,23 @@ struct chunk_arguments {
 /// The fewest elements of a run that are whole words of 16 bytes.
 template <int ElementBytes>
 struct whole_words {
-  static constexpr int unit_bytes = access_width(ElementBytes);
-  static constexpr unsigned elements =
-      16 / common_divisor(static_cast<unsigned>(ElementBytes), 16u);
-  static constexpr unsigned bytes = elements * ElementBytes;
-  static constexpr unsigned count = bytes / 16;
-  using unit = access_word_t<unit_bytes>;
-
-  alignas(16) unit units[bytes / unit_bytes];
-
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < count; ++i) {
-      const word16 word = load_global<word16>(address + i * 16);
-      copy_bytes(units + i * (16 / unit_bytes), &word, 16);
-    }
-  }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < count; ++i) {
-      word16 word;
-      copy_bytes(&word, units + i * (16 / unit_bytes), 16);
-      store_global(address + i * 16, word);
-    }
-  }
-  /// Visits the accesses that elements are moved by: (element, byte of it, access).
-  template <class Visit>
-  TILETRANSPOSE_FUNCTION void each(Visit visit) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < static_cast<int>(bytes) / unit_bytes; ++i) {
-      visit(i * unit_bytes / ElementBytes, i * unit_bytes % ElementBytes, units[i]);
-    }
-  }
+  static constexpr int elements =
+      16 / static_cast<int>(common_divisor(static_cast<unsigned>(ElementBytes), 16u));
+  static constexpr int bytes = elements * ElementBytes;
+  static constexpr int count = bytes / 16;
+  /// Words that a thread has under way: more than these would take more registers than it has.
+  static constexpr int together = count <= 3 ? count : 1;
 };
+
+/// Visits the accesses that a word of whole_words is made of: (element, byte of it, access).
+template <int ElementBytes, class Unit, class Visit>
+TILETRANSPOSE_FUNCTION void each_unit(int word, Unit* units, Visit visit) {
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Unit))) {
+    visit((word * 16 + i) / ElementBytes, (word * 16 + i) % ElementBytes,
+          units[i / static_cast<int>(sizeof(Unit))]);
+  }
+}
 
 /// Step 1 for the tiles of a block, or undone.
 /// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
@@ -112,7 +96,9 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
                                         const chunk_arguments& arguments, unsigned block) {
   constexpr int unit_bytes = access_width(ElementBytes);
   using unit = access_word_t<unit_bytes>;
-  using block_words = whole_words<ElementBytes>;
+  using words = whole_words<ElementBytes>;
+  constexpr int units = 16 / unit_bytes;
+  constexpr unsigned pair_bytes = 2 * words::bytes;
   const run_layout& runs = arguments.runs;
   const unsigned rank = group.thread_rank();
   const unsigned threads = group.size();
@@ -165,7 +151,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
     const unsigned parts = arguments.parts;  // of a column
     // Two blocks of a run that follow each other are neighbouring lanes', so that they are whole sectors.
-    const unsigned half = rank % 2 * block_words::bytes;
+    const unsigned half = rank % 2 * words::bytes;
     // Byte of the data where a column's run of a chunk lies.
     const auto slot = [&](unsigned col, unsigned of_chunk) {
       const unsigned to = arguments.by_cols.remainder(
@@ -177,47 +163,61 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     if constexpr (Undo) {
       // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What is
       // in no run, before the first and behind the last, comes out of scratch memory later.
-      const unsigned pairs = runs.run_bytes / (2 * block_words::bytes);
+      const unsigned pairs = runs.run_bytes / pair_bytes;
       const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
+      constexpr unsigned batch = words::count == 1 ? 3 : 1;
       for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
         const unsigned part = columns.quotient(item / 2);
         const unsigned col = columns.remainder(item / 2, part);
         const unsigned phase = runs.phase(first_col + col);
         const unsigned char* const before = arguments.source + slot(col, larger(chunk, 1u) - 1) +
-                                            (runs.run_bytes - ends * 2 * block_words::bytes) + half;
+                                            (runs.run_bytes - ends * pair_bytes) + half;
         const unsigned char* const own =
             arguments.source + slot(col, smaller(chunk, tall - 1)) + half;
         unsigned char* const column = rows + col * ElementBytes;
-        constexpr unsigned batch = block_words::count == 1 ? 3 : 1;
         TILETRANSPOSE_UNROLL_BY(1)
         for (unsigned start = part; start < pairs + ends; start += batch * parts) {
-          block_words got[batch];
           TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < batch; ++i) {
-            const unsigned at = start + i * parts;
-            if (at < pairs + ends) {
-              got[i].load(at < ends ? before : own + (at - ends) * 2 * block_words::bytes);
+          for (int first = 0; first < words::count; first += words::together) {
+            word16 got[batch][words::together];
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < batch; ++i) {
+              const unsigned at = start + i * parts;
+              if (at >= pairs + ends) { break; }
+              const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
+              TILETRANSPOSE_UNROLL
+              for (int w = 0; w < words::together; ++w) {
+                got[i][w] = load_global<word16>(from + (first + w) * 16);
+              }
             }
-          }
-          TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < batch; ++i) {
-            const unsigned at = start + i * parts;
-            const loop_step here(at);
-            if (at >= pairs + ends) { break; }
-            const unsigned row = phase + (at - ends) * 2 * block_words::elements +
-                                 half / ElementBytes;  // modulo 2^32
-            unsigned char* const to =
-                column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
-            if (ends == 0 || (at != 0 && at != pairs)) {
-              got[i].each([&](int element, int byte, const unit& value) {
-                store_shared(to + element * arguments.tile_pitch + byte, value);
-              });
-            } else {
-              got[i].each([&](int element, int byte, const unit& value) {
-                if (row + static_cast<unsigned>(element) < arguments.rows) {
-                  store_shared(to + element * arguments.tile_pitch + byte, value);
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < batch; ++i) {
+              const unsigned at = start + i * parts;
+              const loop_step here(at);
+              if (at >= pairs + ends) { break; }
+              const unsigned row =
+                  phase + (at - ends) * 2 * words::elements + half / ElementBytes;  // modulo 2^32
+              unsigned char* const to =
+                  column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
+              const bool inside = ends == 0 || (at != 0 && at != pairs);
+              TILETRANSPOSE_UNROLL
+              for (int w = 0; w < words::together; ++w) {
+                unit parts_of_word[units];
+                copy_bytes(parts_of_word, &got[i][w], 16);
+                if (inside) {
+                  each_unit<ElementBytes>(
+                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
+                        store_shared(to + element * arguments.tile_pitch + byte, value);
+                      });
+                } else {
+                  each_unit<ElementBytes>(
+                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
+                        if (row + static_cast<unsigned>(element) < arguments.rows) {
+                          store_shared(to + element * arguments.tile_pitch + byte, value);
+                        }
+                      });
                 }
-              });
+              }
             }
           }
         }
@@ -237,7 +237,6 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
                     unsigned at) { store_global(target + at, load_shared<word16>(from)); },
                 [](unsigned char*, unsigned, int, int) {});
       // What is left of rows at both ends, a unit a thread.
-      constexpr int units = 16 / unit_bytes;
       const unsigned ends = dense ? 0 : height * 2 * units;
       for (unsigned at = rank; at < ends; at += threads) {
         const loop_step here(at / threads);
@@ -261,16 +260,21 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         const unsigned char* const column =
             rows + runs.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
         unsigned char* const run = arguments.data + slot(col, chunk);
-        TILETRANSPOSE_UNROLL_BY(block_words::count == 1 ? 2 : 1)
-        for (unsigned at = part * 2 * block_words::bytes + half; at < runs.run_bytes;
-             at += parts * 2 * block_words::bytes) {
+        TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
+        for (unsigned at = part * pair_bytes + half; at < runs.run_bytes;
+             at += parts * pair_bytes) {
           const loop_step here(at);
           const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
-          block_words all;
-          all.each([&](int element, int byte, unit& value) {
-            value = load_shared<unit>(from + element * arguments.tile_pitch + byte);
-          });
-          all.store(run + at);
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < words::count; ++w) {
+            unit parts_of_word[units];
+            each_unit<ElementBytes>(w, parts_of_word, [&](int element, int byte, unit& value) {
+              value = load_shared<unit>(from + element * arguments.tile_pitch + byte);
+            });
+            word16 word;
+            copy_bytes(&word, parts_of_word, 16);
+            store_global(run + at + w * 16, word);
+          }
         }
       }
     }

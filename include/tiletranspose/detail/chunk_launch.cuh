@@ -14,7 +14,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 template <bool Undo, int ElementBytes>
-__global__ void __launch_bounds__(chunk_threads, resident_blocks(chunk_threads, chunk_blocks))
+__global__ void __launch_bounds__(chunk_threads,
+                                  resident_blocks(chunk_threads, chunk_blocks(ElementBytes)))
     chunk_kernel(const __grid_constant__ chunk_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   turn_chunks<Undo, ElementBytes>(static_block<chunk_threads>{}, tiletranspose_dynamic_shared,
@@ -32,10 +33,8 @@ __global__ void __launch_bounds__(rest_threads)
 inline constexpr size_type shortest_run_bytes = 64;
 /// With 128, 256 and 512 where a block holds one: 2097143 x 127 floats 23.3, 25.8, 26.9.
 inline constexpr size_type longest_run_bytes = 512;
-/// Shared memory of a tile, at most: eight words of 16 bytes a thread, which are two batches of loads. H200,
-/// 2026-11-22, % of cudaMemcpyAsync with nine and with eight: 1048573 x 255 floats 21.6, 26.5, 100100 x 10000 bytes
-/// 20.4, 22.5.
-inline constexpr size_type most_tile_bytes = 8 * 16 * chunk_threads + 16;
+/// Shared memory of all tiles of a multiprocessor, at most.
+inline constexpr size_type most_tiles_bytes = 192 * 1024;
 /// Bytes of a band of runs, at most. Where fewer bands than these fit all blocks at once, as elsewhere.
 inline constexpr size_type widest_run_band_bytes = 512;
 /// Two blocks of a run, which neighbouring lanes move: runs are whole ones.
@@ -169,10 +168,11 @@ template <bool Undo, int ElementBytes>
 cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& limits,
                       run_plan& plan) {
   const auto kernel = &chunk_kernel<Undo, ElementBytes>;
-  const size_type most =
-      smaller(most_tile_bytes,
-              smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / chunk_blocks - 1024,
-                      static_cast<size_type>(limits.shared_of_block)));
+  const size_type most = smaller(
+      most_tiles_bytes / chunk_blocks(ElementBytes),
+      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / chunk_blocks(ElementBytes) -
+                  1024,
+              static_cast<size_type>(limits.shared_of_block)));
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, most);
   if (status == cudaSuccess && limits.starts_together != 0) {
