@@ -28,31 +28,35 @@ __global__ void __launch_bounds__(rest_threads)
   copy_rest<Back, ElementBytes>(arguments, blockIdx.x * rest_threads + threadIdx.x);
 }
 
-/// Bytes of a run, at least, and at most. H200, 2026-11-22, % of cudaMemcpyAsync with 64, 128 and 256 where several
-/// blocks hold a chunk, bytes: 20000 x 50000 25.3, 22.1, 21.2, 10000 x 100100 25.3, 23.3, 21.3.
+/// Bytes of a run, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0, 28.7.
 inline constexpr size_type shortest_run_bytes = 64;
-/// With 128, 256 and 512 where a block holds one: 2097143 x 127 floats 23.3, 25.8, 26.9.
+/// At most, where a block holds a chunk, and where several do: there runs are as long as rows of tiles of so many bytes
+/// allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x 268435
+/// 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
 inline constexpr size_type longest_run_bytes = 512;
+inline constexpr size_type longest_shared_run_bytes = 256;
+inline constexpr size_type wide_tile_bytes = 800;
 /// Shared memory of all tiles of a multiprocessor, at most.
 inline constexpr size_type most_tiles_bytes = 192 * 1024;
-/// Bytes of a band of runs, at most. Where fewer bands than these fit all blocks at once, as elsewhere.
+/// Bytes of a band of runs, at most, where many fit all blocks at once: runs begin anywhere among the pieces of 64 bytes
+/// that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000 x 50000 28.1, 31.0;
+/// 1000 x 1073741, where three fit, 26.8, 25.4.
 inline constexpr size_type widest_run_band_bytes = 512;
-/// Two blocks of a run, which neighbouring lanes move: runs are whole ones.
-constexpr size_type run_step(size_type element) {
-  return 2 * 16 * element /
-         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
-}
-template <int ElementBytes>
-inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
-/// Where several blocks hold a chunk, runs are as long as rows of tiles of so many bytes allow.
-inline constexpr size_type wide_tile_bytes = 800;
-inline constexpr size_type longest_shared_run_bytes = 256;
 /// Of a column's runs: what is left beside them is little.
 inline constexpr size_type least_column_bytes = 16 * 1024;
 
+/// What runs are multiples of: two blocks of whole words, which neighbouring lanes move.
+constexpr size_type run_step(size_type element) {
+  return 2 * max_access_bytes * element /
+         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
+}
+/// False for elements whose runs would be too long.
+template <int ElementBytes>
+inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
+
 /// Chunks of a matrix, and what is left of it.
 struct chunk_plan {
-  size_type group = 0;   ///< the fewest elements that are whole sectors
+  size_type group = 0;   ///< elements, see run_layout
   size_type slant = 0;   ///< the largest phase
   size_type rows = 0;    ///< of a chunk
   size_type chunks = 0;  ///< 0: it cannot be cut so

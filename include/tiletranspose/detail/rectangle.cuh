@@ -212,7 +212,9 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
 }
 
 /// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
-/// multiple of the other, or elements are large and sides coprime, and bands are as wide as they need be.
+/// multiple of the other, or elements are large and sides coprime, and bands are as wide as they need be. H200,
+/// 2026-11-22, % of cudaMemcpyAsync by bands and by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576
+/// x 16384 29, 37, 5000 x 50010 32, 36, 16381 x 16411 34, 32.
 template <int ElementBytes>
 bool is_swift(const rectangle& grid, const column_plan& plan) {
   if (plan.blocks == 0) { return false; }

@@ -12,8 +12,9 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The transpose's column y has m elements from y * m on. Its *phase* is how many of them come before the first one
-/// that is so many *groups*, the fewest elements that are whole sectors, into memory; there its k runs begin, one after
-/// the other. Of a column r elements are in no run: those before the first one, and those behind the last.
+/// that is whole *groups* into memory, the fewest elements that are whole sectors (or, where that leaves more than the
+/// scratch memory holds, words of 16 bytes); there its k runs begin, one after the other. Of a column r elements are in
+/// no run: those before the first one, and those behind the last.
 ///
 ///     memory    |g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|
 ///     columns   ... y - 1 >< y                                       >< y + 1 ...
