@@ -154,7 +154,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     const unsigned half = rank % 2 * words::bytes;
     // Byte of the data where a column's run of a chunk lies.
     const auto slot = [&](unsigned col, unsigned of_chunk) {
-      const unsigned to = arguments.by_cols.remainder(
+      const unsigned to = arguments.by_cols.short_remainder(
           static_cast<unsigned long long>(first_col + col) * tall + of_chunk);
       return runs.slot_bytes(of_chunk * arguments.cols + to);
     };
