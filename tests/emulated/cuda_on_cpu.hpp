@@ -10,7 +10,6 @@
 
 #include "thread_storage.hpp"
 
-#include <tiletranspose/detail/spread_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <cstddef>
@@ -62,7 +61,8 @@ namespace cpu {
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
-  bool starts_together = false;   ///< offers cooperative launches
+  bool starts_together = false;  ///< offers cooperative launches
+  int multiprocessors = 4;
   int shared_bytes = 228 * 1024;  ///< of a multiprocessor
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
@@ -159,14 +159,6 @@ cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 bloc
                              std::size_t shared_bytes = 0, cudaStream_t = nullptr) {
   return cpu::launch(kernel, grid, block, arguments, shared_bytes);
 }
-/// Blocks that take turns.
-inline cudaError_t cudaLaunchKernel(void (*kernel)(tt::detail::spread_arguments), dim3 grid,
-                                    dim3 block, void** arguments, std::size_t shared_bytes,
-                                    cudaStream_t) {
-  const auto& all = *static_cast<const tt::detail::spread_arguments*>(arguments[0]);
-  return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
-}
-
 enum cudaDeviceAttr {
   cudaDevAttrMultiProcessorCount = 16,
   cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
@@ -184,9 +176,9 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
   *value =
       attribute == cudaDevAttrMaxSharedMemoryPerBlockOptin ? cpu::this_device().shared_bytes - 1024
       : attribute == cudaDevAttrMaxSharedMemoryPerMultiprocessor ? cpu::this_device().shared_bytes
-      : attribute == cudaDevAttrMultiProcessorCount              ? 4
-      : attribute == cudaDevAttrCooperativeLaunch ? (cpu::this_device().starts_together ? 1 : 0)
-                                                  : 0;
+      : attribute == cudaDevAttrMultiProcessorCount ? cpu::this_device().multiprocessors
+      : attribute == cudaDevAttrCooperativeLaunch   ? (cpu::this_device().starts_together ? 1 : 0)
+                                                    : 0;
   return cudaSuccess;
 }
 template <class Kernel>

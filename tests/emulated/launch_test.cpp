@@ -10,6 +10,7 @@
 
 #include <tiletranspose/tiletranspose.cuh>
 
+#include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
@@ -217,16 +218,15 @@ void check_inplace(shape s) {
   square.expect(turned, is_transpose(matrix.data(), s.nx, old.data(), s.nx, {s.nx, s.nx}));
 }
 
-// Any shape in place, with as little scratch memory as there may be, on devices with and without cooperative
-// launches.
-template <class T>
-void check_rectangle(shape s, bool starts_together, int shared_bytes = 228 * 1024) {
+// Any shape in place, with as little scratch memory as there may be, on what device `prepare` makes of one without
+// cooperative launches. True where runs of elements were moved.
+template <class T, class Prepare>
+bool check_rectangle(shape s, Prepare prepare) {
   tt::emulated_buffer<T> matrix(s.nx * s.ny);
   fill(matrix);
   const std::vector<T> old(matrix.begin(), matrix.end());
   launch_case c(describe<T>("transpose_inplace with scratch", s));
-  cpu::this_device().starts_together = starts_together;
-  cpu::this_device().shared_bytes = shared_bytes;
+  prepare(cpu::this_device());
   std::size_t bytes = 0;
   cudaError_t status = tt::transpose_inplace(nullptr, bytes, matrix.data(), s.nx, s.ny);
   tt::emulated_buffer<unsigned char> scratch(bytes);
@@ -235,6 +235,14 @@ void check_rectangle(shape s, bool starts_together, int shared_bytes = 228 * 102
     status = tt::transpose_inplace(scratch.data(), bytes, matrix.data(), s.nx, s.ny);
   }
   c.expect(status, is_transpose(matrix.data(), s.ny, old.data(), s.nx, s));
+  const auto& shared = cpu::this_device().shared;
+  return std::any_of(shared.begin(), shared.end(), [](const auto& access) {
+    return access.first.find("chunk_kernel") != std::string::npos;
+  });
+}
+template <class T>
+void check_rectangle(shape s, bool starts_together) {
+  check_rectangle<T>(s, [=](cpu::device& device) { device.starts_together = starts_together; });
 }
 
 // What fused calls do to an element: from T to 2 bytes, and from 2 bytes to T.
@@ -396,22 +404,29 @@ void check_others() {
 }
 
 // Columns longer than the shared memory of all blocks, so that runs of elements move: of chunks that a block holds, and
-// that several hold together.
+// that several hold together; with columns that begin at any phase, and all at none.
 template <class T>
 void check_runs() {
-  constexpr int little = 32 * 1024;
+  const auto check = [](shape s, int multiprocessors, int shared_bytes) {
+    CHECK(check_rectangle<T>(s, [=](cpu::device& device) {
+      device.starts_together = true;
+      device.multiprocessors = multiprocessors;
+      device.shared_bytes = shared_bytes;
+    }));
+  };
   constexpr std::size_t few = 128 / sizeof(T) + 7;
-  constexpr std::size_t many = 20000 / sizeof(T) + 1;
-  check_rectangle<T>({few, many}, true, little);
-  check_rectangle<T>({many, few}, true, little);
-  if (sizeof(T) > 1) {
-    check_rectangle<T>({few + 2, many}, false, little);
-    check_rectangle<T>({160, many}, true, little);
-    check_rectangle<T>({many, 160}, true, little);
-  } else {  // the last tile of a chunk is 10 columns, which a word of 16 bytes may hold
-    check_rectangle<T>({129, 16404}, true, 15 * 1024);
-    check_rectangle<T>({16404, 129}, true, 15 * 1024);
-  }
+  constexpr std::size_t many = sizeof(T) < 12 ? 20000 / sizeof(T) + 1 : 5001;
+  check({few, many}, 12, 48 * 1024);
+  check({many, few}, 12, 48 * 1024);
+  check({few, many / 32 * 32}, 12, 48 * 1024);
+  check({many / 32 * 32, few}, 12, 48 * 1024);
+  check({2 * few, many}, 16, 32 * 1024);
+  check({many, 2 * few}, 16, 32 * 1024);
+  // The last tile of a chunk is 9 columns, which a word of 16 bytes may hold.
+  if (sizeof(T) == 1) { check({20004, 129}, 40, 3 * (4600 + 1024)); }
+  CHECK(!check_rectangle<T>({few + 2, many}, [](cpu::device& device) {
+    device.shared_bytes = 32 * 1024;  // without cooperative launches
+  }));
 }
 
 constexpr bool is_power_or_three_halves(int bytes) {

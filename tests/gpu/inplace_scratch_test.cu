@@ -159,7 +159,7 @@ TEST_CASE("scratch: large tiles of squares", "[inplace][quick]") {
   }
 }
 
-// Small elements whose sides have a common divisor move by runs: of chunks that a block holds, and that several hold.
+// Where sides have a common divisor runs of elements move: of chunks that a block holds, and that several hold.
 TEST_CASE("scratch: runs of elements", "[inplace][quick]") {
   for_each_type(scratch_calls_between(1, 3), [&](const scratch_call& c, random_source& random) {
     const std::size_t size = c.type.size;
@@ -167,12 +167,22 @@ TEST_CASE("scratch: runs of elements", "[inplace][quick]") {
     const std::size_t many = 6 * (20000 / size / 6 + random.between(1, 300));
     check_amounts(c, {few, many}, random);
     check_amounts(c, {many, few}, random);
-    // No rows are left, and fewer than fill 16 bytes.
+    // All columns begin where a sector does, and fewer elements are left than phases take.
     for (const std::size_t left : {0, 8}) {
       check_smallest(c, {136, 33536 + left}, random);
       check_smallest(c, {33536 + left, 136}, random);
     }
     check_smallest(c, {few, many}, random, size);  // as ever where the data start off 16 bytes
+  });
+}
+
+TEST_CASE("scratch: runs of elements of 4 to 16 bytes", "[inplace][quick]") {
+  for_each_type(scratch_calls_between(4, 16), [&](const scratch_call& c, random_source& random) {
+    const std::size_t size = c.type.size;
+    const std::size_t few = 6 * (128 / size / 6 + random.between(1, 9));
+    const std::size_t many = 6 * (20000 / size / 6 + random.between(1, 300)) + 3;
+    check_smallest(c, {few, many}, random);
+    check_smallest(c, {many, few}, random);
   });
 }
 
@@ -189,14 +199,18 @@ TEST_CASE("scratch: runs of elements of chunks that several blocks hold", "[inpl
   }
 }
 
-// On a GPU of 132 multiprocessors the last of 100 tiles of a chunk is one column.
-TEST_CASE("scratch: runs of elements of chunks whose last tile is narrow", "[inplace]") {
-  require_device();
-  random_source random;
-  for (const scratch_call& c : scratch_calls_between(1, 1)) {
-    check_smallest(c, {8218, 16896}, random);
-    check_smallest(c, {16896, 8218}, random);
-  }
+// Chunks wait for each other where what they write another one reads.
+TEST_CASE("scratch: runs of elements, random sides", "[inplace]") {
+  for_each_type(scratch_calls_between(1, 16), [&](const scratch_call& c, random_source& random) {
+    const std::size_t size = c.type.size;
+    for (int i = 0; i < 4; ++i) {
+      const std::size_t common = random.between(1, 9);
+      const std::size_t few = common * (130 / size / common + random.between(1, 20));
+      const std::size_t many = common * ((20000 / size + few) / common + random.between(1, 2000));
+      check_smallest(c, {few, many}, random);
+      check_smallest(c, {many, few}, random);
+    }
+  });
 }
 
 // As a caller would: ask, allocate what was asked for, call.

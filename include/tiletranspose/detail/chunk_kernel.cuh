@@ -5,15 +5,18 @@
 /// The kernels that make columns of a tall matrix short: with S rows turned at a time, what moves is a run of S
 /// elements and no more a single one.
 ///
-/// A matrix of m rows and n columns is k chunks of S rows each, and r = m - k * S rows more. A chunk holds n *runs*: S
-/// elements of a column. Where k and n have no common divisor, that runs get to where they belong takes
+/// A matrix has m rows and n columns, of each of which k runs of S elements each move, from its phase on
+/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on, and the P-th
+/// n of the slots where runs lie. Where k and n have no common divisor, that runs get to where they belong takes
 ///
-///     1. chunks    element i of run (P, y), which is (P * S + i, y)  ->  element i of run (P, Q),  Q = (y * k + P) % n
-///     2. columns   run (P, Q)  ->  run ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of runs
-///     3. spread    column y, k runs from y * k on  ->  r * y elements further on
+///     1. chunks    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
+///     2. columns   slot (P, Q)  ->  slot ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of slots
 ///
-/// and the r rows are put into the gaps. The same, undone from the last to the first, makes the transpose of an n x m
-/// matrix.
+/// and the elements in no run are kept in scratch memory meanwhile. The same, undone from the last to the first, makes
+/// the transpose of an n x m matrix.
+///
+/// Runs begin where sectors do, so that they are moved by whole ones; for that a chunk reads up to a group of rows
+/// that the next one reads, too, or undone the last group of runs of the chunk before it.
 
 #pragma once
 
@@ -21,61 +24,97 @@
 #include <tiletranspose/detail/divide.cuh>
 #include <tiletranspose/detail/meet.cuh>
 #include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/run_layout.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 inline constexpr int chunk_threads = 512;
-/// Of a multiprocessor: one loads while others store. H200, 2026-11-22, % of cudaMemcpyAsync with 1, 2 and 3, bytes:
-/// 1000 x 1073741 26.2, 25.6, 25.5, 1073741 x 1000 20.0, 24.5, 25.8.
-inline constexpr int chunk_blocks = 3;
+/// Of a multiprocessor, whose memory they share. H200, 2026-11-22, % of cudaMemcpyAsync with 2 and 3: 1000 x 1073741
+/// bytes 31.1, 28.6, 1073741 x 1000 27.1, 24.8, 20000 x 50000 30.3, 31.6; 18000 x 12000 elements of 3 bytes 24.2, 27.8.
+constexpr int chunk_blocks(int element) { return element == 1 ? 2 : 3; }
 
 /// Step 1. A tile is some columns of a chunk, or all of them; a block takes one tile after the other.
 struct chunk_arguments {
   const unsigned char* source;  ///< the data
   unsigned char* data;
-  /// For each chunk the tiles that have been read; null where a tile is a whole chunk.
-  unsigned* arrived;
-  unsigned cols;       ///< n
-  unsigned rows;       ///< S
-  unsigned run_words;  ///< of 16 bytes, an even number
-  unsigned tall;       ///< k
+  unsigned* arrived;  ///< for each chunk the tiles that have been read
+  unsigned cols;      ///< n
+  unsigned rows;      ///< S
+  unsigned slant;     ///< rows that a chunk and the next one have in common: the largest phase
+  unsigned parts;     ///< that the runs of a column are taken in, each by other threads
+  bool more;          ///< undone: the last runs end in rows behind the last chunk
   unsigned tile_cols;
   unsigned tile_pitch;   ///< bytes between rows of a tile in shared memory
   unsigned blocks;       ///< of the launch
-  unsigned tiles;        ///< of all chunks
+  unsigned tiles;        ///< of all chunks; undone, of the rows behind the last one, too
+  unsigned before;       ///< chunks that read what a chunk is written over
+  unsigned after;        ///< the same behind it
   divider chunk_tiles;   ///< tiles of a chunk
   divider columns;       ///< of a tile
   divider last_columns;  ///< of a chunk's last tile
   divider row_words;     ///< that cover a row of a tile, wherever it starts
   long_divider by_cols;
+  run_layout runs;
   size_type chunk_bytes;
+  size_type bytes;  ///< of the data
 
+  /// Whose tiles are taken.
+  TILETRANSPOSE_FUNCTION unsigned chunks() const { return runs.tall.divisor + (more ? 1 : 0); }
   /// Of tiles that wait for each other, and of all that is read.
   unsigned together() const { return chunk_tiles.divisor; }
-  size_type source_bytes() const { return tiles / chunk_tiles.divisor * chunk_bytes; }
+  size_type source_bytes() const { return bytes; }
 };
 
+/// The fewest elements of a run that are whole words of 16 bytes.
+template <int ElementBytes>
+struct whole_words {
+  static constexpr int elements =
+      16 / static_cast<int>(common_divisor(static_cast<unsigned>(ElementBytes), 16u));
+  static constexpr int bytes = elements * ElementBytes;
+  static constexpr int count = bytes / 16;
+  /// Words that a thread has under way: more than these would take more registers than it has.
+  static constexpr int together = count <= 3 ? count : 1;
+};
+
+/// Visits the accesses that a word of whole_words is made of: (element, byte of it, access).
+template <int ElementBytes, class Unit, class Visit>
+TILETRANSPOSE_FUNCTION void each_unit(int word, Unit* units, Visit visit) {
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Unit))) {
+    visit((word * 16 + i) / ElementBytes, (word * 16 + i) % ElementBytes,
+          units[i / static_cast<int>(sizeof(Unit))]);
+  }
+}
+
 /// Step 1 for the tiles of a block, or undone.
-/// Shared memory: 16 bytes and S * tile_pitch, aligned to 16. Barriers: two a tile, inside.
-/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a chunk.
+/// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
+/// tile, inside.
+/// Precondition: all blocks run at once, and are no fewer than tiles of the chunks that wait for each other.
 template <bool Undo, int ElementBytes, class Group>
 TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
                                         const chunk_arguments& arguments, unsigned block) {
   constexpr int unit_bytes = access_width(ElementBytes);
-  constexpr int units = 16 / unit_bytes;
-  constexpr unsigned batch = 4;
   using unit = access_word_t<unit_bytes>;
+  using words = whole_words<ElementBytes>;
+  constexpr int units = 16 / unit_bytes;
+  constexpr unsigned pair_bytes = 2 * words::bytes;
+  const run_layout& runs = arguments.runs;
   const unsigned rank = group.thread_rank();
   const unsigned threads = group.size();
   const unsigned row_bytes = arguments.cols * ElementBytes;
+  const unsigned tall = runs.tall.divisor;
   for (unsigned tile = block; tile < arguments.tiles; tile += arguments.blocks) {
     const unsigned chunk = arguments.chunk_tiles.quotient(tile);
     const unsigned first_col = arguments.chunk_tiles.remainder(tile, chunk) * arguments.tile_cols;
     const unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
     const unsigned char* const source = arguments.source + chunk * arguments.chunk_bytes;
     unsigned char* const target = arguments.data + chunk * arguments.chunk_bytes;
-    const bool dense = arguments.chunk_tiles.divisor == 1;
+    const bool dense = arguments.chunk_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
+    // Undone, the last runs end in rows behind the last chunk.
+    const unsigned height = !Undo           ? arguments.rows + arguments.slant
+                            : chunk == tall ? arguments.slant
+                                            : arguments.rows;
     // Rows of a tile lie as far after a multiple of 16 in shared memory as in global memory.
     const unsigned first_byte = first_col * ElementBytes;
     unsigned char* const rows = shared + first_byte % 16;
@@ -84,12 +123,12 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     // bytes are not the tile's, part(shared, byte of the chunk, first, end).
     const auto each_word = [&](auto whole, auto part) {
       if (dense) {
-        const unsigned words = arguments.cols * arguments.run_words;
+        const unsigned end = height * row_bytes;
         TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned at = rank; at < words; at += threads) { whole(shared + at * 16, at * 16); }
+        for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
         return;
       }
-      const unsigned words = arguments.rows * arguments.row_words.divisor;
+      const unsigned words = height * arguments.row_words.divisor;
       TILETRANSPOSE_UNROLL_BY(2)
       for (unsigned at = rank; at < words; at += threads) {
         const loop_step here(at / threads);
@@ -107,50 +146,80 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
       }
     };
 
-    // A word of a run: two that follow each other are neighbouring lanes', so that they write whole sectors.
-    struct place {
-      unsigned col;   ///< of the tile
-      unsigned word;  ///< of the run
-    };
-    const unsigned words = cols * arguments.run_words;
+    // Where an item of a tile's columns begins: neighbouring lanes' are of neighbouring columns.
     const divider& columns =
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
-    const auto find = [&](unsigned number) {
-      const unsigned pair = number / 2;
-      const unsigned down = columns.quotient(pair);
-      return place{pair - down * cols, 2 * down + number % 2};
-    };
-    // Byte of the chunk where runs lie one after the other.
-    const auto slot = [&](const place& here) {
-      const unsigned to = arguments.by_cols.remainder(
-          static_cast<unsigned long long>(first_col + here.col) * arguments.tall + chunk);
-      return (to * arguments.run_words + here.word) * 16;
-    };
-    // Unit u of a word of a run, in its row.
-    const auto row_unit = [&](const place& here, int u) {
-      const unsigned byte = here.word * 16 + static_cast<unsigned>(u) * unit_bytes;
-      const unsigned row = byte / ElementBytes;
-      return rows + row * arguments.tile_pitch + here.col * ElementBytes + byte % ElementBytes;
+    const unsigned parts = arguments.parts;  // of a column
+    // Two blocks of a run that follow each other are neighbouring lanes', so that they are whole sectors.
+    const unsigned half = rank % 2 * words::bytes;
+    // Byte of the data where a column's run of a chunk lies.
+    const auto slot = [&](unsigned col, unsigned of_chunk) {
+      const unsigned to = arguments.by_cols.short_remainder(
+          static_cast<unsigned long long>(first_col + col) * tall + of_chunk);
+      return runs.slot_bytes(of_chunk * arguments.cols + to);
     };
 
     if (tile != block) { group.sync(); }  // the tile before has been written
     if constexpr (Undo) {
-      for (unsigned start = rank; start < words; start += batch * threads) {
-        word16 got[batch];
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < batch; ++i) {
-          const unsigned number = start + i * threads;
-          if (number < words) { got[i] = load_global<word16>(source + slot(find(number))); }
-        }
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < batch; ++i) {
-          if (start + i * threads >= words) { break; }
-          const loop_step here(i);
-          const place at = find(start + i * threads);
-          unit parts[units];
-          copy_bytes(parts, &got[i], 16);
+      // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What is
+      // in no run, before the first and behind the last, comes out of scratch memory later.
+      const unsigned pairs = runs.run_bytes / pair_bytes;
+      const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
+      constexpr unsigned batch = words::count == 1 ? 3 : 1;
+      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
+        const unsigned part = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, part);
+        const unsigned phase = runs.phase(first_col + col);
+        const unsigned char* const before = arguments.source + slot(col, larger(chunk, 1u) - 1) +
+                                            (runs.run_bytes - ends * pair_bytes) + half;
+        const unsigned char* const own =
+            arguments.source + slot(col, smaller(chunk, tall - 1)) + half;
+        unsigned char* const column = rows + col * ElementBytes;
+        TILETRANSPOSE_UNROLL_BY(1)
+        for (unsigned start = part; start < pairs + ends; start += batch * parts) {
           TILETRANSPOSE_UNROLL
-          for (int u = 0; u < units; ++u) { store_shared(row_unit(at, u), parts[u]); }
+          for (int first = 0; first < words::count; first += words::together) {
+            word16 got[batch][words::together];
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < batch; ++i) {
+              const unsigned at = start + i * parts;
+              if (at >= pairs + ends) { break; }
+              const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
+              TILETRANSPOSE_UNROLL
+              for (int w = 0; w < words::together; ++w) {
+                got[i][w] = load_global<word16>(from + (first + w) * 16);
+              }
+            }
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < batch; ++i) {
+              const unsigned at = start + i * parts;
+              const loop_step here(at);
+              if (at >= pairs + ends) { break; }
+              const unsigned row =
+                  phase + (at - ends) * 2 * words::elements + half / ElementBytes;  // modulo 2^32
+              unsigned char* const to =
+                  column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
+              const bool inside = ends == 0 || (at != 0 && at != pairs);
+              TILETRANSPOSE_UNROLL
+              for (int w = 0; w < words::together; ++w) {
+                unit parts_of_word[units];
+                copy_bytes(parts_of_word, &got[i][w], 16);
+                if (inside) {
+                  each_unit<ElementBytes>(
+                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
+                        store_shared(to + element * arguments.tile_pitch + byte, value);
+                      });
+                } else {
+                  each_unit<ElementBytes>(
+                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
+                        if (row + static_cast<unsigned>(element) < arguments.rows) {
+                          store_shared(to + element * arguments.tile_pitch + byte, value);
+                        }
+                      });
+                }
+              }
+            }
+          }
         }
       }
     } else {
@@ -161,14 +230,14 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
       commit_copies();
       wait_for_copies(0);
     }
-    meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + chunk,
-         arguments.chunk_tiles.divisor);
+    meet(group, arguments.arrived, chunk, chunk - smaller(chunk, arguments.before),
+         smaller(chunk + arguments.after, arguments.chunks() - 1), arguments.chunk_tiles.divisor);
     if constexpr (Undo) {
       each_word([&](unsigned char* from,
                     unsigned at) { store_global(target + at, load_shared<word16>(from)); },
                 [](unsigned char*, unsigned, int, int) {});
       // What is left of rows at both ends, a unit a thread.
-      const unsigned ends = dense ? 0 : arguments.rows * 2 * units;
+      const unsigned ends = dense ? 0 : height * 2 * units;
       for (unsigned at = rank; at < ends; at += threads) {
         const loop_step here(at / threads);
         const unsigned row = at / (2 * units);
@@ -185,15 +254,28 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         }
       }
     } else {
-      TILETRANSPOSE_UNROLL_BY(2)
-      for (unsigned number = rank; number < words; number += threads) {
-        const place here = find(number);
-        unit parts[units];
-        TILETRANSPOSE_UNROLL
-        for (int u = 0; u < units; ++u) { parts[u] = load_shared<unit>(row_unit(here, u)); }
-        word16 all;
-        copy_bytes(&all, parts, 16);
-        store_global(target + slot(here), all);
+      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
+        const unsigned part = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, part);
+        const unsigned char* const column =
+            rows + runs.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
+        unsigned char* const run = arguments.data + slot(col, chunk);
+        TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
+        for (unsigned at = part * pair_bytes + half; at < runs.run_bytes;
+             at += parts * pair_bytes) {
+          const loop_step here(at);
+          const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < words::count; ++w) {
+            unit parts_of_word[units];
+            each_unit<ElementBytes>(w, parts_of_word, [&](int element, int byte, unit& value) {
+              value = load_shared<unit>(from + element * arguments.tile_pitch + byte);
+            });
+            word16 word;
+            copy_bytes(&word, parts_of_word, 16);
+            store_global(run + at + w * 16, word);
+          }
+        }
       }
     }
   }

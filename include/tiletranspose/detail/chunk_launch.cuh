@@ -8,93 +8,109 @@
 
 #include <tiletranspose/detail/chunk_kernel.cuh>
 #include <tiletranspose/detail/column_launch.cuh>
-#include <tiletranspose/detail/spread_kernel.cuh>
+#include <tiletranspose/detail/rest_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 template <bool Undo, int ElementBytes>
-__global__ void __launch_bounds__(chunk_threads, resident_blocks(chunk_threads, chunk_blocks))
+__global__ void __launch_bounds__(chunk_threads,
+                                  resident_blocks(chunk_threads, chunk_blocks(ElementBytes)))
     chunk_kernel(const __grid_constant__ chunk_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   turn_chunks<Undo, ElementBytes>(static_block<chunk_threads>{}, tiletranspose_dynamic_shared,
                                   arguments, blockIdx.x);
 }
 
-template <bool Undo, int Unit>
-__global__ void __launch_bounds__(spread_threads)
-    spread_kernel(const __grid_constant__ spread_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-#if TILETRANSPOSE_ON_DEVICE
-  __shared__ unsigned ticket;
-  if (threadIdx.x == 0) { ticket = atomicAdd(arguments.ticket, 1u); }
-  __syncthreads();
-#else
-  const unsigned ticket = blockIdx.x;
-#endif
-  spread_tile<Undo, Unit>(static_block<spread_threads>{}, tiletranspose_dynamic_shared, arguments,
-                          ticket);
+template <bool Back, int ElementBytes>
+__global__ void __launch_bounds__(rest_threads)
+    rest_kernel(const __grid_constant__ rest_arguments arguments) {
+  copy_rest<Back, ElementBytes>(arguments, blockIdx.x * rest_threads + threadIdx.x);
 }
 
-/// Bytes of a run, at least, and at most. H200, 2026-11-22, % of cudaMemcpyAsync with 64, 128 and 256 where several
-/// blocks hold a chunk, bytes: 20000 x 50000 25.3, 22.1, 21.2, 10000 x 100100 25.3, 23.3, 21.3.
+/// Bytes of a run, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0, 28.7.
 inline constexpr size_type shortest_run_bytes = 64;
-/// With 128, 256 and 512 where a block holds one: 2097143 x 127 floats 23.3, 25.8, 26.9.
+/// At most, where a block holds a chunk, and where several do: there runs are as long as rows of tiles of so many bytes
+/// allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x 268435
+/// 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
 inline constexpr size_type longest_run_bytes = 512;
-/// Shared memory of a tile, at most: eight words of 16 bytes a thread, which are two batches of loads. H200,
-/// 2026-11-22, % of cudaMemcpyAsync with nine and with eight: 1048573 x 255 floats 21.6, 26.5, 100100 x 10000 bytes
-/// 20.4, 22.5.
-inline constexpr size_type most_tile_bytes = 8 * 16 * chunk_threads + 16;
-/// Of a column of runs: a tile of the last step is of two columns at most.
-inline constexpr size_type least_piece_bytes = 16 * 1024;
-/// Between two of them: what is beside a tile of the last step in shared memory.
-inline constexpr size_type most_gap_bytes = 8 * 1024;
+inline constexpr size_type longest_shared_run_bytes = 256;
+inline constexpr size_type wide_tile_bytes = 800;
+/// Shared memory of all tiles of a multiprocessor, at most.
+inline constexpr size_type most_tiles_bytes = 192 * 1024;
+/// Bytes of a band of runs, at most, where many fit all blocks at once: runs begin anywhere among the pieces of 64 bytes
+/// that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000 x 50000 28.1, 31.0;
+/// 1000 x 1073741, where three fit, 26.8, 25.4.
+inline constexpr size_type widest_run_band_bytes = 512;
+/// Of a column's runs: what is left beside them is little.
+inline constexpr size_type least_column_bytes = 16 * 1024;
+
+/// What runs are multiples of: two blocks of whole words, which neighbouring lanes move.
+constexpr size_type run_step(size_type element) {
+  return 2 * max_access_bytes * element /
+         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
+}
+/// False for elements whose runs would be too long.
+template <int ElementBytes>
+inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
 
 /// Chunks of a matrix, and what is left of it.
 struct chunk_plan {
+  size_type group = 0;   ///< elements, see run_layout
+  size_type slant = 0;   ///< the largest phase
   size_type rows = 0;    ///< of a chunk
   size_type chunks = 0;  ///< 0: it cannot be cut so
   size_type run_bytes = 0;
-  size_type rest = 0;  ///< rows that are in no chunk
+  size_type rest = 0;  ///< elements of a column that are in no run
   size_type tile_cols = 0;
   size_type tile_pitch = 0;  ///< bytes
+  size_type held = 0;        ///< rows of a tile in shared memory
   size_type blocks = 0;      ///< that run at once
 
+  /// Parts of a column that keep most threads busy.
+  size_type parts() const {
+    const size_type together = chunk_threads / 2 / tile_cols;
+    return larger<size_type>(smaller(together, run_bytes / sector_bytes), 1);
+  }
   bool dense(const rectangle_problem& problem) const { return tile_cols == problem.cols; }
   size_type tiles(const rectangle_problem& problem) const {
     return divide_up(problem.cols, tile_cols);
   }
-  size_type shared_bytes() const { return rows * tile_pitch + 16; }
+  size_type shared_bytes() const { return held * tile_pitch + 32; }
+  /// Chunks further down whose rows the runs of a chunk may come to lie in: the rest moves them.
+  size_type reach() const { return divide_up(rest, rows); }
   size_type rest_bytes(const rectangle_problem& problem, size_type element) const {
     return divide_up(rest * problem.cols * element, 16) * 16;
   }
-  /// Of scratch memory, wherever it starts: the rest, and what blocks count together or a band of runs.
+  /// Of scratch memory, wherever it starts: the rest, and what blocks count together.
   size_type scratch_bytes(const rectangle_problem& problem, size_type element) const {
     const size_type bands = problem.cols * run_bytes / sector_bytes;
-    const size_type tiles = problem.rows * problem.cols * element / least_piece_bytes + 2;
-    return 32 + rest_bytes(problem, element) +
-           larger(larger(bands, tiles) * sizeof(unsigned), chunks * band_bytes);
+    return 32 + rest_bytes(problem, element) + larger(bands, chunks + 1) * sizeof(unsigned);
   }
 
   chunk_plan() = default;
   /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a chunk, the
-  /// longest runs that fit; else short ones, whose rows are long. And such that nothing is left, if there are.
+  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more than
+  /// the scratch memory holds, on 16 bytes.
   chunk_plan(const rectangle_problem& problem, size_type element, size_type most,
              size_type together) {
-    const size_type step =
-        element * (sector_bytes / common_divisor(static_cast<unsigned>(element),
-                                                 static_cast<unsigned>(sector_bytes)));
-    const size_type shortest = larger(shortest_run_bytes, 4 * element);
-    for (size_type bytes = divide_up(shortest, step) * step; bytes <= longest_run_bytes;
-         bytes += step) {
-      chunk_plan found;
-      found.blocks = together;
-      if (!found.set_tiles(problem, element, bytes, most)) { return; }
-      if (found.cut(problem, element) && (chunks == 0 || found.rest == 0 || found.dense(problem)) &&
-          (found.dense(problem) || found.tiles(problem) <= together)) {
-        *this = found;
-        if (rest == 0) { return; }
+    const size_type step = run_step(element);
+    for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
+      const size_type all =
+          aligned / common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(aligned));
+      for (size_type bytes = divide_up(shortest_run_bytes, step) * step; bytes <= longest_run_bytes;
+           bytes += step) {
+        chunk_plan found;
+        found.blocks = together;
+        found.group = all;
+        found.slant =
+            all - common_divisor(static_cast<unsigned>(problem.rows), static_cast<unsigned>(all));
+        if (!found.set_tiles(problem, element, bytes, most)) { break; }
+        const bool longer = found.dense(problem) || (found.tile_cols * element >= wide_tile_bytes &&
+                                                     bytes <= longest_shared_run_bytes);
+        if ((chunks == 0 || longer) && found.cut(problem, element)) { *this = found; }
       }
+      if (chunks != 0) { return; }
     }
   }
 
@@ -104,31 +120,36 @@ struct chunk_plan {
     const size_type row_bytes = problem.cols * element;
     run_bytes = bytes;
     rows = bytes / element;
-    if (rows * row_bytes + 16 <= most) {
+    held = problem.undo ? rows : rows + slant;
+    // Columns are read from their phases on, in rows that are not to meet in the same banks.
+    const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
+    if (held * row_bytes + 32 <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
       tile_pitch = row_bytes;
       return true;
     }
-    if ((most - 16) / rows < 45 + 4 * element) { return false; }
+    if ((most - 32) / held < 61 + 4 * element) { return false; }
     // Rows of a tile start anywhere: 16 bytes that some are in may be in those of no other row.
-    const size_type fitting = ((most - 16) / rows - 45) / element;
+    const size_type fitting = ((most - 32) / held - 61) / element;
     tile_cols = divide_up(problem.cols, divide_up(problem.cols, fitting));
     tile_pitch = tile_cols * element + 30;
     tile_pitch += (row_bytes - tile_pitch) % 16;
+    if (!spreads(tile_pitch)) { tile_pitch += 16; }
     return true;
   }
 
   /// Cuts a matrix into as many chunks as there can be without a divisor that their number and the columns have in
-  /// common; false where the rest then does not fit the scratch memory. The rest of a column is nothing, or 16 bytes
-  /// or more: what ends a copy of a column by 16 bytes lies in it.
+  /// common; false where the rest then does not fit the scratch memory, or where more tiles wait for each other than
+  /// run at once.
   bool cut(const rectangle_problem& problem, size_type element) {
-    for (chunks = problem.rows / rows; chunks * run_bytes >= least_piece_bytes; --chunks) {
+    constexpr size_type most_slots = size_type{1} << 31;
+    for (chunks = problem.rows / rows; chunks * run_bytes >= least_column_bytes; --chunks) {
       rest = problem.rows - chunks * rows;
-      if (rest * element > most_gap_bytes ||
-          scratch_bytes(problem, element) > problem.scratch_bytes) {
+      if (scratch_bytes(problem, element) > problem.scratch_bytes ||
+          (reach() + 2) * tiles(problem) > blocks || rest_bytes(problem, element) >= most_slots) {
         break;
       }
-      if ((rest == 0 || rest * element >= 16) &&
+      if ((rest == 0 || rest > slant) && chunks * problem.cols < most_slots &&
           common_divisor(static_cast<unsigned>(chunks), static_cast<unsigned>(problem.cols)) == 1) {
         return true;
       }
@@ -137,150 +158,127 @@ struct chunk_plan {
   }
 };
 
+/// The chunks of a matrix and the bands of their columns; none of either where there are not both.
+struct run_plan {
+  chunk_plan chunks;
+  column_plan columns;
+
+  rectangle grid(const rectangle_problem& problem) const {
+    return rectangle(chunks.chunks, problem.cols);
+  }
+};
+
 template <bool Undo, int ElementBytes>
-cudaError_t plan_chunks(const rectangle_problem& problem, const device_limits& limits,
-                        chunk_plan& plan) {
+cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& limits,
+                      run_plan& plan) {
   const auto kernel = &chunk_kernel<Undo, ElementBytes>;
-  const size_type most =
-      smaller(most_tile_bytes,
-              smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / chunk_blocks - 1024,
-                      static_cast<size_type>(limits.shared_of_block)));
+  const size_type most = smaller(
+      most_tiles_bytes / chunk_blocks(ElementBytes),
+      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / chunk_blocks(ElementBytes) -
+                  1024,
+              static_cast<size_type>(limits.shared_of_block)));
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, most);
   if (status == cudaSuccess && limits.starts_together != 0) {
     status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, chunk_threads, most);
   }
-  if (status == cudaSuccess) {
-    plan = chunk_plan(problem, ElementBytes, most,
-                      static_cast<size_type>(resident) * limits.multiprocessors);
-  }
+  if (status != cudaSuccess) { return status; }
+  plan.chunks = chunk_plan(problem, ElementBytes, most,
+                           static_cast<size_type>(resident) * limits.multiprocessors);
+  if (plan.chunks.chunks == 0) { return cudaSuccess; }
+  const auto by_columns = &column_kernel<Undo, 16, true>;
+  void (*const kernels[])(column_arguments) = {by_columns, by_columns};
+  status = plan_together(plan.grid(problem), false, plan.chunks.run_bytes, 16, 16,
+                         widest_run_band_bytes, kernels, limits, plan.columns);
+  if (plan.columns.blocks == 0) { plan.chunks = chunk_plan(); }
   return status;
 }
 
-/// The steps of chunk_kernel.cuh. Precondition: plan_chunks made the plan, and so asked for the shared memory of
-/// chunks.
+/// The steps of chunk_kernel.cuh. Precondition: plan_runs made the plan, and found chunks.
 template <bool Undo, int ElementBytes>
-cudaError_t launch_chunks(const rectangle_problem& problem, const chunk_plan& plan,
-                          const device_limits& limits, cudaStream_t stream) {
+cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
+                        cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
+  const chunk_plan& cut = plan.chunks;
   const size_type row_bytes = problem.cols * ElementBytes;
-  const size_type piece = plan.chunks * plan.run_bytes;
-  const size_type gap = plan.rest * ElementBytes;
+  const size_type tiles = cut.tiles(problem);
+  const bool slants = cut.rest != 0 && cut.slant != 0;
   unsigned char* const rest =
       problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % 16;
-  unsigned char* const free = rest + plan.rest_bytes(problem, ElementBytes);
-
-  // All that a device may refuse is asked before anything moves.
-  const rectangle runs(plan.chunks, problem.cols);
-  const auto by_columns = &column_kernel<Undo, 16>;
-  void (*const kernels[])(column_arguments) = {by_columns, by_columns};
-  column_plan bands;
-  cudaError_t status = plan_together(runs, false, plan.run_bytes, 16, 16, kernels, limits, bands);
-  if (bands.blocks == 0) {
-    bands = column_plan(runs, false, plan.run_bytes, 16, 16, band_bytes, scratch_tile_bytes);
-  }
-  const auto spreads = &spread_kernel<Undo, access_width(ElementBytes)>;
-  const size_type spread_shared_bytes = spread_bytes + gap + 32;
-  if (status == cudaSuccess) { status = allow_shared_bytes(spreads, spread_shared_bytes); }
+  unsigned char* const free = rest + cut.rest_bytes(problem, ElementBytes);
+  const run_layout runs{divider(cut.chunks), count(cut.rest), count(cut.group), ElementBytes,
+                        count(cut.run_bytes)};
 
   const auto chunks = [&] {
     chunk_arguments arguments{};
-    const size_type tiles = plan.tiles(problem);
     arguments.source = problem.data;
     arguments.data = problem.data;
-    arguments.cols = count(problem.cols);
-    arguments.rows = count(plan.rows);
-    arguments.run_words = count(plan.run_bytes / 16);
-    arguments.tall = count(plan.chunks);
-    arguments.tile_cols = count(plan.tile_cols);
-    arguments.tile_pitch = count(plan.tile_pitch);
-    arguments.tiles = count(plan.chunks * tiles);
-    arguments.chunk_tiles = divider(tiles);
-    arguments.columns = divider(plan.tile_cols);
-    arguments.last_columns = divider(problem.cols - (tiles - 1) * plan.tile_cols);
-    arguments.row_words = divider(divide_up(plan.tile_cols * ElementBytes + 30, 16));
-    arguments.by_cols = long_divider(problem.cols);
-    arguments.chunk_bytes = plan.rows * row_bytes;
-    const auto kernel = &chunk_kernel<Undo, ElementBytes>;
-    void* pointers[] = {&arguments};
-    if (plan.dense(problem)) {
-      arguments.blocks = arguments.tiles;
-      return start(kernel, arguments.blocks, chunk_threads, plan.shared_bytes(), pointers, stream);
-    }
     arguments.arrived = reinterpret_cast<unsigned*>(free);
-    arguments.blocks = count(smaller<size_type>(arguments.tiles, plan.blocks));
-    const cudaError_t cleared = cudaMemsetAsync(free, 0, plan.chunks * sizeof(unsigned), stream);
-    return cleared != cudaSuccess ? cleared
-                                  : start_together(kernel, arguments.blocks, chunk_threads,
-                                                   plan.shared_bytes(), pointers, stream);
+    arguments.cols = count(problem.cols);
+    arguments.rows = count(cut.rows);
+    arguments.slant = slants ? count(cut.slant) : 0;
+    arguments.parts = count(cut.parts());
+    arguments.more = slants && Undo;
+    arguments.tile_cols = count(cut.tile_cols);
+    arguments.tile_pitch = count(cut.tile_pitch);
+    arguments.runs = runs;
+    arguments.tiles = count(arguments.chunks() * tiles);
+    arguments.blocks = count(smaller<size_type>(arguments.tiles, cut.blocks));
+    const size_type common_rows = slants ? 1 : 0;
+    arguments.before = count(Undo ? cut.reach() : common_rows);
+    arguments.after = count(Undo ? common_rows : cut.reach());
+    arguments.chunk_tiles = divider(tiles);
+    arguments.columns = divider(cut.tile_cols);
+    arguments.last_columns = divider(problem.cols - (tiles - 1) * cut.tile_cols);
+    arguments.row_words = divider(divide_up(cut.tile_cols * ElementBytes + 30, 16));
+    arguments.by_cols = long_divider(problem.cols);
+    arguments.chunk_bytes = cut.rows * row_bytes;
+    arguments.bytes = problem.rows * row_bytes;
+    const cudaError_t cleared =
+        cudaMemsetAsync(free, 0, arguments.chunks() * sizeof(unsigned), stream);
+    if (cleared != cudaSuccess) { return cleared; }
+    void* pointers[] = {&arguments};
+    return start_together(&chunk_kernel<Undo, ElementBytes>, arguments.blocks, chunk_threads,
+                          cut.shared_bytes(), pointers, stream);
   };
   const auto columns = [&] {
     rectangle_problem part = problem;
-    part.rows = plan.chunks;
+    part.rows = cut.chunks;
     part.scratch = free;
-    part.scratch_bytes -= static_cast<size_type>(free - problem.scratch);
-    return launch_columns(part, runs, plan.run_bytes, bands, by_columns, stream);
+    return launch_columns(part, plan.grid(problem), cut.run_bytes, plan.columns,
+                          &column_kernel<Undo, 16, true>, &runs, stream);
   };
-  const auto spread = [&] {
-    spread_arguments arguments{};
-    arguments.source = problem.data;
+  // To scratch memory before anything moves, and back at last: one of it out of m rows, the other into n columns.
+  const auto copy_rest = [&](auto kernel, bool down) {
+    if (cut.rest == 0) { return cudaSuccess; }
+    rest_arguments arguments{};
     arguments.data = problem.data;
-    arguments.ticket = reinterpret_cast<unsigned*>(free);
-    arguments.read = arguments.ticket + 1;
-    arguments.piece = piece;
-    arguments.source_step = Undo ? piece + gap : piece;
-    arguments.target_step = Undo ? piece : piece + gap;
-    arguments.bytes = (problem.cols - 1) * arguments.target_step + piece;
-    // No tile is of more than two pieces.
-    arguments.tile_bytes = count(smaller<size_type>(piece / 4096 * 4096, spread_bytes));
-    arguments.tiles = count(divide_up(arguments.bytes, arguments.tile_bytes));
-    arguments.reach = count(gap * problem.cols / arguments.tile_bytes + 2);
-    const cudaError_t cleared =
-        cudaMemsetAsync(free, 0, (size_type{arguments.tiles} + 1) * sizeof(unsigned), stream);
-    if (cleared != cudaSuccess) { return cleared; }
+    arguments.rest = rest;
+    arguments.row_step = down ? ElementBytes : row_bytes;
+    arguments.col_step = down ? problem.rows * ElementBytes : ElementBytes;
+    arguments.runs = runs;
+    arguments.cols = count(problem.cols);
+    arguments.skipped = count(cut.chunks * cut.rows);
+    arguments.count = count(cut.rest * problem.cols);
+    arguments.line = divider(down ? cut.rest : problem.cols);
+    arguments.down = down;
     void* pointers[] = {&arguments};
-    return start(spreads, arguments.tiles, spread_threads, spread_shared_bytes, pointers, stream);
-  };
-  // The rest, row by row in scratch memory and at the end of the data, column by column behind the pieces.
-  const auto copy_rest = [&] {
-    unsigned char* const rows = problem.data + piece * problem.cols;
-    return cudaMemcpyAsync(Undo ? rows : rest, Undo ? rest : rows, plan.rest * row_bytes,
-                           cudaMemcpyDeviceToDevice, stream);
-  };
-  const auto turn_rest = [&] {
-    const tile_problem turned{Undo ? problem.data + piece : rest,
-                              Undo ? rest : problem.data + piece,
-                              (Undo ? problem.rows : problem.cols) * ElementBytes,
-                              (Undo ? problem.cols : problem.rows) * ElementBytes,
-                              0,
-                              0,
-                              Undo ? plan.rest : problem.cols,
-                              Undo ? problem.cols : plan.rest,
-                              false};
-    return transpose_problem<ElementBytes, access_width(ElementBytes)>(turned, 1, stream);
+    return start(kernel, divide_up(arguments.count, rest_threads), rest_threads, 0, pointers,
+                 stream);
   };
 
+  cudaError_t status = copy_rest(&rest_kernel<false, ElementBytes>, Undo);
   const auto then = [&](auto step) {
     if (status == cudaSuccess) { status = step(); }
   };
-  const bool rests = plan.rest != 0;
   if constexpr (Undo) {
-    if (rests) {
-      then(turn_rest);
-      then(spread);
-    }
     then(columns);
     then(chunks);
-    if (rests) { then(copy_rest); }
   } else {
-    if (rests) { then(copy_rest); }
     then(chunks);
     then(columns);
-    if (rests) {
-      then(spread);
-      then(turn_rest);
-    }
   }
+  then([&] { return copy_rest(&rest_kernel<true, ElementBytes>, !Undo); });
   return status;
 }
 

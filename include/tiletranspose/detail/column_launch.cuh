@@ -17,12 +17,12 @@ namespace detail {
 /// cudaMemcpyAsync with 1, 2 and 4, floats: 16411 x 16381 33.0, 34.5, 30.5, 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-template <bool Undo, int Unit>
+template <bool Undo, int Unit, bool Runs = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_columns<Undo, Unit>(static_block<column_threads>{}, tiletranspose_dynamic_shared, arguments,
-                           blockIdx.x);
+  move_columns<Undo, Unit, Runs>(static_block<column_threads>{}, tiletranspose_dynamic_shared,
+                                 arguments, blockIdx.x);
 }
 
 /// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix.
@@ -120,8 +120,9 @@ struct column_plan {
 /// Bands in the shared memory of all blocks, as wide as fits it. Either kernel may be the one that moves them.
 template <class Kernel>
 cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
-                          size_type narrow, size_type wide, Kernel* const (&kernels)[2],
-                          const device_limits& limits, column_plan& plan) {
+                          size_type narrow, size_type wide, size_type widest,
+                          Kernel* const (&kernels)[2], const device_limits& limits,
+                          column_plan& plan) {
   plan = column_plan();
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
@@ -140,9 +141,12 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
     blocks = smaller(
         blocks, static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors));
   }
-  for (size_type bytes = widest_band_bytes; bytes >= sector_bytes; bytes -= sector_bytes) {
+  for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
     column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
-    if (found.shared_bytes() > most || found.band_tiles(grid) > blocks) { continue; }
+    const size_type bands_at_once = bytes > widest_band_bytes ? 6 : 1;
+    if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
+      continue;
+    }
     // Where there is room for many bands, a fifth of it is worth more as the cache of sectors that two of them
     // share: 16381 x 16411 floats 55 % instead of 50. And no fewer tiles than blocks, if they have enough rows.
     const size_type bands = found.bands(grid, element);
@@ -167,11 +171,11 @@ cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_t
                                      stream);
 }
 
-/// Step 3, and step 2 where the plan says so.
+/// Step 3, and step 2 where the plan says so. The grid's elements are runs where `runs` is not null.
 template <class Kernel>
 cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
                            size_type element, const column_plan& plan, Kernel* kernel,
-                           cudaStream_t stream) {
+                           const run_layout* runs, cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
   const size_type row_bytes = problem.cols * element;
   const size_type band_tiles = plan.band_tiles(grid);
@@ -189,6 +193,7 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
   arguments.squares = plan.squares;
   arguments.shifts = plan.shifts;
+  if (runs != nullptr) { arguments.runs = *runs; }
   void* pointers[] = {&arguments};
   if (plan.blocks != 0) {
     const size_type bands = plan.bands(grid, element);

@@ -10,7 +10,7 @@
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
-/// | less | 3: chunks, columns of runs, spread (chunk_kernel.cuh); 2 where chunks leave no rows |
+/// | less | 2: chunks, columns of runs (chunk_kernel.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
 /// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
@@ -211,19 +211,18 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
       });
 }
 
-/// True where bands are as wide as they need be, and no step takes elements of a square one by one: then chunks, which
-/// are three passes whatever the shape, gain nothing. H200, 2026-11-22, % of cudaMemcpyAsync by chunks and without,
-/// bytes: 20000 x 50000 25, 22, 50000 x 20000 20, 21, 32700 x 32800 22, 12; 2 bytes: 16384 x 20480 24, 28, 20001 x
-/// 25003 23, 30; floats: 500 x 300001 26, 21, 5000 x 50010 26, 32.
-template <bool Undo, int ElementBytes>
+/// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
+/// multiple of the other, or elements are large and sides coprime, and bands are as wide as they need be. H200,
+/// 2026-11-22, % of cudaMemcpyAsync by bands and by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576
+/// x 16384 29, 37, 5000 x 50010 32, 36, 16381 x 16411 34, 32.
+template <int ElementBytes>
 bool is_swift(const rectangle& grid, const column_plan& plan) {
   if (plan.blocks == 0) { return false; }
-  const size_type square_bytes = grid.common * ElementBytes;
   const size_type full = smaller(widest_slanted_bytes, grid.cols * size_type{ElementBytes});
-  if (ElementBytes >= 4) { return plan.band_bytes >= (grid.wide == 1 ? 128 : full); }
-  const bool two_steps = grid.wide == 1 && square_bytes % 16 == 0;
-  return plan.band_bytes >= full &&
-         (grid.common == 1 || two_steps || square_bytes % (Undo ? 16 : 128) == 0);
+  const bool by_squares =
+      grid.wide == 1 && (ElementBytes >= 4 || grid.common * ElementBytes % 16 == 0);
+  return by_squares ? plan.band_bytes >= smaller<size_type>(full, 128)
+                    : ElementBytes >= 4 && grid.common == 1 && plan.band_bytes >= full;
 }
 
 /// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
@@ -245,14 +244,15 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Unit>,
                                                &column_kernel<Undo, widest>};
   column_plan plan;
-  status = plan_together(grid, in_columns, ElementBytes, Unit, wide, kernels, limits, plan);
-  if constexpr (Unit == access_width(ElementBytes)) {
-    if (status == cudaSuccess && !is_swift<Undo, ElementBytes>(grid, plan) &&
+  status = plan_together(grid, in_columns, ElementBytes, Unit, wide, widest_band_bytes, kernels,
+                         limits, plan);
+  if constexpr (Unit == access_width(ElementBytes) && has_runs<ElementBytes>) {
+    if (status == cudaSuccess && !is_swift<ElementBytes>(grid, plan) &&
         reinterpret_cast<size_type>(problem.data) % 16 == 0) {
-      chunk_plan chunks;
-      status = plan_chunks<Undo, ElementBytes>(problem, limits, chunks);
-      if (status == cudaSuccess && chunks.chunks != 0) {
-        return launch_chunks<Undo, ElementBytes>(problem, chunks, limits, stream);
+      run_plan runs;
+      status = plan_runs<Undo, ElementBytes>(problem, limits, runs);
+      if (status == cudaSuccess && runs.chunks.chunks != 0) {
+        return launch_runs<Undo, ElementBytes>(problem, runs, stream);
       }
     }
   }
@@ -277,7 +277,7 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   const auto columns = [&] {
     if (status != cudaSuccess) { return; }
     status = launch_columns(problem, grid, ElementBytes, plan, kernels[plan.unit == Unit ? 0 : 1],
-                            stream);
+                            nullptr, stream);
   };
   if constexpr (Undo) {
     columns();

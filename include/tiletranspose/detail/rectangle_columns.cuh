@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/meet.cuh>
 #include <tiletranspose/detail/packed_elements.cuh>
 #include <tiletranspose/detail/rectangle_grid.cuh>
+#include <tiletranspose/detail/run_layout.cuh>
 #include <tiletranspose/detail/swap_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -109,14 +110,18 @@ struct column_arguments {
   column_walk::step step;  ///< of `lines` rows
   bool squares;            ///< step 2, too; bands are multiples of g wide
   bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
+  run_layout runs;         ///< what the grid's elements are, if they are runs
 
   /// Of tiles that wait for each other, and of all that is read.
   unsigned together() const { return band_tiles.divisor; }
-  size_type source_bytes() const { return grid.rows * source_pitch; }
+  size_type source_bytes() const {
+    return grid.rows * source_pitch + runs.gaps(grid.rows * grid.cols - 1);
+  }
 };
 
-/// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row.
-template <bool Undo, int Unit>
+/// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row. Where
+/// the grid's elements are runs, its rows have gaps, and may be fewer than its columns.
+template <bool Undo, int Unit, bool Runs>
 struct column_tile {
   using word = access_word_t<Unit>;
 
@@ -175,10 +180,9 @@ struct column_tile {
     }
 
    private:
-    /// The squares to the left, modulo p. Runs, which are moved by 16 bytes, may have more columns than rows.
+    /// The squares to the left, modulo p.
     TILETRANSPOSE_FUNCTION static unsigned turns(const column_tile& tile) {
-      return Unit == max_access_bytes ? tile.arguments.grid.modulo_tall.remainder(tile.left)
-                                      : tile.left;
+      return Runs ? tile.arguments.grid.modulo_tall.remainder(tile.left) : tile.left;
     }
 
     const column_tile& tile_;
@@ -186,6 +190,12 @@ struct column_tile {
     unsigned t_;
     column_walk walk_;
   };
+
+  /// Bytes from the thread's unit of the grid's row 0 to that of another row.
+  TILETRANSPOSE_FUNCTION size_type offset(unsigned row, size_type pitch) const {
+    const size_type bytes = row * pitch;
+    return Runs ? bytes + arguments.runs.gaps(row * arguments.grid.cols + left) : bytes;
+  }
 
   /// The row in which the line that starts in row t meets the thread's column.
   TILETRANSPOSE_FUNCTION unsigned turned(unsigned t) const {
@@ -255,10 +265,12 @@ struct column_tile {
     const auto after = [&](place at) { return after_squares(at.t); };
     if constexpr (Undo) {
       fetch(
-          along_lines(*this), [&](place at) { return source + at.row * arguments.source_pitch; },
-          after);
+          along_lines(*this),
+          [&](place at) { return source + offset(at.row, arguments.source_pitch); }, after);
     } else {
-      const auto from = [&](place at) { return source + (first + at.t) * arguments.source_pitch; };
+      const auto from = [&](place at) {
+        return source + offset(first + at.t, arguments.source_pitch);
+      };
       if (arguments.squares) {
         fetch(along_rows(*this), from, [&](place at) { return before_squares(at.t); });
       } else {
@@ -271,7 +283,7 @@ struct column_tile {
     const auto after = [&](place at) { return load_shared<word>(after_squares(at.t)); };
     if constexpr (Undo) {
       const auto put = [&](place at, const word& value) {
-        store_global(target + (first + at.t) * arguments.data_pitch, value);
+        store_global(target + offset(first + at.t, arguments.data_pitch), value);
       };
       if (arguments.squares) {
         move(
@@ -282,7 +294,7 @@ struct column_tile {
       }
     } else {
       move(along_lines(*this), after, [&](place at, const word& value) {
-        store_global(target + at.row * arguments.data_pitch, value);
+        store_global(target + offset(at.row, arguments.data_pitch), value);
       });
     }
   }
@@ -594,7 +606,7 @@ struct shifted_tile : band_tile {
 /// Shared memory: tile_rows * tile_pitch bytes and, where units have less than 4 bytes, slanted_spare_bytes; aligned to
 /// 16. Barriers: three a tile, inside.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
-template <bool Undo, int Unit, class Group>
+template <bool Undo, int Unit, bool Runs = false, class Group>
 TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
                                          const column_arguments& arguments, unsigned block) {
   const rectangle& grid = arguments.grid;
@@ -639,16 +651,16 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     const unsigned in_launch = band * arguments.band_units + in_band;
     const unsigned unit = arguments.first_unit + in_launch;
     const unsigned left = square_units.quotient(unit);
-    const column_tile<Undo, Unit> tile{arguments,
-                                       shared + in_band * Unit,
-                                       arguments.source + size_type{in_launch} * Unit,
-                                       arguments.data + size_type{unit} * Unit,
-                                       first,
-                                       smaller(grid.rows - first, arguments.tile_rows),
-                                       left,
-                                       square_units.quotient(unit - in_band),
-                                       square_units.remainder(unit, left),
-                                       line};
+    const column_tile<Undo, Unit, Runs> tile{arguments,
+                                             shared + in_band * Unit,
+                                             arguments.source + size_type{in_launch} * Unit,
+                                             arguments.data + size_type{unit} * Unit,
+                                             first,
+                                             smaller(grid.rows - first, arguments.tile_rows),
+                                             left,
+                                             square_units.quotient(unit - in_band),
+                                             square_units.remainder(unit, left),
+                                             line};
     const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.units;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
