@@ -53,11 +53,11 @@ __global__ void __launch_bounds__(
     fused_shape<In, Out, Kind, Aligned>::threads,
     resident_blocks(fused_shape<In, Out, Kind, Aligned>::threads,
                     fused_blocks<fused_shape<In, Out, Kind, Aligned>, In, Out>()))
-    fused_kernel(const __grid_constant__ tile_arguments arguments, const row_major_copy copy,
+    fused_kernel(const __grid_constant__ fused_arguments arguments,
                  const __grid_constant__ Op op) {
   using fused = fused_shape<In, Out, Kind, Aligned>;
   __shared__ __align__(16) unsigned char shared[fused::shared_bytes];
-  convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, copy, op,
+  convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, op,
                                      blockIdx.x);
 }
 
@@ -108,8 +108,9 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
     });
   }
   arguments.problem.nx = problem.nx;
+  fused_arguments all{arguments, find_interior<fused>(problem, mask != 0), copy};
   Op own_op = op;
-  void* pointers[] = {&arguments, &copy, &own_op};
+  void* pointers[] = {&all, &own_op};
   return start(&fused_kernel<Kind, Aligned, In, Out, Op>, blocks, fused::threads, 0, pointers,
                stream);
 }

@@ -772,39 +772,88 @@ TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* sh
   }
 }
 
-/// The tile's place in the copy.
+/// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
+/// on, likewise columns. A launch works them out once; blocks that did so took a fifth of their instructions for it.
+struct interior_tiles {
+  unsigned first_row;
+  unsigned rows;
+  unsigned first_col;
+  unsigned cols;
+
+  TILETRANSPOSE_FUNCTION bool contain(const tile_order::place& at) const {
+    return static_cast<unsigned>(at.row_tile) - first_row < rows &&
+           static_cast<unsigned>(at.col_tile) - first_col < cols;
+  }
+};
+
+struct fused_arguments {
+  tile_arguments tiles;
+  interior_tiles interior;
+  row_major_copy copy;
+};
+
+/// The interior tiles of a problem whose output rows are skewed, or are not.
 template <class Fused>
-TILETRANSPOSE_FUNCTION unsigned char* place_in_copy(const tile_order::place& at,
-                                                    const row_major_copy& copy) {
-  return static_cast<unsigned char*>(copy.data) + at.row_tile * Fused::rows * copy.stride_bytes +
-         at.col_tile * Fused::cols * Fused::out_bytes;
+interior_tiles find_interior(const tile_problem& problem, bool skewed) {
+  // How far loads reach over the tile.
+  constexpr size_type reach = Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
+  const auto between = [](size_type first, size_type end) {
+    return static_cast<unsigned>(end > first ? end - first : 0);
+  };
+  const size_type first_row = skewed ? divide_up(Fused::skew_rows, Fused::rows) : 0;
+  const size_type first_col = divide_up(reach, row_bytes);
+  const size_type bytes = problem.nx * Fused::in_bytes;
+  return {static_cast<unsigned>(first_row), between(first_row, problem.ny / Fused::rows),
+          static_cast<unsigned>(first_col),
+          between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
 
-/// A block's tile; `interior` where each of its loads and stores is inside of the matrices.
+/// A block's tile: its source, its target and its place in the copy, where there is one.
 struct fused_tile {
   tile_source source;
   tile_target target;
   unsigned char* copied;
-  bool interior;
 };
 
+/// What exists of the tile is left open where all of it does.
 template <class Fused, fusion Kind>
-TILETRANSPOSE_FUNCTION fused_tile place_tile(const tile_arguments& arguments,
-                                             const row_major_copy& copy, unsigned tile) {
-  const tile_order::place at = arguments.order(tile);
-  fused_tile result{make_source<Fused::in_bytes, Fused>(arguments, at),
-                    make_target<Fused>(arguments, at), nullptr, false};
-  // Columns of tiles may be there for the end of the copy alone.
-  result.target.rows = larger(result.target.rows, 0);
-  if constexpr (Kind == fusion::dual) { result.copied = place_in_copy<Fused>(at, copy); }
-  // How far loads reach over the tile.
-  constexpr int row_bytes = Fused::cols * Fused::in_bytes;
-  constexpr int reach = Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
-  const tile_source& source = result.source;
-  result.interior = source.first_row <= (arguments.sector_mask != 0 ? -Fused::skew_rows : 0) &&
-                    source.end_row >= Fused::rows && source.first_byte <= -reach &&
-                    source.end_byte >= row_bytes + reach;
+TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
+                                             const tile_order::place& at) {
+  const tile_problem& problem = arguments.tiles.problem;
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  fused_tile result{};
+  result.source.first = static_cast<const unsigned char*>(problem.in) +
+                        first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
+  result.source.stride_bytes = problem.in_stride_bytes;
+  result.target.first = static_cast<unsigned char*>(problem.out) +
+                        first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
+  result.target.stride_bytes = problem.out_stride_bytes;
+  result.target.sector_mask = arguments.tiles.sector_mask;
+  if constexpr (Kind == fusion::dual) {
+    result.copied = static_cast<unsigned char*>(arguments.copy.data) +
+                    first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
+  }
   return result;
+}
+
+/// Finds out what exists of a tile.
+template <class Fused>
+TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_order::place& at,
+                                       fused_tile& tile) {
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  tile.source.first_row = clipped_distance(first_row, 0);
+  tile.source.end_row = clipped_distance(first_row, problem.ny);
+  tile.source.first_byte = clipped_distance(first_col * Fused::in_bytes, 0);
+  tile.source.end_byte =
+      clipped_distance(first_col * Fused::in_bytes, problem.nx * Fused::in_bytes);
+  // Columns of tiles may be there for the end of the copy alone.
+  tile.target.rows = larger(smaller(clipped_distance(first_col, problem.nx), Fused::cols), 0);
+  tile.target.first_byte = clipped_distance(first_row * Fused::out_bytes, 0);
+  tile.target.end_byte =
+      clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
 }
 
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
@@ -848,13 +897,16 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
-                                         const tile_arguments& arguments,
-                                         const row_major_copy& copy, const Op& op, unsigned block) {
-  const fused_tile tile = place_tile<Fused, Kind>(arguments, copy, block);
-  const fused_memory memory{shared, tile.copied, copy.stride_bytes, copy.in_step};
-  if (tile.interior) {
+                                         const fused_arguments& arguments, const Op& op,
+                                         unsigned block) {
+  const tile_order::place at = arguments.tiles.order.in_matrix(block);
+  fused_tile tile = place_tile<Fused, Kind>(arguments, at);
+  const fused_memory memory{shared, tile.copied, arguments.copy.stride_bytes,
+                            arguments.copy.in_step};
+  if (arguments.interior.contain(at)) {
     convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {
+    bound_tile<Fused>(arguments.tiles.problem, at, tile);
     convert_tile_between<Fused, false, Kind, In, Out>(group, memory, tile, op);
   }
 }
