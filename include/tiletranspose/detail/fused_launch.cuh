@@ -26,6 +26,7 @@ constexpr int fused_blocks() {
   const bool crowded = (Fused::splits_out && out % 2 != 0 && loads > 96) || narrows_parts;
   const bool converts_many =
       Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool narrows = Fused::shifts && !Fused::combines && out < in;
   const bool narrows_words = Fused::combines && in > 2 && out <= 2;
   const bool widens = Fused::combines && in <= 2 && out > in;
   const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
@@ -34,9 +35,10 @@ constexpr int fused_blocks() {
   const bool few = in + out > 8 || (Fused::recalls && in + out == 8) || converts_many ||
                    narrows_words || widens || copies_alike || adds_alike;
   const int blocks = in + out > 16 || crowded ? 1
-                     : Fused::threads == 512  ? (Fused::count == 1 && Fused::whole_in ? 3
-                                                 : Fused::splits_out                  ? 1
-                                                                                      : 2)
+                     : Fused::threads == 512
+                         ? ((Fused::count == 1 && Fused::whole_in) || narrows ? 3
+                            : Fused::splits_out                               ? 1
+                                                                              : 2)
                      : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
                      : few                                                         ? 3
                      : Fused::shifts && !Fused::combines && in != out              ? 5
@@ -53,8 +55,7 @@ __global__ void __launch_bounds__(
     fused_shape<In, Out, Kind, Aligned>::threads,
     resident_blocks(fused_shape<In, Out, Kind, Aligned>::threads,
                     fused_blocks<fused_shape<In, Out, Kind, Aligned>, In, Out>()))
-    fused_kernel(const __grid_constant__ fused_arguments arguments,
-                 const __grid_constant__ Op op) {
+    fused_kernel(const __grid_constant__ fused_arguments arguments, const __grid_constant__ Op op) {
   using fused = fused_shape<In, Out, Kind, Aligned>;
   __shared__ __align__(16) unsigned char shared[fused::shared_bytes];
   convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, op,

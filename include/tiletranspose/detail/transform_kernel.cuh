@@ -60,6 +60,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
   return power;
 }
 
+/// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
+/// time anew and in between of loads that should be under way together (nvcc 13.0; accumulation of floats 93 and 51 % of
+/// cudaMemcpyAsync with and without, H200, 2026-11-22).
+TILETRANSPOSE_FUNCTION int settled(int value) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("" : "+r"(value));
+#endif
+  return value;
+}
+
+/// The same of a place in shared memory.
+TILETRANSPOSE_FUNCTION unsigned char* settled_shared(unsigned char* shared) {
+#if TILETRANSPOSE_ON_DEVICE
+  return static_cast<unsigned char*>(
+      __cvta_shared_to_generic(settled(static_cast<int>(__cvta_generic_to_shared(shared)))));
+#else
+  return shared;
+#endif
+}
+
 /// How rows of the input are loaded.
 enum class fused_loads {
   elements,  ///< one element a lane
@@ -118,6 +138,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       }
       // Bytes: 85 %; 76 by 8 x 8 elements.
       if (in_bytes == 1 && out_bytes == 1) { return {128, 32, 8, 4}; }
+      // 89 %; 87.5 by 128 rows and 256 threads.
+      if (!combines && in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
       return {out_bytes <= 2   ? 128
               : out_bytes <= 8 ? 64
                                : 32,
@@ -276,6 +298,15 @@ struct fused_shape {
   static_assert(unit < bytes || fill_ways == 1, "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
+  /// Whether what a thread stores is put together row by row and turned in registers: rows that a copy takes as they are,
+  /// and elements that nothing is computed of yet.
+  static constexpr bool turns = micro_rows > 1 && (copies || combines) && bytes <= 2 &&
+                                micro_rows* bytes % 4 == 0 && count* bytes % 4 == 0;
+  /// Whether the place of an element, or of each column's, is `settled` before it is used: halves to copy and transpose as
+  /// bytes 84, 86 %, bytes 66, 69; floats lose half a point.
+  static constexpr bool settles =
+      recalls || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
+  static constexpr bool settles_columns = deals && in_bytes <= 2 && out_bytes == 1;
   static constexpr int copy_unit = splits_out ? out_unit : access_width(count * out_bytes);
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
@@ -447,6 +478,25 @@ TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char*
   return result;
 }
 
+/// Loads what exists of the vector at `address`, `byte` bytes after the tile's first column.
+template <class Fused, bool Interior, class Places>
+TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
+                                        typename Fused::vector& to) {
+  if (Interior ||
+      (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
+    to.template load<Fused::fetched>(address);
+  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < Fused::load_bytes; w += 4) {
+      const loop_step part(w);
+      const unsigned word = load_word<Fused::in_unit>(at, address + w, byte + w);
+      __builtin_memcpy(to.memory + w, &word, 4);
+    }
+  } else if constexpr (Fused::count > 1) {
+    load_parts<Fused>(at, address - byte, byte, to);
+  }
+}
+
 /// Starts the loads of a batch.
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
@@ -474,20 +524,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
       each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
       return;
     }
-    each([&](vector& to) {
-      if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
-        to.template load<Fused::fetched>(row + byte);
-      } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < Fused::load_bytes; w += 4) {
-          const loop_step part(w);
-          const unsigned word = load_word<Fused::in_unit>(at, row + byte + w, byte + w);
-          __builtin_memcpy(to.memory + w, &word, 4);
-        }
-      } else if constexpr (Fused::count > 1) {
-        load_parts<Fused>(at, row, byte, to);
-      }
-    });
+    each([&](vector& to) { load_vector<Fused, Interior>(at, row + byte, byte, to); });
   } else {
     // From the boundary at or below the first element on; the next lane has what lacks.
     constexpr int bytes = Fused::load_bytes;
@@ -557,9 +594,16 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
-  unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
-                            at.row(0) * Fused::bytes + at.col * Fused::pitch +
-                            Fused::lane_padding(at.lane, at.shift);
+  const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
+                     at.row(0) * Fused::bytes + at.col * Fused::pitch +
+                     Fused::lane_padding(at.lane, at.shift);
+  unsigned char* const to = memory.shared + (Fused::settles ? settled(offset) : offset);
+  int columns[count];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) {
+    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
+    if constexpr (Fused::settles_columns) { columns[i] = settled(offset + columns[i]); }
+  }
   // Some lanes are there for the copy alone, or for their neighbours.
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
                                   : !Fused::shifts || at.col < Fused::cols;
@@ -592,27 +636,65 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
     const loop_step here(round);
     if (round >= places::rounds || !at.any_exists(round)) { continue; }
     const int row = at.row(round);
+    const auto place = [&](int i) {
+      return (Fused::settles_columns ? memory.shared : to) + columns[i] +
+             round * places::apart * Fused::bytes;
+    };
     packed_elements<Out, count, Fused::copy_unit> copied[places::micro_rows] = {};
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const loop_step part(i);
-      if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-      if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
-      packed_elements<stored, places::micro_rows, Fused::chunk_unit> chunk;
-      unsigned char* const chunk_to = to + i * Fused::pitch - Fused::wrap_padding(i, at.shift) +
-                                      round * places::apart * Fused::bytes;
-      if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+    if constexpr (Fused::turns) {
+      // What is stored is put together row by row, and turned.
+      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
-        if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
-        if constexpr (Fused::recalls) {
-          chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+        if (!Interior && !at.row_exists(round, r)) { continue; }
+        if constexpr (Fused::combines) {
+          __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
         } else {
-          chunk.put(r, convert(loaded.rows[b][r].get(i)));
+          gathered_elements<Out, count, Fused::copy_unit> elements = {};
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+            elements.put(i, convert(loaded.rows[b][r].get(i)));
+          }
+          copied[r] = elements.packed();
+          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
         }
-        if constexpr (Fused::copies) { copied[r].put(i, chunk.get(r)); }
       }
-      if (fills) { chunk.store_to_shared(chunk_to); }
+      unsigned chunks[count][places::micro_rows * Fused::bytes / 4];
+      thread_transpose<Fused::bytes>(rows, chunks);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes) || !fills) { continue; }
+        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(chunks[i]));
+      }
+    } else {
+      gathered_elements<Out, count, Fused::copy_unit> gathered[places::micro_rows] = {};
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+        if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
+        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
+        unsigned char* const chunk_to = place(i);
+        if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r) {
+          if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
+          if constexpr (Fused::recalls) {
+            chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+          } else {
+            const stored element = convert(loaded.rows[b][r].get(i));
+            chunk.put(r, element);
+            if constexpr (Fused::copies) { gathered[r].put(i, element); }
+          }
+        }
+        if (fills) { chunk.packed().store_to_shared(chunk_to); }
+      }
+      if constexpr (Fused::copies) {
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r) { copied[r] = gathered[r].packed(); }
+      }
     }
     if constexpr (Fused::copies) {
       if ((round + 1) * places::apart <= Fused::skew_rows ||
@@ -672,7 +754,9 @@ struct recalled {
   static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = !Fused::splits_out && Fused::out_bytes > 8;
-  using vector = packed_elements<Out, count, (Fused::splits_out ? Fused::out_unit : vector_bytes)>;
+  static constexpr int unit = Fused::splits_out ? Fused::out_unit : vector_bytes;
+  using vector = packed_elements<Out, count, unit>;
+  using gathered = gathered_elements<Out, count, unit>;
   vector vectors[rounds];
 };
 
@@ -728,12 +812,12 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
           const auto elements =
               read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
           if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
-          typename recall::vector result;
+          typename recall::gathered result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
           }
-          result.store(address);
+          result.packed().store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
@@ -796,7 +880,8 @@ struct fused_arguments {
 template <class Fused>
 interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   // How far loads reach over the tile.
-  constexpr size_type reach = Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type reach =
+      Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
   constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
@@ -901,8 +986,8 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          unsigned block) {
   const tile_order::place at = arguments.tiles.order.in_matrix(block);
   fused_tile tile = place_tile<Fused, Kind>(arguments, at);
-  const fused_memory memory{shared, tile.copied, arguments.copy.stride_bytes,
-                            arguments.copy.in_step};
+  const fused_memory memory{Fused::settles_columns ? settled_shared(shared) : shared, tile.copied,
+                            arguments.copy.stride_bytes, arguments.copy.in_step};
   if (arguments.interior.contain(at)) {
     convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {
