@@ -117,7 +117,8 @@ struct fused_policy {
 /// tile, the fewer.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
                                                                     int out_bytes,
-                                                                    fused_loads loads) {
+                                                                    fused_loads loads, bool large) {
+  if (large) { return {256, 32, 8, 4, 512}; }
   const bool combines = kind == fusion::accumulate;
   const int stored = combines ? in_bytes : out_bytes;
   const int widest = larger(in_bytes, stored);
@@ -170,13 +171,21 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
+/// True where tiles pay that need more than the 48 KB every block may have, in matrices as those of has_large_policy:
+/// two outputs of halves as bytes 96 %, 92 without; of bytes 92, 86.
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
+                                                                int out_bytes) {
+  return kind == fusion::dual && in_bytes <= 2 && out_bytes == 1;
+}
+
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a
 /// copy at sectors; or, where old elements of other rows would wait in shared memory, those of the output do.
 ///
 /// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
 /// before it on.
-template <class In, class Out, fusion Kind, bool Aligned>
+template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 struct fused_shape {
+  static_assert(!Large || (Aligned && has_large_fused_policy(Kind, sizeof(In), sizeof(Out))), "");
   static constexpr bool copies = Kind == fusion::dual;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
   static constexpr int in_unit = access_width(in_bytes, alignof(In));
@@ -202,7 +211,8 @@ struct fused_shape {
       choose_loads(Kind, in_bytes, out_bytes, !whole_in || (splits_out && copies), Aligned);
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
-  static constexpr fused_policy wanted = tuned_fused_policy(Kind, in_bytes, out_bytes, loads);
+  static constexpr fused_policy wanted =
+      tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows : 1;
@@ -255,7 +265,7 @@ struct fused_shape {
   /// elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes * (recalls ? 2 : 1)};
-    while (result.tile_bytes() > default_shared_bytes ||
+    while ((result.tile_bytes() > default_shared_bytes && !Large) ||
            (combines && result.rows * result.cols() / threads * old_registers > 32)) {
       result.lanes /= 2;
     }
