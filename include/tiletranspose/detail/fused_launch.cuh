@@ -54,9 +54,16 @@ template <class Fused, fusion Kind, class In, class Out, class Op>
 __global__ void __launch_bounds__(Fused::threads,
                                   resident_blocks(Fused::threads, fused_blocks<Fused, In, Out>()))
     fused_kernel(const __grid_constant__ fused_arguments arguments, const __grid_constant__ Op op) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  convert_tile<Fused, Kind, In, Out>(static_block<Fused::threads>{}, tiletranspose_dynamic_shared,
-                                     arguments, op, blockIdx.x);
+  constexpr static_block<Fused::threads> block{};
+  // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
+  if constexpr (Fused::shared_bytes <= default_shared_bytes) {
+    __shared__ __align__(16) unsigned char shared[Fused::shared_bytes];
+    convert_tile<Fused, Kind, In, Out>(block, shared, arguments, op, blockIdx.x);
+  } else {
+    extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+    convert_tile<Fused, Kind, In, Out>(block, tiletranspose_dynamic_shared, arguments, op,
+                                       blockIdx.x);
+  }
 }
 
 /// The copy's part beside a part of the problem, which starts some rows down or some columns across.
@@ -114,9 +121,11 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   Op own_op = op;
   void* pointers[] = {&all, &own_op};
   const auto kernel = &fused_kernel<Fused, Kind, In, Out, Op>;
-  const cudaError_t status = allow_shared_bytes(kernel, Fused::shared_bytes);
+  constexpr size_type shared_bytes =
+      Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
+  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
   if (status != cudaSuccess) { return status; }
-  return start(kernel, blocks, Fused::threads, Fused::shared_bytes, pointers, stream);
+  return start(kernel, blocks, Fused::threads, shared_bytes, pointers, stream);
 }
 
 /// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or
