@@ -102,9 +102,9 @@ int drain_ways() {
   return worst;
 }
 
-template <class In, class Out, fusion Kind, bool Aligned>
+template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 void check() {
-  using fused = fused_shape<In, Out, Kind, Aligned>;
+  using fused = fused_shape<In, Out, Kind, Aligned, Large>;
   INFO(fused::in_bytes << " bytes by " << fused::in_unit << " to " << fused::out_bytes << " by "
                        << fused::out_unit << ", kind " << static_cast<int>(Kind)
                        << (Aligned ? ", aligned" : ""));
@@ -147,6 +147,8 @@ TEST_CASE("fused banks: small elements", "[banks]") {
   check_outputs<item<1>>();
   check_outputs<item<2>>();
   check_outputs<item<3, 1>>();
+  check<item<1>, item<1>, fusion::dual, true, true>();
+  check<item<2>, item<1>, fusion::dual, true, true>();
 }
 
 TEST_CASE("fused banks: words", "[banks]") {

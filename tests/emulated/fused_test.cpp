@@ -52,7 +52,8 @@ struct placement {
   std::size_t in_offset = 0, out_offset = 0, copy_offset = 0;
 };
 
-enum class call { transform, accumulate, dual };
+// The last one is a dual call with the tiles of matrices that are too large to be emulated.
+enum class call { transform, accumulate, dual, large_dual };
 
 template <call Call, class In, class Out>
 void check(placement p) {
@@ -77,7 +78,9 @@ void check(placement p) {
       const In& value = in.data()[y * p.in_stride + x];
       Out& result = want_out[x * p.out_stride + y];
       result = Call == call::accumulate ? combined(value, result) : converted<In, Out>(value);
-      if (Call == call::dual) { want_copy[y * p.copy_stride + x] = result; }
+      if (Call == call::dual || Call == call::large_dual) {
+        want_copy[y * p.copy_stride + x] = result;
+      }
     }
   }
   const tt::matrix_view<const In> from{in.data(), p.ny, p.nx, p.in_stride};
@@ -96,8 +99,16 @@ void check(placement p) {
     });
   } else {
     cpu::this_device().options.knows(beside);
-    status = tt::transform_transpose_dual(beside, to, from,
-                                          [](const In& v) { return converted<In, Out>(v); });
+    const auto op = [](const In& v) { return converted<In, Out>(v); };
+    if constexpr (Call == call::dual) {
+      status = tt::transform_transpose_dual(beside, to, from, op);
+    } else {
+      using tile = tt::detail::fused_shape<In, Out, tt::detail::fusion::dual, true, true>;
+      status = tt::detail::launch_fused_tiles<tile, tt::detail::fusion::dual, In, Out>(
+          {from.data, to.data, p.in_stride * sizeof(In), p.out_stride * sizeof(Out), 0, 0, p.nx,
+           p.ny, false},
+          {beside.data, p.copy_stride * sizeof(Out), 0, false}, op, nullptr);
+    }
   }
   INFO("call " << static_cast<int>(Call) << ", " << sizeof(In) << " to " << sizeof(Out)
                << " bytes, nx " << p.nx << ", ny " << p.ny << ", strides " << p.in_stride << ", "
@@ -147,6 +158,13 @@ TEST_CASE("fused: 2-byte elements") {
   check_calls<element<2>, element<2>>(384, 384);
   check_calls<element<2>, element<1>>(704, 640);
   check_calls<element<2>, element<4>>(384, 192);
+}
+
+TEST_CASE("fused: large tiles of halves as bytes") {
+  check<call::large_dual, element<2>, element<1>>({520, 800, 544, 0, 544});
+  placement skewed{520, 803, 544, 0, 544};
+  skewed.out_offset = 1;
+  check<call::large_dual, element<2>, element<1>>(skewed);
 }
 
 TEST_CASE("fused: 4-byte elements") {

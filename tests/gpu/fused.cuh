@@ -79,6 +79,8 @@ struct dual_call {
   static constexpr bool takes_old = false;
   static constexpr bool copies = true;
 };
+// The same by the tiles of large matrices, whatever the size.
+struct large_dual_call : dual_call {};
 
 template <class Call, class U, class T, class Op>
 cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const T* in, Op op) {
@@ -86,7 +88,13 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
   const tt::matrix_view<const T> from{in, s.ny, s.nx, p.in_stride};
   const tt::matrix_view<U> to{out, s.nx, s.ny, p.out_stride};
   const tt::matrix_view<U> beside{copy, s.ny, s.nx, p.copy_stride};
-  if constexpr (Call::takes_old) {
+  if constexpr (std::is_same_v<Call, large_dual_call>) {
+    using tt::detail::fusion;
+    using tile = tt::detail::fused_shape<T, U, fusion::dual, true, true>;
+    return tt::detail::launch_fused_tiles<tile, fusion::dual, T, U>(
+        {in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false},
+        {copy, p.copy_stride * sizeof(U), 0, false}, op, nullptr);
+  } else if constexpr (Call::takes_old) {
     return dense ? tt::accumulate_transpose(out, in, s.nx, s.ny, op)
                  : tt::accumulate_transpose(to, from, op);
   } else if constexpr (Call::copies) {

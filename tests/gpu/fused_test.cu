@@ -268,6 +268,16 @@ TEST_CASE("dual: every path at a small size", "[dual][quick]") {
   }
 }
 
+TEST_CASE("dual: large tiles", "[dual][quick]") {
+  require_device();
+  random_source random;
+  // Rows of the output are whole sectors, or not.
+  for (const std::size_t rows : {800, 803}) {
+    check_fused<large_dual_call>({520, rows}, {544, 0, 544, 0, 0, 0}, random, every_byte(),
+                                 every_byte(), inverted{}, inverted{});
+  }
+}
+
 TEST_CASE("dual: float to half", "[dual]") {
   require_device();
   check_many<dual_call, __half>(some_floats(), to_half{},

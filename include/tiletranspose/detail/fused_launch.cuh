@@ -26,6 +26,7 @@ constexpr int fused_blocks() {
   const bool crowded = (Fused::splits_out && out % 2 != 0 && loads > 96) || narrows_parts;
   const bool converts_many =
       Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
+  const bool narrows = Fused::shifts && !Fused::combines && out < in;
   const bool narrows_words = Fused::combines && in > 2 && out <= 2;
   const bool widens = Fused::combines && in <= 2 && out > in;
   const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
@@ -34,9 +35,10 @@ constexpr int fused_blocks() {
   const bool few = in + out > 8 || (Fused::recalls && in + out == 8) || converts_many ||
                    narrows_words || widens || copies_alike || adds_alike;
   const int blocks = in + out > 16 || crowded ? 1
-                     : Fused::threads == 512  ? (Fused::count == 1 && Fused::whole_in ? 3
-                                                 : Fused::splits_out                  ? 1
-                                                                                      : 2)
+                     : Fused::threads == 512
+                         ? ((Fused::count == 1 && Fused::whole_in) || narrows ? 3
+                            : Fused::splits_out                               ? 1
+                                                                              : 2)
                      : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
                      : few                                                         ? 3
                      : Fused::shifts && !Fused::combines && in != out              ? 5
@@ -48,17 +50,20 @@ constexpr int fused_blocks() {
 #endif
 }
 
-template <fusion Kind, bool Aligned, class In, class Out, class Op>
-__global__ void __launch_bounds__(
-    fused_shape<In, Out, Kind, Aligned>::threads,
-    resident_blocks(fused_shape<In, Out, Kind, Aligned>::threads,
-                    fused_blocks<fused_shape<In, Out, Kind, Aligned>, In, Out>()))
-    fused_kernel(const __grid_constant__ tile_arguments arguments, const row_major_copy copy,
-                 const __grid_constant__ Op op) {
-  using fused = fused_shape<In, Out, Kind, Aligned>;
-  __shared__ __align__(16) unsigned char shared[fused::shared_bytes];
-  convert_tile<fused, Kind, In, Out>(static_block<fused::threads>{}, shared, arguments, copy, op,
-                                     blockIdx.x);
+template <class Fused, fusion Kind, class In, class Out, class Op>
+__global__ void __launch_bounds__(Fused::threads,
+                                  resident_blocks(Fused::threads, fused_blocks<Fused, In, Out>()))
+    fused_kernel(const __grid_constant__ fused_arguments arguments, const __grid_constant__ Op op) {
+  constexpr static_block<Fused::threads> block{};
+  // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
+  if constexpr (Fused::shared_bytes <= default_shared_bytes) {
+    __shared__ __align__(16) unsigned char shared[Fused::shared_bytes];
+    convert_tile<Fused, Kind, In, Out>(block, shared, arguments, op, blockIdx.x);
+  } else {
+    extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+    convert_tile<Fused, Kind, In, Out>(block, tiletranspose_dynamic_shared, arguments, op,
+                                       blockIdx.x);
+  }
 }
 
 /// The copy's part beside a part of the problem, which starts some rows down or some columns across.
@@ -74,22 +79,26 @@ inline row_major_copy copy_beside(const row_major_copy& copy, const tile_problem
   return result;
 }
 
-template <fusion Kind, bool Aligned, class In, class Out, class Op>
-cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const Op& op,
-                         cudaStream_t stream) {
-  using fused = fused_shape<In, Out, Kind, Aligned>;
-  const unsigned mask = fused::keeps_elements ? 0 : sector_mask(problem, 1);
-  tile_arguments arguments{problem, {}, mask, fused::cols};
+/// True where loads of the input that start where vectors of the copy do are whole accesses.
+template <class Fused>
+bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
+  const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
+    return reinterpret_cast<size_type>(data) / bytes % Fused::count * Fused::count +
+           stride_bytes / bytes % Fused::count;
+  };
+  return phase(problem.in, problem.in_stride_bytes, Fused::in_bytes) ==
+         phase(copy.data, copy.stride_bytes, Fused::out_bytes);
+}
+
+template <class Fused, fusion Kind, class In, class Out, class Op>
+cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
+                               cudaStream_t stream) {
+  const unsigned mask = Fused::keeps_elements ? 0 : sector_mask(problem, 1);
+  tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
-  if (fused::deals && Kind == fusion::dual) {
+  if (Fused::deals && Kind == fusion::dual) {
     copy.sector_mask = sector_bytes - 1;
-    // Loads of the input start where vectors of the copy do.
-    const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
-      return reinterpret_cast<size_type>(data) / bytes % fused::count * fused::count +
-             stride_bytes / bytes % fused::count;
-    };
-    copy.in_step = phase(problem.in, problem.in_stride_bytes, sizeof(In)) ==
-                   phase(copy.data, copy.stride_bytes, sizeof(Out));
+    copy.in_step = starts_in_step<Fused>(problem, copy);
   }
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
@@ -99,19 +108,24 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
   // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
   // 91.6, 93.0.
   const int strip_width = Kind == fusion::dual ? 512 : 1;
-  if (!order_tiles(arguments, 1, sizeof(Out), fused::piece_bytes, strip_width, blocks)) {
+  if (!order_tiles(arguments, 1, sizeof(Out), Fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
       const bool copies = Kind == fusion::dual;
-      return launch_fused<Kind, Aligned, In, Out>(
+      return launch_fused_tiles<Fused, Kind, In, Out>(
           part, copies ? copy_beside(copy, problem, part, sizeof(In), sizeof(Out)) : copy, op,
           stream);
     });
   }
   arguments.problem.nx = problem.nx;
+  fused_arguments all{arguments, find_interior<Fused>(problem, mask != 0), copy};
   Op own_op = op;
-  void* pointers[] = {&arguments, &copy, &own_op};
-  return start(&fused_kernel<Kind, Aligned, In, Out, Op>, blocks, fused::threads, 0, pointers,
-               stream);
+  void* pointers[] = {&all, &own_op};
+  const auto kernel = &fused_kernel<Fused, Kind, In, Out, Op>;
+  constexpr size_type shared_bytes =
+      Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
+  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+  if (status != cudaSuccess) { return status; }
+  return start(kernel, blocks, Fused::threads, shared_bytes, pointers, stream);
 }
 
 /// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or
@@ -119,19 +133,26 @@ cudaError_t launch_fused(const tile_problem& problem, row_major_copy copy, const
 template <fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
                          cudaStream_t stream) {
+  using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (fused_shape<In, Out, Kind, false>::recalls) {
+  if constexpr (any::recalls) {
     if (sector_mask(problem, 1) == 0) {
-      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+      return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
     }
-  } else if constexpr (aligned::loads != fused_shape<In, Out, Kind, false>::loads) {
+  } else if constexpr (aligned::loads != any::loads) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     if (in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0) {
-      return launch_fused<Kind, true, In, Out>(problem, copy, op, stream);
+      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out))) {
+        using large = fused_shape<In, Out, Kind, true, true>;
+        if (fills_large_tiles<large>(problem)) {
+          return launch_fused_tiles<large, Kind, In, Out>(problem, copy, op, stream);
+        }
+      }
+      return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
     }
   }
-  return launch_fused<Kind, false, In, Out>(problem, copy, op, stream);
+  return launch_fused_tiles<any, Kind, In, Out>(problem, copy, op, stream);
 }
 
 /// out(x, y) = op(in(y, x)), or with the old out(x, y) as a second argument.

@@ -101,7 +101,10 @@ struct tile_order {
 
   TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
     const unsigned batch = matrix.quotient(block);
-    const unsigned tile = matrix.remainder(block, batch);
+    return in_matrix(matrix.remainder(block, batch), batch);
+  }
+  /// The place of a tile, counted from the matrix' first one.
+  TILETRANSPOSE_FUNCTION place in_matrix(unsigned tile, unsigned batch = 0) const {
     const unsigned at_strip = strip.quotient(tile);
     const unsigned in_strip = strip.remainder(tile, at_strip);
     const divider columns = at_strip == last_strip ? last_width : width;

@@ -60,6 +60,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
   return power;
 }
 
+/// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
+/// time anew and in between of loads that should be under way together (nvcc 13.0; accumulation of floats 93 and 51 % of
+/// cudaMemcpyAsync with and without, H200, 2026-11-22).
+TILETRANSPOSE_FUNCTION int settled(int value) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("" : "+r"(value));
+#endif
+  return value;
+}
+
+/// The same of a place in shared memory.
+TILETRANSPOSE_FUNCTION unsigned char* settled_shared(unsigned char* shared) {
+#if TILETRANSPOSE_ON_DEVICE
+  return static_cast<unsigned char*>(
+      __cvta_shared_to_generic(settled(static_cast<int>(__cvta_generic_to_shared(shared)))));
+#else
+  return shared;
+#endif
+}
+
 /// How rows of the input are loaded.
 enum class fused_loads {
   elements,  ///< one element a lane
@@ -97,7 +117,8 @@ struct fused_policy {
 /// tile, the fewer.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
                                                                     int out_bytes,
-                                                                    fused_loads loads) {
+                                                                    fused_loads loads, bool large) {
+  if (large) { return {256, 32, 8, 4, 512}; }
   const bool combines = kind == fusion::accumulate;
   const int stored = combines ? in_bytes : out_bytes;
   const int widest = larger(in_bytes, stored);
@@ -118,6 +139,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       }
       // Bytes: 85 %; 76 by 8 x 8 elements.
       if (in_bytes == 1 && out_bytes == 1) { return {128, 32, 8, 4}; }
+      // 89 %; 87.5 by 128 rows and 256 threads.
+      if (!combines && in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
       return {out_bytes <= 2   ? 128
               : out_bytes <= 8 ? 64
                                : 32,
@@ -148,13 +171,21 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
+/// True where tiles pay that need more than the 48 KB every block may have, in matrices as those of has_large_policy:
+/// two outputs of halves as bytes 96 %, 92 without; of bytes 92, 86.
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
+                                                                int out_bytes) {
+  return kind == fusion::dual && in_bytes <= 2 && out_bytes == 1;
+}
+
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a
 /// copy at sectors; or, where old elements of other rows would wait in shared memory, those of the output do.
 ///
 /// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
 /// before it on.
-template <class In, class Out, fusion Kind, bool Aligned>
+template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 struct fused_shape {
+  static_assert(!Large || (Aligned && has_large_fused_policy(Kind, sizeof(In), sizeof(Out))), "");
   static constexpr bool copies = Kind == fusion::dual;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
   static constexpr int in_unit = access_width(in_bytes, alignof(In));
@@ -180,7 +211,8 @@ struct fused_shape {
       choose_loads(Kind, in_bytes, out_bytes, !whole_in || (splits_out && copies), Aligned);
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
-  static constexpr fused_policy wanted = tuned_fused_policy(Kind, in_bytes, out_bytes, loads);
+  static constexpr fused_policy wanted =
+      tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows : 1;
@@ -233,7 +265,7 @@ struct fused_shape {
   /// elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes * (recalls ? 2 : 1)};
-    while (result.tile_bytes() > default_shared_bytes ||
+    while ((result.tile_bytes() > default_shared_bytes && !Large) ||
            (combines && result.rows * result.cols() / threads * old_registers > 32)) {
       result.lanes /= 2;
     }
@@ -276,6 +308,15 @@ struct fused_shape {
   static_assert(unit < bytes || fill_ways == 1, "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
+  /// Whether what a thread stores is put together row by row and turned in registers: rows that a copy takes as they are,
+  /// and elements that nothing is computed of yet.
+  static constexpr bool turns = micro_rows > 1 && (copies || combines) && bytes <= 2 &&
+                                micro_rows* bytes % 4 == 0 && count* bytes % 4 == 0;
+  /// Whether the place of an element, or of each column's, is `settled` before it is used: halves to copy and transpose as
+  /// bytes 84, 86 %, bytes 66, 69; floats lose half a point.
+  static constexpr bool settles =
+      recalls || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
+  static constexpr bool settles_columns = deals && in_bytes <= 2 && out_bytes == 1;
   static constexpr int copy_unit = splits_out ? out_unit : access_width(count * out_bytes);
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
@@ -448,6 +489,25 @@ TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char*
   return result;
 }
 
+/// Loads what exists of the vector at `address`, `byte` bytes after the tile's first column.
+template <class Fused, bool Interior, class Places>
+TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
+                                        typename Fused::vector& to) {
+  if (Interior ||
+      (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
+    to.template load<Fused::fetched>(address);
+  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < Fused::load_bytes; w += 4) {
+      const loop_step part(w);
+      const unsigned word = load_word<Fused::in_unit>(at, address + w, byte + w);
+      __builtin_memcpy(to.memory + w, &word, 4);
+    }
+  } else if constexpr (Fused::count > 1) {
+    load_parts<Fused>(at, address - byte, byte, to);
+  }
+}
+
 /// Starts the loads of a batch.
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
@@ -475,20 +535,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
       each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
       return;
     }
-    each([&](vector& to) {
-      if (Interior || (byte >= source.first_byte && byte + Fused::load_bytes <= source.end_byte)) {
-        to.template load<Fused::fetched>(row + byte);
-      } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
-        TILETRANSPOSE_UNROLL
-        for (int w = 0; w < Fused::load_bytes; w += 4) {
-          const loop_step part(w);
-          const unsigned word = load_word<Fused::in_unit>(at, row + byte + w, byte + w);
-          __builtin_memcpy(to.memory + w, &word, 4);
-        }
-      } else if constexpr (Fused::count > 1) {
-        load_parts<Fused>(at, row, byte, to);
-      }
-    });
+    each([&](vector& to) { load_vector<Fused, Interior>(at, row + byte, byte, to); });
   } else {
     // From the boundary at or below the first element on; the next lane has what lacks.
     constexpr int bytes = Fused::load_bytes;
@@ -558,9 +605,16 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
-  unsigned char* const to = memory.shared + Fused::row_offset(0) + Fused::lead_bytes +
-                            at.row(0) * Fused::bytes + at.col * Fused::pitch +
-                            Fused::lane_padding(at.lane, at.shift);
+  const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
+                     at.row(0) * Fused::bytes + at.col * Fused::pitch +
+                     Fused::lane_padding(at.lane, at.shift);
+  unsigned char* const to = memory.shared + (Fused::settles ? settled(offset) : offset);
+  int columns[count];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) {
+    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
+    if constexpr (Fused::settles_columns) { columns[i] = settled(offset + columns[i]); }
+  }
   // Some lanes are there for the copy alone, or for their neighbours.
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
                                   : !Fused::shifts || at.col < Fused::cols;
@@ -593,27 +647,65 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
     const loop_step here(round);
     if (round >= places::rounds || !at.any_exists(round)) { continue; }
     const int row = at.row(round);
+    const auto place = [&](int i) {
+      return (Fused::settles_columns ? memory.shared : to) + columns[i] +
+             round * places::apart * Fused::bytes;
+    };
     packed_elements<Out, count, Fused::copy_unit> copied[places::micro_rows] = {};
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const loop_step part(i);
-      if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-      if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
-      packed_elements<stored, places::micro_rows, Fused::chunk_unit> chunk;
-      unsigned char* const chunk_to = to + i * Fused::pitch - Fused::wrap_padding(i, at.shift) +
-                                      round * places::apart * Fused::bytes;
-      if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+    if constexpr (Fused::turns) {
+      // What is stored is put together row by row, and turned.
+      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
-        if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
-        if constexpr (Fused::recalls) {
-          chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+        if (!Interior && !at.row_exists(round, r)) { continue; }
+        if constexpr (Fused::combines) {
+          __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
         } else {
-          chunk.put(r, convert(loaded.rows[b][r].get(i)));
+          gathered_elements<Out, count, Fused::copy_unit> elements = {};
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+            elements.put(i, convert(loaded.rows[b][r].get(i)));
+          }
+          copied[r] = elements.packed();
+          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
         }
-        if constexpr (Fused::copies) { copied[r].put(i, chunk.get(r)); }
       }
-      if (fills) { chunk.store_to_shared(chunk_to); }
+      unsigned chunks[count][places::micro_rows * Fused::bytes / 4];
+      thread_transpose<Fused::bytes>(rows, chunks);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes) || !fills) { continue; }
+        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(chunks[i]));
+      }
+    } else {
+      gathered_elements<Out, count, Fused::copy_unit> gathered[places::micro_rows] = {};
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+        if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
+        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
+        unsigned char* const chunk_to = place(i);
+        if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r) {
+          if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
+          if constexpr (Fused::recalls) {
+            chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+          } else {
+            const stored element = convert(loaded.rows[b][r].get(i));
+            chunk.put(r, element);
+            if constexpr (Fused::copies) { gathered[r].put(i, element); }
+          }
+        }
+        if (fills) { chunk.packed().store_to_shared(chunk_to); }
+      }
+      if constexpr (Fused::copies) {
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r) { copied[r] = gathered[r].packed(); }
+      }
     }
     if constexpr (Fused::copies) {
       if ((round + 1) * places::apart <= Fused::skew_rows ||
@@ -673,7 +765,9 @@ struct recalled {
   static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = !Fused::splits_out && Fused::out_bytes > 8;
-  using vector = packed_elements<Out, count, (Fused::splits_out ? Fused::out_unit : vector_bytes)>;
+  static constexpr int unit = Fused::splits_out ? Fused::out_unit : vector_bytes;
+  using vector = packed_elements<Out, count, unit>;
+  using gathered = gathered_elements<Out, count, unit>;
   vector vectors[rounds];
 };
 
@@ -729,12 +823,12 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
           const auto elements =
               read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
           if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
-          typename recall::vector result;
+          typename recall::gathered result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
           }
-          result.store(address);
+          result.packed().store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
@@ -773,39 +867,89 @@ TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* sh
   }
 }
 
-/// The tile's place in the copy.
+/// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
+/// on, likewise columns. A launch works them out once; blocks that did so took a fifth of their instructions for it.
+struct interior_tiles {
+  unsigned first_row;
+  unsigned rows;
+  unsigned first_col;
+  unsigned cols;
+
+  TILETRANSPOSE_FUNCTION bool contain(const tile_order::place& at) const {
+    return static_cast<unsigned>(at.row_tile) - first_row < rows &&
+           static_cast<unsigned>(at.col_tile) - first_col < cols;
+  }
+};
+
+struct fused_arguments {
+  tile_arguments tiles;
+  interior_tiles interior;
+  row_major_copy copy;
+};
+
+/// The interior tiles of a problem whose output rows are skewed, or are not.
 template <class Fused>
-TILETRANSPOSE_FUNCTION unsigned char* place_in_copy(const tile_order::place& at,
-                                                    const row_major_copy& copy) {
-  return static_cast<unsigned char*>(copy.data) + at.row_tile * Fused::rows * copy.stride_bytes +
-         at.col_tile * Fused::cols * Fused::out_bytes;
+interior_tiles find_interior(const tile_problem& problem, bool skewed) {
+  // How far loads reach over the tile.
+  constexpr size_type reach =
+      Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
+  const auto between = [](size_type first, size_type end) {
+    return static_cast<unsigned>(end > first ? end - first : 0);
+  };
+  const size_type first_row = skewed ? divide_up(Fused::skew_rows, Fused::rows) : 0;
+  const size_type first_col = divide_up(reach, row_bytes);
+  const size_type bytes = problem.nx * Fused::in_bytes;
+  return {static_cast<unsigned>(first_row), between(first_row, problem.ny / Fused::rows),
+          static_cast<unsigned>(first_col),
+          between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
 
-/// A block's tile; `interior` where each of its loads and stores is inside of the matrices.
+/// A block's tile: its source, its target and its place in the copy, where there is one.
 struct fused_tile {
   tile_source source;
   tile_target target;
   unsigned char* copied;
-  bool interior;
 };
 
+/// What exists of the tile is left open where all of it does.
 template <class Fused, fusion Kind>
-TILETRANSPOSE_FUNCTION fused_tile place_tile(const tile_arguments& arguments,
-                                             const row_major_copy& copy, unsigned tile) {
-  const tile_order::place at = arguments.order(tile);
-  fused_tile result{make_source<Fused::in_bytes, Fused>(arguments, at),
-                    make_target<Fused>(arguments, at), nullptr, false};
-  // Columns of tiles may be there for the end of the copy alone.
-  result.target.rows = larger(result.target.rows, 0);
-  if constexpr (Kind == fusion::dual) { result.copied = place_in_copy<Fused>(at, copy); }
-  // How far loads reach over the tile.
-  constexpr int row_bytes = Fused::cols * Fused::in_bytes;
-  constexpr int reach = Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
-  const tile_source& source = result.source;
-  result.interior = source.first_row <= (arguments.sector_mask != 0 ? -Fused::skew_rows : 0) &&
-                    source.end_row >= Fused::rows && source.first_byte <= -reach &&
-                    source.end_byte >= row_bytes + reach;
+TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
+                                             const tile_order::place& at) {
+  const tile_problem& problem = arguments.tiles.problem;
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  fused_tile result{};
+  result.source.first = static_cast<const unsigned char*>(problem.in) +
+                        first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
+  result.source.stride_bytes = problem.in_stride_bytes;
+  result.target.first = static_cast<unsigned char*>(problem.out) +
+                        first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
+  result.target.stride_bytes = problem.out_stride_bytes;
+  result.target.sector_mask = arguments.tiles.sector_mask;
+  if constexpr (Kind == fusion::dual) {
+    result.copied = static_cast<unsigned char*>(arguments.copy.data) +
+                    first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
+  }
   return result;
+}
+
+/// Finds out what exists of a tile.
+template <class Fused>
+TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_order::place& at,
+                                       fused_tile& tile) {
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  tile.source.first_row = clipped_distance(first_row, 0);
+  tile.source.end_row = clipped_distance(first_row, problem.ny);
+  tile.source.first_byte = clipped_distance(first_col * Fused::in_bytes, 0);
+  tile.source.end_byte =
+      clipped_distance(first_col * Fused::in_bytes, problem.nx * Fused::in_bytes);
+  // Columns of tiles may be there for the end of the copy alone.
+  tile.target.rows = larger(smaller(clipped_distance(first_col, problem.nx), Fused::cols), 0);
+  tile.target.first_byte = clipped_distance(first_row * Fused::out_bytes, 0);
+  tile.target.end_byte =
+      clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
 }
 
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
@@ -849,13 +993,16 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
-                                         const tile_arguments& arguments,
-                                         const row_major_copy& copy, const Op& op, unsigned block) {
-  const fused_tile tile = place_tile<Fused, Kind>(arguments, copy, block);
-  const fused_memory memory{shared, tile.copied, copy.stride_bytes, copy.in_step};
-  if (tile.interior) {
+                                         const fused_arguments& arguments, const Op& op,
+                                         unsigned block) {
+  const tile_order::place at = arguments.tiles.order.in_matrix(block);
+  fused_tile tile = place_tile<Fused, Kind>(arguments, at);
+  const fused_memory memory{Fused::settles_columns ? settled_shared(shared) : shared, tile.copied,
+                            arguments.copy.stride_bytes, arguments.copy.in_step};
+  if (arguments.interior.contain(at)) {
     convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {
+    bound_tile<Fused>(arguments.tiles.problem, at, tile);
     convert_tile_between<Fused, false, Kind, In, Out>(group, memory, tile, op);
   }
 }
