@@ -35,6 +35,35 @@ struct convert {
     return To(static_cast<float>(value));
   }
 };
+// Pixels, three bytes each, one of which is the grey one.
+struct pixel {
+  unsigned char red, green, blue;
+};
+struct colours {
+  float red, green, blue;
+};
+struct to_grey {
+  __device__ unsigned char operator()(pixel p) const {
+    return static_cast<unsigned char>((77 * p.red + 150 * p.green + 29 * p.blue) / 256);
+  }
+};
+struct swap_ends {
+  __device__ pixel operator()(pixel p) const { return {p.blue, p.green, p.red}; }
+};
+struct to_colours {
+  __device__ colours operator()(pixel p) const {
+    return {static_cast<float>(p.red) / 256, static_cast<float>(p.green) / 256,
+            static_cast<float>(p.blue) / 256};
+  }
+};
+struct from_colours {
+  __device__ pixel operator()(colours c) const {
+    const auto byte = [](float value) {
+      return static_cast<unsigned char>(__float2uint_rz(value));
+    };
+    return {byte(c.red), byte(c.green), byte(c.blue)};
+  }
+};
 struct triple {
   template <class T>
   __device__ T operator()(T value) const {
@@ -104,7 +133,7 @@ __global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shap
 // ---- the same bytes in order --------------------------------------------------------------------
 
 template <int Bytes>
-struct alignas(Bytes) word_of {
+struct alignas(tt::access_width(Bytes)) word_of {
   unsigned char bytes[Bytes];
 };
 
@@ -133,7 +162,8 @@ __global__ void __launch_bounds__(256)
 // Leaves out what is less than a block.
 template <form Form, class T, class U>
 cudaError_t move_streams(U* out, U* copy, const T* in, std::size_t elements) {
-  constexpr int group = 16 / static_cast<int>(std::max(sizeof(T), sizeof(U)));
+  constexpr int widest = static_cast<int>(std::max(sizeof(T), sizeof(U)));
+  constexpr int group = 16 % widest == 0 ? 16 / widest : 4;  // pixels: whole words
   using in_word = word_of<group* static_cast<int>(sizeof(T))>;
   using out_word = word_of<group* static_cast<int>(sizeof(U))>;
   move_in_order<Form, sizeof(in_word), sizeof(out_word)>
@@ -267,6 +297,10 @@ void register_fused_cases() {
                                                  conjugate{});
   add<transform, cuDoubleComplex, cuDoubleComplex>(
       op, "complex-double-conjugate", {shape{8192, 16384}, shape{8191, 16381}}, conjugate{});
+  add<transform, pixel, byte>(op, "3-byte-to-1-byte", {even, odd}, to_grey{});
+  add<transform, pixel, pixel>(op, "3-byte-to-3-byte", {even, odd}, swap_ends{});
+  add<transform, pixel, colours>(op, "3-byte-to-12-byte", {even, odd}, to_colours{});
+  add<transform, colours, pixel>(op, "12-byte-to-3-byte", {even, odd}, from_colours{});
 
   const goal sum{"accumulate", "fused accumulation, bytes moved", 93};
   add<accumulate, float, float>(sum, "float", {even, odd}, update{});

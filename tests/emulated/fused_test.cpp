@@ -189,3 +189,17 @@ TEST_CASE("fused: elements that are moved in parts") {
   check_calls<element<32, 16>, element<32, 16>>(48, 96);
   check_calls<element<64, 4>, element<64, 4>>(48, 96);
 }
+
+// Elements that start at any byte, or any second one, to single bytes, to others that do, and to whole ones.
+TEST_CASE("fused: packed elements") {
+  check_calls<element<3, 1>, element<12, 4>>(192, 96);
+  check_calls<element<4, 1>, element<1>>(192, 384);
+  check_calls<element<5, 1>, element<1>>(192, 384);
+  check_calls<element<5, 1>, element<5, 1>>(192, 192);
+  check_calls<element<6, 2>, element<2>>(192, 384);
+  check_calls<element<7, 1>, element<3, 1>>(192, 192);
+  check_calls<element<8, 1>, element<4>>(192, 192);
+  check_calls<element<12, 4>, element<3, 1>>(192, 192);
+  check_calls<element<14, 2>, element<6, 2>>(96, 192);
+  check_calls<element<33, 1>, element<2>>(48, 384);
+}

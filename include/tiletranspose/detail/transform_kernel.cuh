@@ -21,8 +21,10 @@
 
 #include <tiletranspose/detail/packed_elements.cuh>
 #include <tiletranspose/detail/shuffle.cuh>
+#include <tiletranspose/detail/spanned_words.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
 #include <tiletranspose/detail/tile_pieces.cuh>
+#include <tiletranspose/policy.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -85,14 +87,16 @@ enum class fused_loads {
   elements,  ///< one element a lane
   vectors,   ///< several, where rows start at multiples of 16 bytes
   shifted,   ///< several, from their own boundary on, shifted together with those of the next lane
-  dealt  ///< vectors that start at their own boundaries or those of a copy, dealt out element by element
+  dealt,  ///< vectors that start at their own boundaries or those of a copy, dealt out element by element
+  spanned  ///< the words that elements lie in which start at any byte, shifted together
 };
 
 /// How a row is loaded, and thereby what a launch has to know about alignment.
-TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in_bytes,
+TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in_bytes, int in_unit,
                                                              int out_bytes, bool parts,
                                                              bool aligned) {
   const bool copies = kind == fusion::dual;
+  if (in_unit < 4 && in_unit < in_bytes) { return fused_loads::spanned; }
   if (parts) { return fused_loads::elements; }
   if (aligned && in_bytes < (copies ? 16 : 4)) { return fused_loads::vectors; }
   if (!aligned && copies && in_bytes <= 8 && out_bytes <= 8) { return fused_loads::dealt; }
@@ -159,6 +163,19 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
                                : 32,
               (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes), 4 / in_bytes,
               larger(4 / stored, 1)};
+    case fused_loads::spanned: {
+      if (kind != fusion::transform) { break; }
+      const bool divides = 16 % out_bytes == 0;  // an access of the output
+      // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
+      // 93 and 88, 67 and 66 by one; to 12 92 and 93, 70 and 71. 5 bytes to 1: 95 and 83; 89 and 76.
+      const int count = in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
+      const int lanes = in_bytes > 16 ? 16 : (count == 1 ? 64 : 32) / (out_bytes <= 4 ? 1 : 2);
+      return {out_bytes <= 2   ? 128
+              : out_bytes <= 8 ? 64
+                               : 32,
+              lanes, count, larger(4 / stored, 1),
+              divides || out_bytes == 3 || out_bytes > 8 ? 256 : 128};
+    }
     default:
       break;
   }
@@ -207,16 +224,23 @@ struct fused_shape {
   static constexpr int bytes = static_cast<int>(sizeof(stored));
   static constexpr int unit = access_width(bytes, alignof(stored));
 
-  static constexpr fused_loads loads =
-      choose_loads(Kind, in_bytes, out_bytes, !whole_in || (splits_out && copies), Aligned);
+  static constexpr fused_loads loads = choose_loads(Kind, in_bytes, in_unit, out_bytes,
+                                                    !whole_in || (splits_out && copies), Aligned);
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
+  static constexpr bool spans = loads == fused_loads::spanned;
   static constexpr fused_policy wanted =
       tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
-  static constexpr int micro_rows = unit == bytes ? wanted.micro_rows : 1;
+  /// Rows of small packed elements are stored together, as whole words.
+  static constexpr bool packs = spans && !combines && unit < 4 && unit < bytes && bytes <= 8;
+  static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
+                                    : packs       ? word_elements(bytes)
+                                                  : 1;
   static constexpr int load_bytes = count * in_bytes;
+  using spanned = spanned_words<load_bytes, in_unit>;
+  static constexpr int load_words = spans ? spanned::count : larger(load_bytes / 4, 1);
   static constexpr int chunk_unit = micro_rows > 1 ? access_width(micro_rows* bytes) : unit;
   static constexpr int skew_rows =
       keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
@@ -242,10 +266,10 @@ struct fused_shape {
       // Lanes that each store a part of their element lie an odd number of accesses, or of words, apart.
       const int step = larger(unit, 4);
       const int banks = ((bytes + step - 1) / step | 1) * step;
-      return deals          ? round_up(used, 4)
-             : unit < bytes ? round_up(used - banks, 128) + banks
-             : count > 1    ? round_up(used, 2 * spread())
-                            : round_up(used - spread(), 2 * spread()) + spread();
+      return deals                    ? round_up(used, 4)
+             : unit < bytes && !packs ? round_up(used - banks, 128) + banks
+             : count > 1              ? round_up(used, 2 * spread())
+                                      : round_up(used - spread(), 2 * spread()) + spread();
     }
     /// The words that a request writes into one shared row.
     TILETRANSPOSE_HOST_DEVICE constexpr int spread() const {
@@ -386,13 +410,14 @@ struct tile_loads {
   static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
-  static constexpr int registers = Fused::deals                ? 40
-                                   : Fused::shifts             ? Fused::load_registers
-                                   : micro_rows * in_bytes > 8 ? 16
-                                                               : 32;
+  static constexpr int registers = Fused::deals                       ? 40
+                                   : Fused::spans && !Fused::combines ? (Fused::copies ? 8 : 32)
+                                   : Fused::shifts                    ? Fused::load_registers
+                                   : micro_rows * in_bytes > 8        ? 16
+                                                                      : 32;
   static constexpr int taken =
       Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4 : 0;
-  static constexpr int words = micro_rows * larger(Fused::load_bytes / 4, 1);
+  static constexpr int words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
       Fused::loads_one_round
@@ -474,10 +499,12 @@ TILETRANSPOSE_FUNCTION void load_parts(const Places& at, const unsigned char* ro
 }
 
 /// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
-template <int Unit, class Places>
+template <int Unit, int Fetched = 0, class Places>
 TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char* address,
                                           int byte) {
-  if (at.byte_exists(byte) && at.byte_exists(byte + 3)) { return load_constant<unsigned>(address); }
+  if (at.byte_exists(byte) && at.byte_exists(byte + 3)) {
+    return load_constant_near<unsigned, Fetched>(address);
+  }
   unsigned result = 0;
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < 4; i += Unit) {
@@ -508,6 +535,38 @@ TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* a
   }
 }
 
+/// Loads a batch of rows as the words that its elements lie in, the first of them at `start`.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_spanned_rows(const tile_loads<Fused, Interior>& at, int first,
+                                              const unsigned char* start,
+                                              loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  const int byte = at.col * Fused::in_bytes;
+  typename Fused::spanned words[places::batch][places::micro_rows] = {};
+  const auto each = [&](auto visit) {
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const loop_step here((first + b) * places::micro_rows + r);
+        if (first + b >= places::rounds) { continue; }
+        visit(b, r, start + (b * places::apart + r) * at.source.stride_bytes);
+      }
+    }
+  };
+  each([&](int b, int r, const unsigned char* from) {
+    if (!at.row_exists(first + b, r)) { return; }
+    words[b][r].load(from, [&](const unsigned char* word) {
+      return load_word<Fused::in_unit, Fused::fetched>(at, word,
+                                                       byte + static_cast<int>(word - from));
+    });
+  });
+  // Rows that there are not, too: nobody looks at them, and to ask again costs more.
+  each([&](int b, int r, const unsigned char* from) {
+    words[b][r].copy(from, loaded.rows[b][r].memory);
+  });
+}
+
 /// Starts the loads of a batch.
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
@@ -516,7 +575,9 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
   const tile_source& source = at.source;
   const int byte = at.col * Fused::in_bytes;
   const unsigned char* row = source.row(at.row(first));
-  if constexpr (!Fused::shifts) {
+  if constexpr (Fused::spans) {
+    load_spanned_rows<Fused, Interior>(at, first, row + byte, loaded);
+  } else if constexpr (!Fused::shifts) {
     const auto each = [&](auto load) {
       TILETRANSPOSE_UNROLL
       for (int b = 0; b < places::batch; ++b) {
@@ -891,8 +952,9 @@ struct fused_arguments {
 template <class Fused>
 interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   // How far loads reach over the tile.
-  constexpr size_type reach =
-      Fused::shifts ? Fused::load_bytes : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type reach = Fused::shifts  ? Fused::load_bytes
+                              : Fused::spans ? Fused::spanned::reach
+                                             : Fused::lead_cols * Fused::in_bytes;
   constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
