@@ -300,7 +300,7 @@ struct tile_shape {
       joins_stores && reads_words && Unit < 4
           ? detail::next_word_ways<StoreBytes>(piece_bytes / StoreBytes)
           : 0;
-  static_assert(next_word_ways == (joins_stores && ElementBytes == 1 && Unit < 4 ? 4 : 0), "");
+  static_assert(next_word_ways == (joins_stores && reads_words && ElementBytes == 1 ? 4 : 0), "");
   /// Pieces of 3 and 5 bytes are no whole lines, and threads enough for whole groups would be slower: H200, 2026-11-22,
   /// 88.1 instead of 89.1 and 90.0 instead of 90.8 % of cudaMemcpyAsync. Groups of theirs read two rows, which may meet.
   static constexpr int drain_ways =
