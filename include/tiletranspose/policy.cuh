@@ -125,7 +125,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 /// same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all of them have; `large` ones
 /// are for devices whose blocks may have more.
 /// \pre `whole` only where `unit == element_bytes` and element_bytes is 1, 2, 4 or 8; `large` only for single bytes, in
-/// up to 74 KB of shared memory.
+/// up to 74 KB of shared memory; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
                                                              int unit, tile_access access) {
   (void)architecture;

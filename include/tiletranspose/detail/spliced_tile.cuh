@@ -69,7 +69,7 @@ struct spliced_shape {
   static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
   /// The pitch of shared rows modulo `pitch_unit`. Elements of whole words that follow each other in an output row
   /// follow each other in the banks, too. Others start at some byte of a word in every row, which no pitch knows: with
-  /// these lanes take about the fewest cycles of all, 1.4 to 2.4 a request (tile_banks_test.cpp goes over them).
+  /// these lanes take about the fewest cycles of all, 1.5 to 2.4 a request (tile_banks_test.cpp goes over them).
   static constexpr int pitch_unit = whole_words ? 128 : 64;
   static constexpr int pitch_rest = whole_words ? ElementBytes : spliced_rest(ElementBytes);
   /// A row's first word takes the place of one that its first load may hold before it, and leaves one behind.

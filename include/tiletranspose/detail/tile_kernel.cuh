@@ -377,7 +377,8 @@ struct tile_source {
 };
 
 /// Fills rows [from_row, from_row + Rows) of a tile. All loads are under way before the first store.
-/// Rows before `first_row` are left out: they lie before the tile.
+/// Rows before `first_row` are left out: they lie before the tile. So are columns from `cols` on, whose shared bytes stay
+/// as they were.
 /// Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that there are
 /// none and that all rows exist: most tiles of a large matrix are spared every question.
 template <class Shape, bool Interior, int Rows, class Group>
@@ -393,8 +394,10 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const loop_step call(from_row);
 
   // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
-  if (load_threads != Shape::row_loads && rank % load_threads >= Shape::row_loads) { return; }
   constexpr bool straight = Shape::threads % load_threads == 0;
+  static_assert(straight || load_threads == Shape::row_loads,
+                "a thread that rests does so in every round");
+  if (load_threads != Shape::row_loads && rank % load_threads >= Shape::row_loads) { return; }
   constexpr int round_rows = Shape::threads / load_threads * micro_rows;
   const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
 
@@ -491,7 +494,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   }
 }
 
-/// Fills rows [from_row, from_row + Rows) of a tile, of those before it only where it is `skewed`, with 16-byte loads,
+/// Fills rows [from_row, from_row + Rows) of a tile, negative ones only where it is `skewed`, with 16-byte loads,
 /// whatever the alignment of its rows: a load takes the units from the boundary at or below the row's on, a warp takes
 /// whole rows, and each unit goes to the shared row of its own column. All rows of a thread lie in their vectors alike.
 /// All loads are under way before the first store.
