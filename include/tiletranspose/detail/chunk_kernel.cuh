@@ -61,7 +61,7 @@ struct chunk_arguments {
 
   /// Whose tiles are taken.
   TILETRANSPOSE_FUNCTION unsigned chunks() const { return runs.tall.divisor + (more ? 1 : 0); }
-  /// Of tiles that wait for each other, and of all that is read.
+  /// Of tiles of one chunk, all of which wait for each other, and of all that is read.
   unsigned together() const { return chunk_tiles.divisor; }
   size_type source_bytes() const { return bytes; }
 };

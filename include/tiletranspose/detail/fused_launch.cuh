@@ -18,8 +18,7 @@ template <class Fused, class In, class Out>
 constexpr int fused_blocks() {
   constexpr int in = static_cast<int>(sizeof(In));
   constexpr int out = static_cast<int>(sizeof(Out));
-  // Loads of a thread, each a register: 112 where elements of 7 bytes are moved byte by byte, which spilled with 2
-  // blocks; 8 bytes are put together from as many without.
+  // Accesses that the elements of a thread are: with 112, of 7 bytes, stores byte by byte spilled with 2 blocks.
   constexpr int loads =
       Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
   const bool narrows_parts = Fused::combines && out == 1 && !Fused::whole_in;

@@ -14,8 +14,8 @@
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
 /// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
-/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once;
-/// columns longer than that move by runs or, where a matrix cannot be cut into chunks, through scratch memory.
+/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once, or move through
+/// scratch memory where they are longer than that. By runs go the shapes that is_swift does not name, of sizes that have runs.
 
 #pragma once
 
@@ -212,7 +212,7 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
 }
 
 /// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
-/// multiple of the other, or elements are large and sides coprime, and bands are as wide as they need be. H200,
+/// multiple of the other (of 1 to 3 bytes, in rows of whole accesses), or elements are large and sides coprime, and bands are as wide as they need be. H200,
 /// 2026-11-22, % of cudaMemcpyAsync by bands and by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576
 /// x 16384 29, 37, 5000 x 50010 32, 36, 16381 x 16411 34, 32.
 template <int ElementBytes>

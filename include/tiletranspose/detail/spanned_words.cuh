@@ -19,7 +19,7 @@ namespace detail {
 template <int Bytes, int Unit>
 struct spanned_words {
   static constexpr int count = (Bytes + 7 - Unit) / 4;
-  /// Bytes before the first and behind the last one that loads may reach over.
+  /// Bytes that loads may reach over behind the last one; before the first they are at most 3.
   static constexpr int reach = 8;
   static_assert(Unit >= 4 || 4 * count - Bytes <= reach, "");
 

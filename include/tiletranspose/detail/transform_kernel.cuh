@@ -234,7 +234,7 @@ struct fused_shape {
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of small packed elements are stored together, as whole words.
-  static constexpr bool packs = spans && !combines && unit < 4 && unit < bytes && bytes <= 8;
+  static constexpr bool packs = spans && !combines && unit < bytes && bytes < 8 && bytes != 4;
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
                                     : packs       ? word_elements(bytes)
                                                   : 1;
@@ -706,7 +706,9 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   for (int b = 0; b < places::batch; ++b) {
     const int round = first + b;
     const loop_step here(round);
-    if (round >= places::rounds || !at.any_exists(round)) { continue; }
+    // A lane that is there for its neighbour holds elements of several rows.
+    const bool is_spare = Fused::shifts && !Fused::copies && !fills;
+    if (round >= places::rounds || is_spare || !at.any_exists(round)) { continue; }
     const int row = at.row(round);
     const auto place = [&](int i) {
       return (Fused::settles_columns ? memory.shared : to) + columns[i] +
@@ -756,7 +758,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           if constexpr (Fused::recalls) {
             chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
           } else {
-            const stored element = convert(loaded.rows[b][r].get(i));
+            const stored& element = convert(loaded.rows[b][r].get(i));
             chunk.put(r, element);
             if constexpr (Fused::copies) { gathered[r].put(i, element); }
           }
