@@ -149,8 +149,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
       return whole ? tile_policy{128, 128, 512, 8, 16, 16, 3, 1, 0}     // 97 %
                    : tile_policy{128, 112, 256, 16, 2, 16, 3, 1, 128};  // 90 %
     case 4:
-      return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1, 0}     // 97 %
-                   : tile_policy{128, 60, 256, 16, 4, 16, 4, 1, 256};  // 96 %
+      if (access == tile_access::tall) { return {128, 60, 256, 16, 4, 16, 4, 1, 256}; }
+      return whole ? tile_policy{64, 64, 256, 16, 16, 16, 4, 1, 0}    // 97 %
+                   : tile_policy{64, 96, 256, 16, 4, 16, 3, 1, 256};  // 94 %
     case 8:
       if (access == tile_access::tall) { return {64, 32, 256, 8, 8, 8, 4, 1, 256}; }
       return whole ? tile_policy{64, 32, 256, 16, 16, 16, 4, 1, 0}  // 96 %
@@ -189,10 +190,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
 
 /// True where matrices of few columns and many rows have tiles of their own, of longer pieces of output rows. H200,
 /// 2026-11-22, % of cudaMemcpyAsync in the other tiles and in these: 1 byte, 257 columns 71, 79, 300 75, 81, 513 77, 83,
-/// 700 84, 86, 1000 85, 85; 8 bytes, 65 columns 80, 89, 100 88, 91, 130 85, 91, 300 89, 91, 1000 90, 91. Not so where
-/// output rows are short: 65 rows of 8 bytes 89, 83, 999 rows of bytes 87, 81.
+/// 700 84, 86, 1000 85, 85; 8 bytes, 65 columns 80, 89, 100 88, 91, 130 85, 91, 300 89, 91, 1000 90, 91; floats, 50
+/// columns 83, 92, 100 80, 92, 127 86, 89. Not so where output rows are short: 65 rows of 8 bytes 89, 83, 999 rows of
+/// bytes 87, 81; nor for large floats: 16384 x 16411 95.0, 93.6.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_tall_policy(int element_bytes, int unit) {
-  return unit == element_bytes && (element_bytes == 1 || element_bytes == 8);
+  return unit == element_bytes && (element_bytes == 1 || element_bytes == 4 || element_bytes == 8);
 }
 inline constexpr size_type most_tall_columns = 1000;
 

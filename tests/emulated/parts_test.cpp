@@ -487,5 +487,6 @@ void check_tall_tiles(std::size_t nx, std::size_t ny) {
 TEST_CASE("transposes: tall tiles") {
   check_tall_tiles<1>(257, 801);
   check_tall_tiles<1>(300, 1030);
+  check_tall_tiles<4>(129, 301);
   check_tall_tiles<8>(67, 201);
 }

@@ -508,6 +508,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   constexpr int together = Shape::threads / row_lanes;
   constexpr int rounds = (Rows + together - 1) / together;
   static_assert(Shape::row_loads <= 32 && together % units == 0, "");
+  const loop_step call(from_row);
   using word = access_word_t<unit>;
   struct alignas(16) vector {
     word units[16 / Shape::unit];
