@@ -666,6 +666,11 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
+  // What is kept of a row for the copy: packed at once where rows are turned, else when it is stored. With both at a
+  // time, floats and doubles spilled.
+  using gathered = gathered_elements<Out, count, Fused::copy_unit>;
+  using packed = packed_elements<Out, count, Fused::copy_unit>;
+  using kept = typename either<Fused::turns, packed, gathered>::type;
   const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
                      at.row(0) * Fused::bytes + at.col * Fused::pitch +
                      Fused::lane_padding(at.lane, at.shift);
@@ -714,7 +719,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       return (Fused::settles_columns ? memory.shared : to) + columns[i] +
              round * places::apart * Fused::bytes;
     };
-    packed_elements<Out, count, Fused::copy_unit> copied[places::micro_rows] = {};
+    kept copied[places::micro_rows] = {};
     if constexpr (Fused::turns) {
       // What is stored is put together row by row, and turned.
       unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
@@ -724,7 +729,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
         if constexpr (Fused::combines) {
           __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
         } else {
-          gathered_elements<Out, count, Fused::copy_unit> elements = {};
+          gathered elements = {};
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
@@ -743,7 +748,6 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
         store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(chunks[i]));
       }
     } else {
-      gathered_elements<Out, count, Fused::copy_unit> gathered[places::micro_rows] = {};
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
@@ -760,14 +764,10 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           } else {
             const stored& element = convert(loaded.rows[b][r].get(i));
             chunk.put(r, element);
-            if constexpr (Fused::copies) { gathered[r].put(i, element); }
+            if constexpr (Fused::copies) { copied[r].put(i, element); }
           }
         }
         if (fills) { chunk.packed().store_to_shared(chunk_to); }
-      }
-      if constexpr (Fused::copies) {
-        TILETRANSPOSE_UNROLL
-        for (int r = 0; r < places::micro_rows; ++r) { copied[r] = gathered[r].packed(); }
       }
     }
     if constexpr (Fused::copies) {
@@ -781,14 +781,14 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
         unsigned char* const address = copy_to + (b * places::apart + r) * memory.copy_stride_bytes;
         if (Interior || (at.byte_exists(at.col * in_bytes) &&
                          at.byte_exists((at.col + count - 1) * in_bytes))) {
-          copied[r].store(address);
+          copied[r].packed().store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             const loop_step part(i);
             if (at.byte_exists((at.col + i) * in_bytes)) {
               packed_elements<Out, 1, Fused::out_unit> one;
-              one.put(0, copied[r].get(i));
+              one.put(0, copied[r].packed().get(i));
               one.store(address + i * Fused::out_bytes);
             }
           }
@@ -810,7 +810,10 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
   for (int phase = 0; phase < places::phases; ++phase) {
     const loop_step here(phase);
     const places at(group, memory, source, target.sector_mask != 0, phase);
-    TILETRANSPOSE_UNROLL
+    // Unrolled as a whole, rows of packed elements that are stored together spilled: 3 bytes to 2, 5 to 1, 6 to 2.
+    constexpr int unrolled =
+        Fused::spans && Fused::copies && Fused::micro_rows > 1 ? 2 : places::batches;
+    TILETRANSPOSE_UNROLL_BY(unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
