@@ -425,6 +425,9 @@ struct tile_loads {
           : larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
+  /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
+  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2).
+  static constexpr int unrolled = Fused::spans && Fused::copies && micro_rows > 1 ? 2 : batches;
 
   const tile_source& source;
   bool in_step;  ///< whether vectors of the input start where those of a copy do
@@ -810,10 +813,7 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
   for (int phase = 0; phase < places::phases; ++phase) {
     const loop_step here(phase);
     const places at(group, memory, source, target.sector_mask != 0, phase);
-    // Unrolled as a whole, rows of packed elements that are stored together spilled: 3 bytes to 2, 5 to 1, 6 to 2.
-    constexpr int unrolled =
-        Fused::spans && Fused::copies && Fused::micro_rows > 1 ? 2 : places::batches;
-    TILETRANSPOSE_UNROLL_BY(unrolled)
+    TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
