@@ -114,6 +114,28 @@ struct spliced_shape {
   }
 };
 
+/// The lowest bits of the addresses where every `Step`-th row of a tile begins, which say where rows lie in their words.
+template <int Step, bool Interior>
+class row_starts {
+ public:
+  TILETRANSPOSE_FUNCTION row_starts(const tile_source& source, int first_row)
+      : first_(address_bits(source.row(first_row))),
+        stride_(static_cast<unsigned>(Step * source.stride_bytes)),
+        end_(source.end_row - first_row),
+        next_(static_cast<unsigned>(source.next_bytes)) {}
+  /// Of row first_row + Step * count.
+  TILETRANSPOSE_FUNCTION unsigned operator()(unsigned count) const {
+    const bool is_next = !Interior && static_cast<int>(Step * count) >= end_;
+    return first_ + count * stride_ + (is_next ? next_ : 0);
+  }
+
+ private:
+  unsigned first_;
+  unsigned stride_;
+  int end_;  // where the rows begin that lie elsewhere
+  unsigned next_;
+};
+
 /// The 8 bytes of an input row that start at a multiple of 8, `byte` bytes into the row; zeros for those outside of it.
 TILETRANSPOSE_FUNCTION unsigned long long load_of_row(const unsigned char* address, int byte,
                                                       const tile_source& source) {
@@ -150,7 +172,6 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
   if (lane >= Shape::row_loads) { return; }
 
   unsigned long long loaded[rounds];
-  int past[rounds];  // whole words of a row's first load that lie before the row
   const unsigned char* next_row = source.row(first - Shape::skew_rows);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round, next_row += together * source.stride_bytes) {
@@ -159,7 +180,6 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
     const bool is_next = !Interior && at >= source.end_row;
     const unsigned char* const row = is_next ? next_row + source.next_bytes : next_row;
     const int byte = 8 * lane - static_cast<int>(address_bits(row) % 8);
-    past[round] = static_cast<int>(address_bits(row) & 4);
     loaded[round] = 0;
     if constexpr (Interior) {
       if (is_wanted(round) && (!Shape::varies_width || byte < cols * Shape::element_bytes)) {
@@ -172,13 +192,17 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
       }
     }
   }
+  // Whole words of a row's first load may lie before the row. Kept from above for all rows, they took the registers of
+  // the loads that should be under way together (nvcc 13.0, elements of 11, 13, 14 and 15 bytes).
+  const row_starts<together, Interior> starts(source, first - Shape::skew_rows);
   const int turn = Shape::first_word(rank);
   unsigned char* const to = shared + Shape::lead_bytes + first * Shape::pitch + 8 * lane;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
     if (is_wanted(round)) {
-      unsigned char* const place = to + round * together * Shape::pitch - past[round];
+      const unsigned past = starts(static_cast<unsigned>(round)) & 4;
+      unsigned char* const place = to + round * together * Shape::pitch - past;
       const auto low = static_cast<unsigned>(loaded[round]);
       const auto high = static_cast<unsigned>(loaded[round] >> 32);
       store_shared(place + 4 * turn, turn == 0 ? low : high);
@@ -192,11 +216,7 @@ template <class Shape, bool Interior>
 class spliced_rows {
  public:
   TILETRANSPOSE_FUNCTION spliced_rows(const unsigned char* shared, const tile_source& source)
-      : shared_(shared),
-        first_bits_(address_bits(source.row(-Shape::skew_rows))),
-        stride_bits_(static_cast<unsigned>(source.stride_bytes)),
-        end_row_(static_cast<unsigned>(source.end_row + Shape::skew_rows)),
-        next_bits_(static_cast<unsigned>(source.next_bytes)) {}
+      : shared_(shared), starts_(source, -Shape::skew_rows) {}
 
   /// Bytes byte .. byte + 15 of the piece of the output row whose first element lies `further` bytes behind the one of
   /// row `col`.
@@ -219,10 +239,7 @@ class spliced_rows {
 
  private:
   const unsigned char* shared_;
-  unsigned first_bits_;
-  unsigned stride_bits_;
-  unsigned end_row_;  // where the rows begin that lie elsewhere
-  unsigned next_bits_;
+  row_starts<1, Interior> starts_;
 
   TILETRANSPOSE_FUNCTION word16 access_words(unsigned col, int byte, unsigned further,
                                              unsigned thread) const {
@@ -291,9 +308,7 @@ class spliced_rows {
   }
   /// Where element `col` of a staged row lies.
   TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
-    const unsigned further = !Interior && row >= end_row_ ? next_bits_ : 0;
-    const unsigned past = (first_bits_ + row * stride_bits_ + further) % 4;
-    return Shape::element_offset(row, past, col);
+    return Shape::element_offset(row, starts_(row) % 4, col);
   }
 };
 
