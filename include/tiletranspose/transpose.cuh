@@ -322,15 +322,18 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///
 ///     nx * ny elements of scratch                 2: out of place and back
 ///     less, one side a multiple of the other      2: squares, columns
+///     less, by runs                               2: chunks of rows, columns of runs
 ///     less, other shapes                          2: rows, columns; or 3, with squares between them
-///     less, runs                                  3: chunks, columns of runs, spread; or 2 where nothing is left
 ///
-/// Squares are as large as the greatest common divisor of the sides. They take a pass of their own where so many rows
-/// are more than the shared memory of a block, and so many elements more than 256 bytes. Runs of 64 to 512 bytes of a
-/// column move where the other steps would be slow: where the shared memory of all multiprocessors does not hold a good
-/// part of every row, and of elements of less than 4 bytes where the sides have a common divisor, if the data start on
-/// 16 bytes. "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. The
-/// least is 128 bytes (or one element, where that is more) for each row or for each column, whichever are more in
+/// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. Squares are as
+/// large as the greatest common divisor of the sides. They take a pass of their own where so many rows are more than
+/// the shared memory of a block, and so many elements more than 256 bytes. Runs are 64 to 512 bytes of a column that
+/// move together, of data that start on 16 bytes, and elements of up to 16 bytes, of an even size up to 32, or of a
+/// multiple of 4; a chunk is as many rows as a run has elements. Where the other steps are quicker these are taken:
+/// where one side is a multiple of the other, or sides of larger elements are coprime, and the shared memory of all
+/// multiprocessors holds a good part of every row.
+///
+/// The least is 128 bytes (or one element, where that is more) for each row or for each column, whichever are more in
 /// number, and never more than the matrix itself; all of it where a side has 2^31 elements or more. Between that and
 /// the whole matrix more scratch is of use only where no runs can be cut, and the shared memory of all multiprocessors
 /// does not hold 32 bytes of every row, or that of one block does not hold a row: they pass through scratch, of which
