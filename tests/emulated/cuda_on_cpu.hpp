@@ -12,6 +12,8 @@
 
 #include <tiletranspose/emulator.cuh>
 
+#include <algorithm>
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -43,7 +45,12 @@ inline uint3 this_thread_index() { return {tt::detail::running->thread_rank(), 0
 #define threadIdx this_thread_index()
 
 using cudaStream_t = struct stream_of_nobody*;
-enum cudaError_t { cudaSuccess = 0, cudaErrorInvalidValue = 1, cudaErrorUnknown = 999 };
+enum cudaError_t {
+  cudaSuccess = 0,
+  cudaErrorInvalidValue = 1,
+  cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorUnknown = 999
+};
 enum cudaMemcpyKind { cudaMemcpyDeviceToDevice = 3 };
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -58,12 +65,21 @@ TILETRANSPOSE_NAMESPACE_END
 
 namespace cpu {
 
+/// A cooperative launch.
+struct cooperative_launch {
+  std::any arguments;
+  unsigned blocks;
+};
+
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
   bool starts_together = false;  ///< offers cooperative launches
   int multiprocessors = 4;
   int shared_bytes = 228 * 1024;  ///< of a multiprocessor
+  bool runs = true;               ///< else launches are only looked at, and memory is not touched
+  std::vector<cooperative_launch> cooperative;
+  const void* kernel = nullptr;  ///< of the last launch
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
@@ -109,6 +125,8 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
   using values = std::tuple<std::remove_cv_t<Parameters>...>;
   const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
   cpu::device& device = cpu::this_device();
+  device.kernel = reinterpret_cast<const void*>(kernel);
+  if (!device.runs) { return cudaSuccess; }
   tt::emulator_options options = device.options;
   options.foreign_shared = [shared_bytes](const void* address, unsigned bytes) {
     return cpu::in_shared(address, bytes, shared_bytes);
@@ -181,18 +199,31 @@ inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, 
                                                     : 0;
   return cudaSuccess;
 }
+/// Two, if shared memory suffices: of every block's, 1 KB is the system's.
 template <class Kernel>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
-  *blocks = 2;
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int,
+                                                          std::size_t shared_bytes) {
+  *blocks = std::min(2, cpu::this_device().shared_bytes / (static_cast<int>(shared_bytes) + 1024));
   return cudaSuccess;
 }
+/// Blocks that cannot run at once are refused, as they are by CUDA, and fewer than wait for each other.
 template <class Arguments>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Arguments), dim3 grid, dim3 block,
                                         void** arguments, std::size_t shared_bytes, cudaStream_t) {
   Arguments all = *static_cast<Arguments*>(arguments[0]);
-  if (all.arrived == nullptr || all.source != all.data || grid.x < all.together()) {
+  cpu::device& device = cpu::this_device();
+  int resident = 0;
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, static_cast<int>(block.x),
+                                                shared_bytes);
+  if (grid.x > static_cast<unsigned>(resident * device.multiprocessors)) {
+    return cudaErrorCooperativeLaunchTooLarge;
+  }
+  if (all.arrived == nullptr || all.source != all.data || all.blocks != grid.x ||
+      grid.x < all.together()) {
     return cudaErrorInvalidValue;
   }
+  device.cooperative.push_back({all, grid.x});
+  if (!device.runs) { return cudaSuccess; }
   all.arrived = nullptr;
   return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
 }
@@ -204,7 +235,7 @@ cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
 }
 
 inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cudaStream_t) {
-  std::memset(out, value, bytes);
+  if (cpu::this_device().runs) { std::memset(out, value, bytes); }
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,

@@ -61,8 +61,10 @@ struct chunk_arguments {
 
   /// Whose tiles are taken.
   TILETRANSPOSE_FUNCTION unsigned chunks() const { return runs.tall.divisor + (more ? 1 : 0); }
-  /// Of tiles of one chunk, all of which wait for each other, and of all that is read.
-  unsigned together() const { return chunk_tiles.divisor; }
+  /// Blocks that must run at once, so that they do not wait for ever: the one with the first of all tiles under way
+  /// waits for none beyond the chunks behind its own, and all of those must have been read.
+  unsigned together() const { return smaller((after + 1) * chunk_tiles.divisor, tiles); }
+  /// Of all that is read.
   size_type source_bytes() const { return bytes; }
 };
 

@@ -112,8 +112,9 @@ struct column_arguments {
   bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
   run_layout runs;         ///< what the grid's elements are, if they are runs
 
-  /// Of tiles that wait for each other, and of all that is read.
+  /// Blocks that must run at once: tiles of a band wait for each other.
   unsigned together() const { return band_tiles.divisor; }
+  /// Of all that is read.
   size_type source_bytes() const {
     return grid.rows * source_pitch + runs.gaps(grid.rows * grid.cols - 1);
   }
