@@ -79,7 +79,8 @@ struct device {
   int shared_bytes = 228 * 1024;  ///< of a multiprocessor
   bool runs = true;               ///< else launches are only looked at, and memory is not touched
   std::vector<cooperative_launch> cooperative;
-  const void* kernel = nullptr;  ///< of the last launch
+  const void* kernel = nullptr;       ///< of the last launch
+  cudaError_t failure = cudaSuccess;  ///< what launches and copies return, without moving anything
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
@@ -125,7 +126,9 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
   using values = std::tuple<std::remove_cv_t<Parameters>...>;
   const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
   cpu::device& device = cpu::this_device();
+  if (device.failure != cudaSuccess) { return device.failure; }
   device.kernel = reinterpret_cast<const void*>(kernel);
+  ++device.launches;
   if (!device.runs) { return cudaSuccess; }
   tt::emulator_options options = device.options;
   options.foreign_shared = [shared_bytes](const void* address, unsigned bytes) {
@@ -147,7 +150,6 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
     }
   }
   device.faults += report.faults.size();
-  ++device.launches;
   return cudaSuccess;
 }
 
@@ -235,11 +237,13 @@ cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
 }
 
 inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cudaStream_t) {
+  if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
   if (cpu::this_device().runs) { std::memset(out, value, bytes); }
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {
-  std::memcpy(out, in, bytes);
+  if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
+  if (cpu::this_device().runs) { std::memcpy(out, in, bytes); }
   return cudaSuccess;
 }

@@ -1,0 +1,341 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What every call returns for bad input, for no work and where a launch fails, and that it launches nothing and
+// changes no byte: of its matrices, and of what lies around them. (The CPU's CUDA has no way to clear an error.)
+
+#include "cuda_on_cpu.hpp"
+#include "elements.hpp"
+
+#include <tiletranspose/tiletranspose.cuh>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <vector>
+
+namespace {
+
+using tt::matrix_view;
+using tt::symmetry;
+
+constexpr std::size_t matrices = 3;  // of a batch
+constexpr std::size_t huge = ~std::size_t{0};
+
+float same(float value) { return value; }
+float replace(float value, float) { return value; }
+
+// Of an nx x ny matrix, or of `batch` of them.
+struct two_sided {
+  const char* name;
+  std::size_t batch;
+  cudaError_t (*call)(float* out, const float* in, std::size_t nx, std::size_t ny);
+};
+
+template <symmetry How>
+cudaError_t reorient(float* out, const float* in, std::size_t nx, std::size_t ny) {
+  const bool turns = tt::transposes(How);
+  const std::size_t rows = turns ? nx : ny;
+  const std::size_t cols = turns ? ny : nx;
+  return tt::reorient(matrix_view<float>{out, rows, cols, cols},
+                      matrix_view<const float>{in, ny, nx, nx}, How);
+}
+
+// A second output.
+float beside[matrices * 64];
+
+const two_sided two_sided_calls[] = {
+    {"transpose", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose(out, in, nx, ny);
+     }},
+    {"transpose<float, 32, 8>", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose<float, 32, 8>(out, in, nx, ny);
+     }},
+    {"transpose of views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose(matrix_view<float>{out, nx, ny, ny},
+                            matrix_view<const float>{in, ny, nx, nx});
+     }},
+    {"transpose_batched", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose_batched(out, in, nx, ny, matrices);
+     }},
+    {"transpose_batched, strides", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose_batched(out, nx * ny, in, nx * ny, nx, ny, matrices);
+     }},
+    {"transform_transpose", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transform_transpose(out, in, nx, ny, same);
+     }},
+    {"accumulate_transpose", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::accumulate_transpose(out, in, nx, ny, replace);
+     }},
+    {"transform_transpose_dual, copy", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transform_transpose_dual(out, beside, in, nx, ny, same);
+     }},
+    {"transform_transpose_dual, transpose", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transform_transpose_dual(beside, out, in, nx, ny, same);
+     }},
+    {"reverse", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       std::size_t n = 0;  // of what overflows, as many as there can be
+       return tt::reverse(out, in, tt::detail::multiplies(nx, ny, n) ? n : huge);
+     }},
+    {"flip_lr", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::flip_lr(out, in, nx, ny);
+     }},
+    {"flip_ud", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::flip_ud(out, in, nx, ny);
+     }},
+    {"rotate", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::rotate(out, in, nx, ny, -1);
+     }},
+    {"anti_transpose", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::anti_transpose(out, in, nx, ny);
+     }},
+    {"reorient, identity", 1, reorient<symmetry::identity>},
+    {"reorient, rotate_180", 1, reorient<symmetry::rotate_180>},
+    {"reorient, rotate_90", 1, reorient<symmetry::rotate_90>},
+    {"reorient_batched", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::reorient_batched(out, in, nx, ny, matrices, symmetry::flip_ud);
+     }},
+    {"reorient_batched, strides", matrices,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::reorient_batched(out, nx * ny, in, nx * ny, nx, ny, matrices,
+                                   symmetry::rotate_90);
+     }},
+};
+
+struct in_place {
+  const char* name;
+  bool squares_alone;
+  cudaError_t (*call)(float* data, std::size_t nx, std::size_t ny, std::size_t stride);
+};
+
+float scratch[4096];
+
+const in_place in_place_calls[] = {
+    {"transpose_inplace", true,
+     [](float* data, std::size_t nx, std::size_t ny, std::size_t stride) {
+       return tt::transpose_inplace(matrix_view<float>{data, ny, nx, stride});
+     }},
+    {"reorient_inplace, rotate_90", true,
+     [](float* data, std::size_t nx, std::size_t ny, std::size_t stride) {
+       return tt::reorient_inplace(matrix_view<float>{data, ny, nx, stride}, symmetry::rotate_90);
+     }},
+    {"reorient_inplace, flip_ud", false,
+     [](float* data, std::size_t nx, std::size_t ny, std::size_t stride) {
+       return tt::reorient_inplace(matrix_view<float>{data, ny, nx, stride}, symmetry::flip_ud);
+     }},
+    {"reorient_inplace, rotate_180", false,
+     [](float* data, std::size_t nx, std::size_t ny, std::size_t stride) {
+       return tt::reorient_inplace(matrix_view<float>{data, ny, nx, stride}, symmetry::rotate_180);
+     }},
+};
+
+// Some memory, every byte of which must stay as it is while `call` returns `expected` and launches nothing.
+class untouched {
+ public:
+  untouched() : memory_(2000) {
+    cpu::this_device() = {};
+    cpu::this_device().runs = false;  // calls that go ahead are counted, and harm nothing
+    fill(memory_);
+    before_.assign(memory_.begin(), memory_.end());
+  }
+  float* out() { return memory_.data() + 500; }
+  float* in() { return memory_.data() + 1200; }
+
+  void check(const char* name, const char* what, cudaError_t expected, cudaError_t status) {
+    INFO(name << ": " << what);
+    CHECK(status == expected);
+    CHECK(cpu::this_device().launches == 0);
+    cpu::this_device().launches = 0;
+    CHECK(std::memcmp(memory_.data(), before_.data(), before_.size() * sizeof(float)) == 0);
+  }
+
+ private:
+  tt::emulated_buffer<float> memory_;
+  std::vector<float> before_;
+};
+
+constexpr std::size_t nx = 5;
+constexpr std::size_t ny = 7;
+
+}  // namespace
+
+TEST_CASE("errors: calls with an input and an output") {
+  untouched memory;
+  float* const out = memory.out();
+  float* const in = memory.in();
+  for (const two_sided& c : two_sided_calls) {
+    const std::size_t last = c.batch * nx * ny - 1;
+    const auto refuses = [&](const char* what, float* to, const float* from, std::size_t cols,
+                             std::size_t rows) {
+      memory.check(c.name, what, cudaErrorInvalidValue, c.call(to, from, cols, rows));
+    };
+    refuses("no output", nullptr, in, nx, ny);
+    refuses("no input", out, nullptr, nx, ny);
+    refuses("neither", nullptr, nullptr, nx, ny);
+    refuses("one element of neither", nullptr, nullptr, 1, 1);
+    refuses("equal pointers", out, out, nx, ny);
+    refuses("equal pointers to one element", out, out, 1, 1);
+    refuses("the output's last element is the input's first", out, out + last, nx, ny);
+    refuses("the input's last element is the output's first", out + last, out, nx, ny);
+    refuses("more elements than there are numbers", out, in, huge, 2);
+    refuses("the same the other way", out, in, 2, huge);
+    refuses("more bytes than there are addresses", out, in, huge / 4 + 1, 1);
+    refuses("the same in two dimensions", out, in, std::size_t{1} << 32, std::size_t{1} << 30);
+    for (const auto& side : {std::pair<std::size_t, std::size_t>{0, ny}, {nx, 0}, {0, 0}}) {
+      const auto succeeds = [&](const char* what, float* to, const float* from) {
+        memory.check(c.name, what, cudaSuccess, c.call(to, from, side.first, side.second));
+      };
+      succeeds("no work", out, in);
+      succeeds("no work, no pointers", nullptr, nullptr);
+      succeeds("no work, equal pointers", out, out);
+    }
+  }
+}
+
+TEST_CASE("errors: strides, shapes and arrays of pointers") {
+  untouched memory;
+  float* const out = memory.out();
+  const float* const in = memory.in();
+  // What each does with an output and an input of these strides, in rows or in matrices.
+  const auto check = [&](const char* name, std::size_t least_out, std::size_t least_in, auto call) {
+    const auto refuses = [&](const char* what, std::size_t to, std::size_t from) {
+      memory.check(name, what, cudaErrorInvalidValue, call(to, from));
+    };
+    refuses("output", least_out - 1, least_in);
+    refuses("input", least_out, least_in - 1);
+    refuses("output of stride 0", 0, least_in);
+    refuses("input of stride 0", least_out, 0);
+    refuses("output that overflows", huge / 4, least_in);
+    refuses("input that overflows", least_out, huge / 4);
+  };
+  const auto from = [&](std::size_t stride) {
+    return matrix_view<const float>{in, ny, nx, stride};
+  };
+  const auto to = [&](std::size_t stride) { return matrix_view<float>{out, nx, ny, stride}; };
+  const auto as_in = [&](std::size_t stride) { return matrix_view<float>{out, ny, nx, stride}; };
+  using stride = std::size_t;
+  check("transpose", ny, nx, [&](stride o, stride i) { return tt::transpose(to(o), from(i)); });
+  check("transpose<float, 32, 8>", ny, nx,
+        [&](stride o, stride i) { return tt::transpose<float, 32, 8>(to(o), from(i)); });
+  check("transform_transpose", ny, nx,
+        [&](stride o, stride i) { return tt::transform_transpose(to(o), from(i), same); });
+  check("accumulate_transpose", ny, nx,
+        [&](stride o, stride i) { return tt::accumulate_transpose(to(o), from(i), replace); });
+  check("transform_transpose_dual, transpose", ny, nx, [&](stride o, stride i) {
+    return tt::transform_transpose_dual(matrix_view<float>{beside, ny, nx, nx}, to(o), from(i),
+                                        same);
+  });
+  check("transform_transpose_dual, copy", nx, nx, [&](stride o, stride i) {
+    return tt::transform_transpose_dual(as_in(o), matrix_view<float>{beside, nx, ny, ny}, from(i),
+                                        same);
+  });
+  check("reorient, rotate_90", ny, nx,
+        [&](stride o, stride i) { return tt::reorient(to(o), from(i), symmetry::rotate_90); });
+  check("reorient, flip_lr", nx, nx,
+        [&](stride o, stride i) { return tt::reorient(as_in(o), from(i), symmetry::flip_lr); });
+  check("transpose_batched", nx * ny, nx * ny,
+        [&](stride o, stride i) { return tt::transpose_batched(out, o, in, i, nx, ny, matrices); });
+  check("reorient_batched", nx * ny, nx * ny, [&](stride o, stride i) {
+    return tt::reorient_batched(out, o, in, i, nx, ny, matrices, symmetry::flip_lr);
+  });
+
+  const auto refuses = [&](const char* name, cudaError_t status) {
+    memory.check(name, "shapes or pointers", cudaErrorInvalidValue, status);
+  };
+  refuses("transpose", tt::transpose(as_in(nx), from(nx)));
+  refuses("transpose<float, 32, 8>", tt::transpose<float, 32, 8>(as_in(nx), from(nx)));
+  refuses("transform_transpose", tt::transform_transpose(as_in(nx), from(nx), same));
+  refuses("accumulate_transpose", tt::accumulate_transpose(as_in(nx), from(nx), replace));
+  refuses(
+      "transform_transpose_dual, shape",
+      tt::transform_transpose_dual(to(ny), matrix_view<float>{beside, nx, ny, ny}, from(nx), same));
+  refuses("transform_transpose_dual, outputs that overlap",
+          tt::transform_transpose_dual(as_in(nx), to(ny), from(nx), same));
+  refuses("reorient", tt::reorient(to(ny), from(nx), symmetry::flip_ud));
+  refuses("reorient", tt::reorient(as_in(nx), from(nx), symmetry::anti_transpose));
+
+  float* const outs[matrices] = {out, out + 40, out + 80};
+  const float* const ins[matrices] = {in, in + 40, in + 80};
+  float* const* const no_outs = nullptr;
+  const float* const* const no_ins = nullptr;
+  refuses("transpose_batched", tt::transpose_batched(no_outs, ins, nx, ny, matrices));
+  refuses("transpose_batched", tt::transpose_batched(outs, no_ins, nx, ny, matrices));
+  refuses("transpose_batched", tt::transpose_batched(outs, ins, huge, 2, matrices));
+  refuses("reorient_batched",
+          tt::reorient_batched(outs, no_ins, nx, ny, matrices, symmetry::flip_ud));
+  memory.check("transpose_batched", "no work", cudaSuccess,
+               tt::transpose_batched(no_outs, no_ins, nx, ny, 0));
+}
+
+TEST_CASE("errors: calls in place") {
+  untouched memory;
+  float* const data = memory.out();
+  for (const in_place& c : in_place_calls) {
+    const auto refuses = [&](const char* what, float* where, std::size_t cols, std::size_t rows,
+                             std::size_t stride) {
+      memory.check(c.name, what, cudaErrorInvalidValue, c.call(where, cols, rows, stride));
+    };
+    refuses("no data", nullptr, nx, nx, nx);
+    refuses("a stride shorter than a row", data, nx, nx, nx - 1);
+    refuses("rows that overflow", data, 3, 3, huge / 4);
+    refuses("more bytes than there are addresses", data, huge / 4 + 1, huge / 4 + 1, huge / 4 + 1);
+    if (c.squares_alone) {
+      refuses("no square", data, nx, ny, nx);
+      refuses("no square", data, ny, nx, ny);
+    }
+    memory.check(c.name, "no work", cudaSuccess, c.call(data, 0, nx, 0));
+    memory.check(c.name, "no work, no data", cudaSuccess, c.call(nullptr, nx, 0, nx));
+  }
+  const auto refuses = [&](const char* what, cudaError_t status) {
+    memory.check("transpose_inplace with scratch", what, cudaErrorInvalidValue, status);
+  };
+  const auto with = [&](void* temp, std::size_t bytes, float* where, std::size_t cols,
+                        std::size_t rows) {
+    return tt::transpose_inplace(temp, bytes, where, cols, rows);
+  };
+  std::size_t least = 0;
+  REQUIRE(tt::transpose_inplace(nullptr, least, data, nx, ny) == cudaSuccess);
+  REQUIRE(least <= sizeof scratch);
+  refuses("less than the least", with(scratch, least - 1, data, nx, ny));
+  refuses("none", with(scratch, 0, data, nx, ny));
+  refuses("no data", with(scratch, least, nullptr, nx, ny));
+  refuses("scratch in the data", with(data + nx * ny - 1, least, data, nx, ny));
+  refuses("data in the scratch", with(data - 1, 8 + least, data, nx, ny));
+  refuses("more elements than there are numbers", with(scratch, least, data, huge, 2));
+  memory.check("transpose_inplace with scratch", "no work", cudaSuccess,
+               with(scratch, 0, nullptr, 0, ny));
+  memory.check("reverse_inplace", "no data", cudaErrorInvalidValue,
+               tt::reverse_inplace(static_cast<float*>(nullptr), 9));
+  memory.check("reverse_inplace", "more than there are addresses", cudaErrorInvalidValue,
+               tt::reverse_inplace(data, huge / 4 + 1));
+  memory.check("reverse_inplace", "no work", cudaSuccess,
+               tt::reverse_inplace(static_cast<float*>(nullptr), 0));
+}
+
+TEST_CASE("errors: a launch that fails returns its own status") {
+  untouched memory;
+  cpu::this_device().failure = cudaErrorUnknown;
+  for (const two_sided& c : two_sided_calls) {
+    memory.check(c.name, "failure", cudaErrorUnknown, c.call(memory.out(), memory.in(), nx, ny));
+  }
+  for (const in_place& c : in_place_calls) {
+    memory.check(c.name, "failure", cudaErrorUnknown, c.call(memory.out(), nx, nx, nx));
+  }
+  std::size_t bytes = sizeof scratch;
+  memory.check("transpose_inplace with scratch", "failure", cudaErrorUnknown,
+               tt::transpose_inplace(scratch, bytes, memory.out(), nx, ny));
+}
