@@ -83,6 +83,7 @@ struct device {
   cudaError_t failure = cudaSuccess;  ///< what launches and copies return, without moving anything
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
+  std::size_t stored = 0;     ///< bytes that all launches stored to global memory
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
   /// What all launches did to shared memory, added up by place, kind and width.
   std::map<std::string, tt::access_report> shared;
@@ -150,6 +151,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
     }
   }
   device.faults += report.faults.size();
+  device.stored += report.global_stores().total_bytes;
   return cudaSuccess;
 }
 

@@ -50,6 +50,12 @@ struct launch_case {
     CHECK(device.faults == 0);
     CHECK((device.launches > 0) == launches);
   }
+  // The same of outputs of so many bytes: all being right, none has been written twice.
+  void expect_once(cudaError_t status, bool right, std::size_t bytes, bool launches = true) const {
+    expect(status, right, launches);
+    INFO(text << '\n' << cpu::this_device().last.table());
+    CHECK(cpu::this_device().stored == (launches ? bytes : 0));
+  }
 
   std::string text;
 };
@@ -83,7 +89,8 @@ void check_dense(const char* call, shape s, std::size_t in_offset, std::size_t o
                 std::to_string(out_offset));
   c.knows(static_cast<const T*>(in.data()), in.size()).knows(out.data(), out.size());
   const cudaError_t status = launch(out.data(), static_cast<const T*>(in.data()), s);
-  c.expect(status, is_transpose(out.data(), s.ny, in.data(), s.nx, s), s.nx > 1 && s.ny > 1);
+  c.expect_once(status, is_transpose(out.data(), s.ny, in.data(), s.nx, s), s.nx * s.ny * sizeof(T),
+                s.nx > 1 && s.ny > 1);
 }
 
 const auto tuned = [](auto* out, const auto* in, shape s) {
@@ -103,7 +110,8 @@ void check_views(shape s, std::size_t in_gap, std::size_t out_gap, std::size_t i
   const tt::matrix_view<T> to{out.data(), s.nx, s.ny, out_stride};
   c.knows(from).knows(to);
   const cudaError_t status = tt::transpose(to, from);
-  c.expect(status, is_transpose(out.data(), out_stride, from.data, in_stride, s));
+  c.expect_once(status, is_transpose(out.data(), out_stride, from.data, in_stride, s),
+                s.nx * s.ny * sizeof(T));
 }
 
 template <class T>
@@ -131,7 +139,7 @@ void check_batch(shape s, std::size_t batch, std::size_t gap, bool pointers) {
     const T* const result = pointers ? outs[b] : out.data() + b * step;
     right = right && is_transpose(result, s.ny, ins[b], s.nx, s);
   }
-  c.expect(status, right);
+  c.expect_once(status, right, s.nx * s.ny * batch * sizeof(T));
 }
 
 // All eight symmetries, by their definition: out(r, c) == in(source of (r, c)).
@@ -160,7 +168,7 @@ void check_symmetries(shape s) {
         right = right && equal(out[r * cols + col], in[y * s.nx + x]);
       }
     }
-    c.expect(status, right);
+    c.expect_once(status, right, s.nx * s.ny * sizeof(T));
   }
 }
 
@@ -192,7 +200,7 @@ void check_turned_pointers(shape s, tt::symmetry how) {
       }
     }
   }
-  c.expect(status, right);
+  c.expect_once(status, right, batch * s.nx * s.ny * sizeof(T));
 }
 
 template <class T>
@@ -294,9 +302,10 @@ void check_fused(shape s) {
     c.knows(from, in.size()).knows(out.data(), out.size());
     const cudaError_t status =
         tt::transform_transpose(out.data(), from, s.nx, s.ny, [](const T& v) { return narrow(v); });
-    c.expect(status, all_are(out, s, [&](std::size_t x, std::size_t y) {
-               return narrow(in[y * s.nx + x]);
-             }));
+    c.expect_once(
+        status,
+        all_are(out, s, [&](std::size_t x, std::size_t y) { return narrow(in[y * s.nx + x]); }),
+        2 * s.nx * s.ny);
   }
   {
     tt::emulated_buffer<T> out(s.nx * s.ny);
@@ -304,9 +313,11 @@ void check_fused(shape s) {
     c.knows(from_shorts, shorts.size()).knows(out.data(), out.size());
     const cudaError_t status = tt::transform_transpose(
         out.data(), from_shorts, s.nx, s.ny, [](unsigned short v) { return widen<T>(v); });
-    c.expect(status, all_are(out, s, [&](std::size_t x, std::size_t y) {
-               return widen<T>(shorts[y * s.nx + x]);
-             }));
+    c.expect_once(
+        status,
+        all_are(out, s,
+                [&](std::size_t x, std::size_t y) { return widen<T>(shorts[y * s.nx + x]); }),
+        sizeof(T) * s.nx * s.ny);
   }
   {
     tt::emulated_buffer<T> out(s.nx * s.ny);
@@ -316,9 +327,12 @@ void check_fused(shape s) {
     c.knows(from, in.size()).knows(out.data(), out.size());
     const cudaError_t status = tt::accumulate_transpose(
         out.data(), from, s.nx, s.ny, [](const T& v, const T& before) { return add(v, before); });
-    c.expect(status, all_are(out, s, [&](std::size_t x, std::size_t y) {
-               return add(in[y * s.nx + x], old[x * s.ny + y]);
-             }));
+    c.expect_once(status,
+                  all_are(out, s,
+                          [&](std::size_t x, std::size_t y) {
+                            return add(in[y * s.nx + x], old[x * s.ny + y]);
+                          }),
+                  sizeof(T) * s.nx * s.ny);
   }
   {
     tt::emulated_buffer<unsigned short> out(s.nx * s.ny);
@@ -330,8 +344,9 @@ void check_fused(shape s) {
     c.expect(status, all_are(out, s, [&](std::size_t x, std::size_t y) {
                return narrow(in[y * s.nx + x]);
              }));
-    c.expect(status,
-             all_are(out, s, [&](std::size_t x, std::size_t y) { return copy[y * s.nx + x]; }));
+    c.expect_once(status,
+                  all_are(out, s, [&](std::size_t x, std::size_t y) { return copy[y * s.nx + x]; }),
+                  2 * 2 * s.nx * s.ny);
   }
 }
 
