@@ -52,8 +52,8 @@ void check_choice() {
   CHECK(chosen<Bytes>(tt::most_tall_columns + 1, tall, Bytes) == any);
 }
 
-// A whole launch. Where rows have gaps the matrix may have few columns; where those of the output have, they are as long
-// as whole tiles, and skewed into one more.
+// A whole launch. Where rows have gaps the matrix may have few columns; where those of the output have, they are as
+// long as whole tiles, and skewed into one more.
 template <int Bytes>
 void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
   using type = element<Bytes>;

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Blocks that wait for each other, in transposes in place by runs. The emulator runs one block after the other on a copy
-// of what they read, so that it neither hangs where a GPU would nor sees who reads too late. Hence this: what a launch
-// waits for runs at once, on devices and at shapes of all kinds, and is all that may read what is written.
+// Blocks that wait for each other, in transposes in place by runs. The emulator runs one block after the other on a
+// copy of what they read, so that it neither hangs where a GPU would nor sees who reads too late. Hence this: what a
+// launch waits for runs at once, on devices and at shapes of all kinds, and is all that may read what is written.
 
 #include "cuda_on_cpu.hpp"
 #include "elements.hpp"
