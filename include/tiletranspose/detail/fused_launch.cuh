@@ -12,43 +12,56 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Small elements leave room for more blocks; what a function of the caller's needs, nobody knows. H200,
-/// 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
-template <class Fused, class In, class Out>
+/// The blocks of a multiprocessor that registers are kept low for: the first rule that fits says. Small elements leave
+/// room for more; what a function of the caller's needs, nobody knows.
+template <class Fused>
+constexpr int tuned_fused_blocks() {
+  constexpr int in = Fused::in_bytes;
+  constexpr int out = Fused::out_bytes;
+  // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
+  if (Fused::spans && !Fused::combines && in + out <= 16) {
+    const bool few = Fused::copies || Fused::micro_rows * Fused::load_words > 20;
+    return (few ? 3 : 4) * 256 / Fused::threads;
+  }
+  // Large elements.
+  if (in + out > 16) { return 1; }
+  // Many accesses a thread, and packed elements of an odd size out: with 112, of 7 bytes, stores byte by byte spilled
+  // with 2 blocks.
+  constexpr int accesses = Fused::rows * Fused::cols / Fused::threads * (in / Fused::in_unit);
+  if (Fused::splits_out && out % 2 != 0 && accesses > 96) { return 1; }
+  // Elements in parts, added to bytes.
+  if (Fused::combines && !Fused::whole_in && out == 1) { return 1; }
+  // Packed elements added to packed ones. 3 bytes to 3: 58 %, odd shapes 50; 47, 41 with 2 blocks.
+  if (Fused::combines && Fused::spans && Fused::splits_out && in + out <= 8) { return 3; }
+  // Blocks of twice as many threads.
+  if (Fused::threads == 512) {
+    const bool narrows = Fused::shifts && !Fused::combines && out < in;
+    if (narrows || (Fused::count == 1 && Fused::whole_in)) { return 3; }
+    return Fused::splits_out ? 1 : 2;
+  }
+  // Elements in parts.
+  if (Fused::splits_out || !Fused::whole_in) { return 2; }
+  // Two outputs: bytes as halves, and what stays as wide as it is.
+  if (Fused::copies && in == 1 && out == 2) { return 2; }
+  if (Fused::copies && in == out) { return 3; }
+  // Wide elements, and floats that old ones wait for in shared memory.
+  if (in + out > 8 || Fused::recalls) { return 3; }
+  if (Fused::combines) {
+    // Added to wider elements; words to small ones; in rows that start anywhere, to as wide ones.
+    const bool widens = in <= 2 && out > in;
+    const bool narrows = in > 2 && out <= 2;
+    const bool alike = Fused::shifts && in == out;
+    return widens || narrows || alike ? 3 : 4;
+  }
+  // Converted four rows at a time.
+  if (Fused::micro_rows == 4 && !Fused::shifts && in != 2) { return 3; }
+  // H200, 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
+  return Fused::shifts && in != out ? 5 : 4;
+}
+
+template <class Fused>
 constexpr int fused_blocks() {
-  constexpr int in = static_cast<int>(sizeof(In));
-  constexpr int out = static_cast<int>(sizeof(Out));
-  // Accesses that the elements of a thread are: with 112, of 7 bytes, stores byte by byte spilled with 2 blocks.
-  constexpr int loads =
-      Fused::rows * Fused::cols / Fused::threads * (Fused::in_bytes / Fused::in_unit);
-  const bool narrows_parts = Fused::combines && out == 1 && !Fused::whole_in;
-  const bool crowded = (Fused::splits_out && out % 2 != 0 && loads > 96) || narrows_parts;
-  const bool converts_many =
-      Fused::micro_rows == 4 && !Fused::combines && !Fused::shifts && in != 2;
-  const bool narrows = Fused::shifts && !Fused::combines && out < in;
-  const bool narrows_words = Fused::combines && in > 2 && out <= 2;
-  const bool widens = Fused::combines && in <= 2 && out > in;
-  const bool copies_wider_bytes = Fused::copies && in == 1 && out == 2;
-  const bool copies_alike = Fused::copies && in == out;
-  const bool adds_alike = Fused::combines && Fused::shifts && in == out;
-  // Packed 3 bytes added to 3: 58 %, odd shapes 50; 47, 41 with 2 blocks.
-  const bool adds_packed = Fused::spans && Fused::combines && Fused::splits_out && in + out <= 8;
-  const bool few = in + out > 8 || (Fused::recalls && in + out == 8) || converts_many ||
-                   narrows_words || widens || copies_alike || adds_alike;
-  // 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
-  const bool spans = Fused::spans && !Fused::combines && in + out <= 16;
-  const int spanning = Fused::copies || Fused::micro_rows * Fused::load_words > 20 ? 3 : 4;
-  const int blocks = spans                      ? spanning * 256 / Fused::threads
-                     : in + out > 16 || crowded ? 1
-                     : adds_packed              ? 3
-                     : Fused::threads == 512
-                         ? ((Fused::count == 1 && Fused::whole_in) || narrows ? 3
-                            : Fused::splits_out                               ? 1
-                                                                              : 2)
-                     : Fused::splits_out || !Fused::whole_in || copies_wider_bytes ? 2
-                     : few                                                         ? 3
-                     : Fused::shifts && !Fused::combines && in != out              ? 5
-                                                                                   : 4;
+  constexpr int blocks = tuned_fused_blocks<Fused>();
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
   return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
 #else
@@ -58,7 +71,7 @@ constexpr int fused_blocks() {
 
 template <class Fused, fusion Kind, class In, class Out, class Op>
 __global__ void __launch_bounds__(Fused::threads,
-                                  resident_blocks(Fused::threads, fused_blocks<Fused, In, Out>()))
+                                  resident_blocks(Fused::threads, fused_blocks<Fused>()))
     fused_kernel(const __grid_constant__ fused_arguments arguments, const __grid_constant__ Op op) {
   constexpr static_block<Fused::threads> block{};
   // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
