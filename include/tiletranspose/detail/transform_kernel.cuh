@@ -5,10 +5,8 @@
 /// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned into
 /// the output's, and stored into shared rows whose pieces are drained as the plain kernel's are.
 ///
-/// How rows are loaded is chosen at launch: `fused_loads`. Most of a block's instructions would be spent on finding
-/// out where things lie, because rows that start anywhere each have a distance from their sectors of their own. Rows
-/// a few apart have the same one, though: a thread takes rows that are whole periods apart, works out once where
-/// they lie, and only adds to it (`piece_rounds`, `tile_loads`).
+/// How rows are loaded is chosen at launch: `fused_loads`. Rows are shared out as pieces of the output are
+/// (tile_pieces.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the pieces of the output as they were are read by the accesses that will write them and before
@@ -127,6 +125,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   const int stored = combines ? in_bytes : out_bytes;
   const int widest = larger(in_bytes, stored);
   const bool to_bytes = kind == fusion::transform && in_bytes == 1 && out_bytes == 1;
+  const int rows = out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32;
   switch (loads) {
     case fused_loads::dealt:
       // Halves to bytes 84 %, floats to halves 90, to bytes 92.
@@ -142,13 +141,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
         return {128, 32, in_bytes == 1 ? 8 : 4, in_bytes == 1 ? 4 : 2, 512};
       }
       // Bytes: 85 %; 76 by 8 x 8 elements.
-      if (in_bytes == 1 && out_bytes == 1) { return {128, 32, 8, 4}; }
+      if (to_bytes) { return {128, 32, 8, 4}; }
       // 89 %; 87.5 by 128 rows and 256 threads.
       if (!combines && in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
-      return {out_bytes <= 2   ? 128
-              : out_bytes <= 8 ? 64
-                               : 32,
-              combines && (out_bytes <= 2 || out_bytes > 4) ? 16 : 32, 4,
+      return {rows, combines && (out_bytes <= 2 || out_bytes > 4) ? 16 : 32, 4,
               combines && out_bytes == 2 ? 2 : 4};
     case fused_loads::vectors:
       if (to_bytes) { return {128, 16, 16, 8}; }  // 95 %; 92 by 8 x 8 elements
@@ -158,11 +154,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       }
       // 94 %; 93 by two elements a lane.
       if (kind == fusion::transform && in_bytes == 2 && out_bytes == 4) { return {64, 16, 8, 1}; }
-      return {out_bytes <= 2   ? 128
-              : out_bytes <= 8 ? 64
-                               : 32,
-              (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes), 4 / in_bytes,
-              larger(4 / stored, 1)};
+      return {rows, (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes),
+              4 / in_bytes, larger(4 / stored, 1)};
     case fused_loads::spanned: {
       if (kind != fusion::transform) { break; }
       const bool divides = 16 % out_bytes == 0;  // an access of the output
@@ -170,10 +163,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       // 93 and 88, 67 and 66 by one; to 12 92 and 93, 70 and 71. 5 bytes to 1: 95 and 83; 89 and 76.
       const int count = in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
       const int lanes = in_bytes > 16 ? 16 : (count == 1 ? 64 : 32) / (out_bytes <= 4 ? 1 : 2);
-      return {out_bytes <= 2   ? 128
-              : out_bytes <= 8 ? 64
-                               : 32,
-              lanes, count, larger(4 / stored, 1),
+      return {rows, lanes, count, larger(4 / stored, 1),
               divides || out_bytes == 3 || out_bytes > 8 ? 256 : 128};
     }
     default:
@@ -181,7 +171,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   }
   // 91 %; 88 by 128 rows and 256 threads.
   if (kind == fusion::transform && in_bytes == 4 && out_bytes == 1) { return {256, 64, 1, 4, 512}; }
-  const int rows = out_bytes <= 2 ? 128 : out_bytes <= 8 ? 64 : 32;
   const int cols = larger(in_bytes, out_bytes) > 16  ? 16
                    : larger(in_bytes, out_bytes) > 8 ? 32
                                                      : 64;
@@ -459,7 +448,6 @@ struct tile_loads {
       from_row = larger(from_row, source.first_row);
       end_row = smaller(end_row, source.end_row);
     }
-    (void)memory;
   }
 
   TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * apart; }
