@@ -327,12 +327,7 @@ TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* sha
         }
       });
   if constexpr (!Interior) {
-    const auto read = [&](int col, int byte) { return rows.unit(col, byte); };
-    if (target.joined_bytes > 0) {
-      store_matrix_ends<Shape>(group, target, read);
-    } else if (has_piece_ends<Shape>(target)) {
-      store_row_ends<Shape>(group, target, read);
-    }
+    store_piece_ends<Shape>(group, target, [&](int col, int byte) { return rows.unit(col, byte); });
   }
 }
 
@@ -379,7 +374,7 @@ TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared
       move_spliced_between<narrower_shape<Shape>, true>(group, shared, source, target);
     }
   } else {
-    tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
+    tile_source source = make_source<Shape>(arguments, at);
     tile_target target = make_target<Shape>(arguments, at);
     if (arguments.cols_touch) { join_pieces<Shape>(source, target, arguments, at); }
     move_spliced_between<Shape, false>(group, shared, source, target);

@@ -159,6 +159,7 @@ struct tile_shape {
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && Unit < 16;
   /// Pieces of a launch may go on from one output row to the next; join_pieces.
   static constexpr bool joins_pieces = deals_loads || shifts_loads;
+  static_assert(!joins_pieces || joins_stores, "the ends of joined pieces are no whole stores");
   /// Tiles of a launch may have fewer columns than tile_cols.
   static constexpr bool varies_width = deals_loads;
   static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
@@ -632,11 +633,11 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
       });
 }
 
-/// Writes the ends of output rows out of the shared rows.
+/// Writes the ends of pieces out of the shared rows.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
-                                           const tile_target& target) {
-  store_row_ends<Shape>(group, target, [&](int row, int byte) {
+TILETRANSPOSE_FUNCTION void drain_ends(Group group, const unsigned char* shared,
+                                       const tile_target& target) {
+  store_piece_ends<Shape>(group, target, [&](int row, int byte) {
     return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
                                                    Shape::lead_bytes + byte);
   });
@@ -647,21 +648,10 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_pieces(Group group, const unsigned char* shared,
                                          const tile_target& target) {
   drain_tile<Shape, Interior>(group, shared, target);
-  if constexpr (!Interior && Shape::joins_pieces) {
-    if (target.joined_bytes > 0) {
-      store_matrix_ends<Shape>(group, target, [&](int row, int byte) {
-        return load_shared<access_word_t<Shape::unit>>(shared + Shape::row_offset(row) +
-                                                       Shape::lead_bytes + byte);
-      });
-      return;
-    }
-  }
-  if constexpr (!Interior && Shape::joins_stores) {
-    if (has_piece_ends<Shape>(target)) { drain_row_ends<Shape>(group, shared, target); }
-  }
+  if constexpr (!Interior && Shape::joins_stores) { drain_ends<Shape>(group, shared, target); }
 }
 
-/// Byte offsets in an output row: where piece `row_tile` starts.
+/// Where the tile of a place goes, its pieces not joined.
 template <class Shape>
 TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
                                                const tile_order::place& at) {
@@ -677,18 +667,19 @@ TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
           arguments.sector_mask};
 }
 
-template <int ElementBytes, class Shape>
+/// And where it comes from.
+template <class Shape>
 TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
                                                const tile_order::place& at) {
   const tile_problem& problem = arguments.problem;
   const size_type first_row = at.row_tile * Shape::tile_rows;
-  const size_type first_byte = at.col_tile * arguments.tile_cols * ElementBytes;
+  const size_type first_byte = at.col_tile * arguments.tile_cols * Shape::element_bytes;
   return {problem.in_matrix(at.batch) + first_row * problem.in_stride_bytes + first_byte,
           problem.in_stride_bytes,
           clipped_distance(first_row, 0),
           clipped_distance(first_row, problem.ny),
           clipped_distance(first_byte, 0),
-          clipped_distance(first_byte, problem.nx * ElementBytes)};
+          clipped_distance(first_byte, problem.nx * Shape::element_bytes)};
 }
 
 /// Moves a tile down by its skew, where rows of the output touch. The first piece of an output row then starts at the
@@ -798,7 +789,7 @@ template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
                                       const tile_arguments& arguments, unsigned block) {
   const tile_order::place at = arguments.order(block);
-  tile_source source = make_source<Shape::element_bytes, Shape>(arguments, at);
+  tile_source source = make_source<Shape>(arguments, at);
   tile_target target = make_target<Shape>(arguments, at);
   if constexpr (Shape::joins_pieces) {
     if (arguments.cols_touch) { join_pieces<Shape>(source, target, arguments, at); }

@@ -216,5 +216,17 @@ TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& ta
   }
 }
 
+/// Writes all that the whole vectors of a tile's pieces leave out. read(row, byte) as above.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_piece_ends(Group group, const tile_target& target, Read read) {
+  if constexpr (Shape::joins_pieces) {
+    if (target.joined_bytes > 0) {
+      store_matrix_ends<Shape>(group, target, read);
+      return;
+    }
+  }
+  if (has_piece_ends<Shape>(target)) { store_row_ends<Shape>(group, target, read); }
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -348,6 +348,7 @@ struct fused_shape {
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
+  static constexpr bool joins_pieces = false;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
@@ -832,7 +833,7 @@ TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old
   constexpr int bytes = recalled<Fused, Out>::vector_bytes;
   visit_vectors<Fused, bytes, Interior>(
       group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
-        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
           old.vectors[round].template load_changing<Fused::fetches_old>(address);
         }
       });
@@ -873,7 +874,7 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
         // Of the row's elements, those of the rows before the tile among them.
         const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
         const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
-        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
           const auto elements =
               read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
           if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
@@ -911,14 +912,12 @@ TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* sh
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
         const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
-        if (Interior || (byte >= target.first_byte && byte + bytes <= target.end_byte)) {
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
           read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, further, rank)
               .store(address);
         }
       });
-  if constexpr (!Interior && unit < bytes) {
-    if (has_piece_ends<Fused>(target)) { drain_row_ends<Fused>(group, shared, target); }
-  }
+  if constexpr (!Interior && unit < bytes) { drain_ends<Fused>(group, shared, target); }
 }
 
 /// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
