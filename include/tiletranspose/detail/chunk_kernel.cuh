@@ -6,8 +6,9 @@
 /// elements and no more a single one.
 ///
 /// A matrix has m rows and n columns, of each of which k runs of S elements each move, from its phase on
-/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on, and the P-th
-/// n of the slots where runs lie. Where k and n have no common divisor, that runs get to where they belong takes
+/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on; the P-th n
+/// of the slots where runs lie are its, too. Where k and n have no common divisor, two steps take runs to where they
+/// belong:
 ///
 ///     1. chunks    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
 ///     2. columns   slot (P, Q)  ->  slot ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of slots
@@ -36,7 +37,7 @@ constexpr int chunk_blocks(int element) { return element == 1 ? 2 : 3; }
 
 /// Step 1. A tile is some columns of a chunk, or all of them; a block takes one tile after the other.
 struct chunk_arguments {
-  const unsigned char* source;  ///< the data
+  const unsigned char* source;  ///< the data; where blocks cannot wait for each other, a copy of it
   unsigned char* data;
   unsigned* arrived;  ///< for each chunk the tiles that have been read
   unsigned cols;      ///< n
@@ -130,9 +131,9 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
         return;
       }
-      const unsigned words = height * arguments.row_words.divisor;
+      const unsigned count = height * arguments.row_words.divisor;
       TILETRANSPOSE_UNROLL_BY(2)
-      for (unsigned at = rank; at < words; at += threads) {
+      for (unsigned at = rank; at < count; at += threads) {
         const loop_step here(at / threads);
         const unsigned row = arguments.row_words.quotient(at);
         const unsigned begin = row * row_bytes + first_byte;
@@ -148,11 +149,12 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
       }
     };
 
-    // Where an item of a tile's columns begins: neighbouring lanes' are of neighbouring columns.
+    // Runs are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole sectors;
+    // the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its part's of column
+    // i / 2 % cols.
     const divider& columns =
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
     const unsigned parts = arguments.parts;  // of a column
-    // Two blocks of a run that follow each other are neighbouring lanes', so that they are whole sectors.
     const unsigned half = rank % 2 * words::bytes;
     // Byte of the data where a column's run of a chunk lies.
     const auto slot = [&](unsigned col, unsigned of_chunk) {
@@ -162,9 +164,10 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     };
 
     if (tile != block) { group.sync(); }  // the tile before has been written
+    // Into shared memory: undone the runs, else the rows.
     if constexpr (Undo) {
-      // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What is
-      // in no run, before the first and behind the last, comes out of scratch memory later.
+      // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What
+      // is in no run, before the first and behind the last, comes out of scratch memory later.
       const unsigned pairs = runs.run_bytes / pair_bytes;
       const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
       constexpr unsigned batch = words::count == 1 ? 3 : 1;
@@ -206,18 +209,18 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
               for (int w = 0; w < words::together; ++w) {
                 unit parts_of_word[units];
                 copy_bytes(parts_of_word, &got[i][w], 16);
-                if (inside) {
+                const auto store_if = [&](auto exists) {
                   each_unit<ElementBytes>(
                       first + w, parts_of_word, [&](int element, int byte, const unit& value) {
-                        store_shared(to + element * arguments.tile_pitch + byte, value);
-                      });
-                } else {
-                  each_unit<ElementBytes>(
-                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
-                        if (row + static_cast<unsigned>(element) < arguments.rows) {
+                        if (exists(row + static_cast<unsigned>(element))) {
                           store_shared(to + element * arguments.tile_pitch + byte, value);
                         }
                       });
+                };
+                if (inside) {
+                  store_if([](unsigned) { return true; });
+                } else {
+                  store_if([&](unsigned in_tile) { return in_tile < arguments.rows; });
                 }
               }
             }
@@ -234,6 +237,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
     }
     meet(group, arguments.arrived, chunk, chunk - smaller(chunk, arguments.before),
          smaller(chunk + arguments.after, arguments.chunks() - 1), arguments.chunk_tiles.divisor);
+    // And out of it: undone the rows, else the runs.
     if constexpr (Undo) {
       each_word([&](unsigned char* from,
                     unsigned at) { store_global(target + at, load_shared<word16>(from)); },
