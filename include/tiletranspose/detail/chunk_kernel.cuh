@@ -6,8 +6,8 @@
 /// elements and no more a single one.
 ///
 /// A matrix has m rows and n columns, of each of which k runs of S elements each move, from its phase on
-/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on; the P-th n
-/// of the slots where runs lie are its, too. Where k and n have no common divisor, two steps take runs to where they
+/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on; the P-th
+/// n of the slots where runs lie are its, too. Where k and n have no common divisor, two steps take runs to where they
 /// belong:
 ///
 ///     1. chunks    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n

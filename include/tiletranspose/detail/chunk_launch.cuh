@@ -38,9 +38,9 @@ inline constexpr size_type longest_shared_run_bytes = 256;
 inline constexpr size_type wide_tile_bytes = 800;
 /// Shared memory of all tiles of a multiprocessor, at most.
 inline constexpr size_type most_tiles_bytes = 192 * 1024;
-/// Bytes of a band of runs, at most, where many fit all blocks at once: runs begin anywhere among the pieces of 64 bytes
-/// that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000 x 50000 28.1, 31.0;
-/// 1000 x 1073741, where three fit, 26.8, 25.4.
+/// Bytes of a band of runs, at most, where many_bands of them fit all blocks at once: runs begin anywhere among the
+/// pieces of 64 bytes that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000
+/// x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
 inline constexpr size_type widest_run_band_bytes = 512;
 /// Of a column's runs: what is left beside them is little.
 inline constexpr size_type least_column_bytes = 16 * 1024;
@@ -56,6 +56,9 @@ inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
 
 /// Chunks of a matrix, and what is left of it.
 struct chunk_plan {
+  /// Of shared memory beside the rows of a tile.
+  static constexpr size_type spare_bytes = 32;
+
   size_type group = 0;   ///< elements, see run_layout
   size_type slant = 0;   ///< the largest phase
   size_type rows = 0;    ///< of a chunk
@@ -76,7 +79,7 @@ struct chunk_plan {
   size_type tiles(const rectangle_problem& problem) const {
     return divide_up(problem.cols, tile_cols);
   }
-  size_type shared_bytes() const { return held * tile_pitch + 32; }
+  size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
   /// Chunks further down whose rows the runs of a chunk may come to lie in: the rest moves them.
   size_type reach() const { return divide_up(rest, rows); }
   size_type rest_bytes(const rectangle_problem& problem, size_type element) const {
@@ -90,8 +93,8 @@ struct chunk_plan {
 
   chunk_plan() = default;
   /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a chunk, the
-  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more than
-  /// the scratch memory holds, on 16 bytes.
+  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more
+  /// than the scratch memory holds, on 16 bytes.
   chunk_plan(const rectangle_problem& problem, size_type element, size_type most,
              size_type together) {
     const size_type step = run_step(element);
@@ -123,16 +126,20 @@ struct chunk_plan {
     held = problem.undo ? rows : rows + slant;
     // Columns are read from their phases on, in rows that are not to meet in the same banks.
     const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
-    if (held * row_bytes + 32 <= most && (spreads(row_bytes) || slant == 0)) {
+    if (held * row_bytes + spare_bytes <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
       tile_pitch = row_bytes;
       return true;
     }
-    if ((most - 32) / held < 61 + 4 * element) { return false; }
-    // Rows of a tile start anywhere: 16 bytes that some are in may be in those of no other row.
-    const size_type fitting = ((most - 32) / held - 61) / element;
-    tile_cols = divide_up(problem.cols, divide_up(problem.cols, fitting));
-    tile_pitch = tile_cols * element + 30;
+    // Rows of a tile start anywhere: the words of 16 bytes that they touch may not be those of another row, and lie in
+    // shared memory as in the data.
+    constexpr size_type touched = 30;  // bytes of these words beside a row's own, at most
+    constexpr size_type most_gap = touched + 15 + 16;  // the latter two by the next steps
+    constexpr size_type least_cols = 4;
+    const size_type fitting = (most - spare_bytes) / held;
+    if (fitting < most_gap + least_cols * element) { return false; }
+    tile_cols = divide_up(problem.cols, divide_up(problem.cols, (fitting - most_gap) / element));
+    tile_pitch = tile_cols * element + touched;
     tile_pitch += (row_bytes - tile_pitch) % 16;
     if (!spreads(tile_pitch)) { tile_pitch += 16; }
     return true;

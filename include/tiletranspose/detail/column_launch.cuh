@@ -117,7 +117,11 @@ struct column_plan {
   }
 };
 
-/// Bands in the shared memory of all blocks, as wide as fits it. Either kernel may be the one that moves them.
+/// Bands wider than widest_band_bytes pay where so many of them are under way at once.
+inline constexpr size_type many_bands = 6;
+
+/// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes. Either kernel may be the one
+/// that moves them.
 template <class Kernel>
 cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
                           size_type narrow, size_type wide, size_type widest,
@@ -143,7 +147,7 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
   }
   for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
     column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
-    const size_type bands_at_once = bytes > widest_band_bytes ? 6 : 1;
+    const size_type bands_at_once = bytes > widest_band_bytes ? many_bands : 1;
     if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
       continue;
     }

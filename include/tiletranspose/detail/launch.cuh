@@ -219,8 +219,8 @@ cudaError_t launch_tiles(const tile_problem& problem, size_type batch, cudaStrea
   const size_type most_tiles =
       larger<size_type>(narrow_row_bytes / (cols * shape::element_bytes), 1);
   // Tiles that may have any width get about the same, as far as that costs none of them a question it had not. H200,
-  // 2026-11-22, % of cudaMemcpyAsync, elements of 9 bytes, since tiles have even widths and loads reach over ends of rows
-  // that touch: 50 columns 56, 90, 70 46, 83, 100 55, 89, 200 88, 90; of 15 bytes, 40 columns 58, 80, 65 61, 89.
+  // 2026-11-22, % of cudaMemcpyAsync, elements of 9 bytes, since tiles have even widths and loads reach over ends of
+  // rows that touch: 50 columns 56, 90, 70 46, 83, 100 55, 89, 200 88, 90; of 15 bytes, 40 columns 58, 80, 65 61, 89.
   if (shape::varies_width || (shape::shifts_loads && problem.nx <= 2 * cols) ||
       (shape::splices && problem.nx <= most_tiles * cols)) {
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));

@@ -9,13 +9,13 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
+/// | less | 2: chunks, columns (chunk_kernel.cuh), where elements have runs that start on 16 bytes, but for is_swift |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
-/// | less | 2: chunks, columns of runs (chunk_kernel.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
 /// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
-/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once, or move through
-/// scratch memory where they are longer than that. By runs go the shapes that is_swift does not name, of sizes that have runs.
+/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once, or move
+/// through scratch memory where they are longer than that.
 
 #pragma once
 
@@ -212,9 +212,10 @@ cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& gr
 }
 
 /// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
-/// multiple of the other (of 1 to 3 bytes, in rows of whole accesses), or elements are large and sides coprime, and bands are as wide as they need be. H200,
-/// 2026-11-22, % of cudaMemcpyAsync by bands and by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576
-/// x 16384 29, 37, 5000 x 50010 32, 36, 16381 x 16411 34, 32.
+/// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
+/// sides are coprime; and where bands are as wide as they need be. H200, 2026-11-22, % of cudaMemcpyAsync by bands and
+/// by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576 x 16384 29, 37, 5000 x 50010 32, 36, 16381
+/// x 16411 34, 32.
 template <int ElementBytes>
 bool is_swift(const rectangle& grid, const column_plan& plan) {
   if (plan.blocks == 0) { return false; }
@@ -249,8 +250,9 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   if constexpr (Unit == access_width(ElementBytes) && has_runs<ElementBytes>) {
     if (status == cudaSuccess && !is_swift<ElementBytes>(grid, plan) &&
         reinterpret_cast<size_type>(problem.data) % 16 == 0) {
-      // A cut that takes more than the least scratch memory leaves more rows over. H200, 2026-11-22, % of cudaMemcpyAsync
-      // with the least and with 32 MB: 3 bytes, 18000 x 12000 27.0, 24.0; 12 bytes, 9216 x 6144 36.9, 34.8.
+      // A cut that takes more than the least scratch memory leaves more rows over. H200, 2026-11-22, % of
+      // cudaMemcpyAsync with the least and with 32 MB: 3 bytes, 18000 x 12000 27.0, 24.0; 12 bytes, 9216 x 6144 36.9,
+      // 34.8.
       run_plan runs;
       rectangle_problem frugal = problem;
       frugal.scratch_bytes =

@@ -53,8 +53,8 @@ inline constexpr size_type most_few_columns = 64;
 
 /// Of 1- and 2-byte elements that the sheared kernel takes, more columns are few, and more rows. H200, 2026-11-22, % of
 /// cudaMemcpyAsync in tiles and in boxes: 1 byte, 130 columns 73, 86, 150 77, 82, 200 82, 85, 257 81, 74, 100 rows 66,
-/// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150 53,
-/// 88.
+/// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150
+/// 53, 88.
 inline constexpr size_type most_sheared_columns = 208;
 inline constexpr size_type most_sheared_row_bytes = 272;
 inline constexpr size_type most_sheared_rows = 260;

@@ -205,9 +205,9 @@ struct tile_shape {
   TILETRANSPOSE_HOST_DEVICE static constexpr int rounds_of(int rows) {
     return divide_up(rows, larger(round_rows, 1));
   }
-  /// Whether the rows before the tile are loaded with its first ones: where that takes no round more or, where some threads
-  /// of a row rest, none more than by themselves, so that all loads are under way together. H200, 2026-11-22, 60 bytes:
-  /// 86 % of cudaMemcpyAsync with the rows before them by themselves, 95 together.
+  /// Whether the rows before the tile are loaded with its first ones: where that takes no round more or, where some
+  /// threads of a row rest, none more than by themselves, so that all loads are under way together. H200, 2026-11-22,
+  /// 60 bytes: 86 % of cudaMemcpyAsync with the rows before them by themselves, 95 together.
   static constexpr bool leads_with_tile = round_rows > 0 &&
                                           rounds_of(skew_rows + slab_rows) <=
                                               rounds_of(slab_rows) + (load_threads != row_loads
@@ -292,9 +292,9 @@ struct tile_shape {
   }
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
 
-  /// Whether threads read words in turns for their stores, or accesses that hold what they store. Where rows are a group's
-  /// of lanes each, the word behind what begins inside of a word seldom meets others, but may four ways: H200, 2026-11-22,
-  /// bytes, % of cudaMemcpyAsync, by words and by accesses: 86.8, 86.1.
+  /// Whether threads read words in turns for their stores, or accesses that hold what they store. Where rows are a
+  /// group's of lanes each, the word behind what begins inside of a word seldom meets others, but may four ways: H200,
+  /// 2026-11-22, bytes, % of cudaMemcpyAsync, by words and by accesses: 86.8, 86.1.
   static constexpr bool reads_words = Unit >= 4 || piece_bytes == 128;
   static constexpr int word_bytes = joins_stores && reads_words ? larger(Unit, 4) : StoreBytes;
   static constexpr int next_word_ways =
@@ -303,7 +303,8 @@ struct tile_shape {
           : 0;
   static_assert(next_word_ways == (joins_stores && reads_words && ElementBytes == 1 ? 4 : 0), "");
   /// Pieces of 3 and 5 bytes are no whole lines, and threads enough for whole groups would be slower: H200, 2026-11-22,
-  /// 88.1 instead of 89.1 and 90.0 instead of 90.8 % of cudaMemcpyAsync. Groups of theirs read two rows, which may meet.
+  /// 88.1 instead of 89.1 and 90.0 instead of 90.8 % of cudaMemcpyAsync. Groups of theirs read two rows, which may
+  /// meet.
   static constexpr int drain_ways =
       turn_ways<StoreBytes>(threads_of_row<StoreBytes>(piece_bytes, Threads));
   static_assert(drain_ways == (moves_groups && (ElementBytes == 3 || ElementBytes == 5) ? 2 : 1),
@@ -378,10 +379,9 @@ struct tile_source {
 };
 
 /// Fills rows [from_row, from_row + Rows) of a tile. All loads are under way before the first store.
-/// Rows before `first_row` are left out: they lie before the tile. So are columns from `cols` on, whose shared bytes stay
-/// as they were.
-/// Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that there are
-/// none and that all rows exist: most tiles of a large matrix are spared every question.
+/// Rows before `first_row` are left out: they lie before the tile. So are columns from `cols` on, whose shared bytes
+/// stay as they were. Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that
+/// there are none and that all rows exist: most tiles of a large matrix are spared every question.
 template <class Shape, bool Interior, int Rows, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
                                       int from_row, int first_row, int cols = Shape::tile_cols) {
@@ -406,7 +406,8 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const auto is_left_out = [&](int round, int row) {
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
   };
-  // What all loads of a thread share is asked once, because loads between which more is asked are not under way together.
+  // What all loads of a thread share is asked once, because loads between which more is asked are not under way
+  // together.
   constexpr bool may_leave = straight && Shape::varies_width;
   if (may_leave &&
       static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {

@@ -34,7 +34,8 @@ struct tile_target {
 };
 
 /// Threads that share a row of `piece_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
-/// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin alike.
+/// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin
+/// alike.
 template <int VectorBytes>
 TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int piece_bytes, int threads) {
   const int vectors = piece_bytes / VectorBytes;

@@ -61,8 +61,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
 }
 
 /// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
-/// time anew and in between of loads that should be under way together (nvcc 13.0; accumulation of floats 93 and 51 % of
-/// cudaMemcpyAsync with and without, H200, 2026-11-22).
+/// time anew and in between of loads that should be under way together (nvcc 13.0; accumulation of floats 93 and 51 %
+/// of cudaMemcpyAsync with and without, H200, 2026-11-22).
 TILETRANSPOSE_FUNCTION int settled(int value) {
 #if TILETRANSPOSE_ON_DEVICE
   asm("" : "+r"(value));
@@ -321,12 +321,12 @@ struct fused_shape {
   static_assert(unit < bytes || fill_ways == 1, "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
-  /// Whether what a thread stores is put together row by row and turned in registers: rows that a copy takes as they are,
-  /// and elements that nothing is computed of yet.
+  /// Whether what a thread stores is put together row by row and turned in registers: rows that a copy takes as they
+  /// are, and elements that nothing is computed of yet.
   static constexpr bool turns = micro_rows > 1 && (copies || combines) && bytes <= 2 &&
                                 micro_rows* bytes % 4 == 0 && count* bytes % 4 == 0;
-  /// Whether the place of an element, or of each column's, is `settled` before it is used: halves to copy and transpose as
-  /// bytes 84, 86 %, bytes 66, 69; floats lose half a point.
+  /// Whether the place of an element, or of each column's, is `settled` before it is used: halves to copy and transpose
+  /// as bytes 84, 86 %, bytes 66, 69; floats lose half a point.
   static constexpr bool settles =
       recalls || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
   static constexpr bool settles_columns = deals && in_bytes <= 2 && out_bytes == 1;
