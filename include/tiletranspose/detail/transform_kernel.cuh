@@ -292,6 +292,7 @@ struct fused_shape {
   static constexpr int shared_bytes = tile.tile_bytes();
   static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
   static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
+  static_assert(!shifts || !copies, "lanes that are there for their neighbours write no copy");
   static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
@@ -677,9 +678,10 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
                                   : !Fused::shifts || at.col < Fused::cols;
   // The tile's part of the copy's row ends where the one of its right neighbour begins.
-  const bool copies = !Fused::deals || !Fused::copies ||
-                      at.lane * count * Fused::out_bytes <
-                          (Fused::cols + at.shift) * Fused::out_bytes / sector_bytes * sector_bytes;
+  const bool in_copy =
+      !Fused::deals || !Fused::copies ||
+      at.lane * count * Fused::out_bytes <
+          (Fused::cols + at.shift) * Fused::out_bytes / sector_bytes * sector_bytes;
   unsigned char* copy_to = memory.copied;
   if constexpr (Fused::copies) {
     copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
@@ -704,7 +706,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
     const int round = first + b;
     const loop_step here(round);
     // A lane that is there for its neighbour holds elements of several rows.
-    const bool is_spare = Fused::shifts && !Fused::copies && !fills;
+    const bool is_spare = Fused::shifts && !fills;
     if (round >= places::rounds || is_spare || !at.any_exists(round)) { continue; }
     const int row = at.row(round);
     const auto place = [&](int i) {
@@ -763,8 +765,9 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       }
     }
     if constexpr (Fused::copies) {
+      // Rows before the tile are another one's in the copy.
       if ((round + 1) * places::apart <= Fused::skew_rows ||
-          (round * places::apart < Fused::skew_rows && row < 0) || !copies) {
+          (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
         continue;
       }
       TILETRANSPOSE_UNROLL
