@@ -577,9 +577,8 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
 template <class Shape>
 TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  return Shape::shifts_loads &&
-         (source.first_byte > -3 ||
-          source.end_byte < row_bytes + 4 + (source.next_rows > 0 ? Shape::element_bytes : 0));
+  const int reach = 4 + (source.next_rows > 0 ? Shape::element_bytes : 0);
+  return source.first_byte > -3 || source.end_byte < row_bytes + reach;
 }
 
 /// Fills what `fill_rows` left out, unit by unit.
@@ -587,10 +586,11 @@ TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
                                           const tile_source& source, int from_row, int rows) {
+  static_assert(Shape::shifts_loads && Shape::joins_pieces, "");
   constexpr int bytes = Shape::element_bytes;
   constexpr int left_cols = Shape::micro_cols;  // loads that start less than 4 bytes into the row
   constexpr int right_cols =  // and that end less than 4 bytes before its end, or one further right
-      Shape::micro_cols + (3 + bytes - 1) / bytes + (Shape::joins_pieces ? 1 : 0);
+      Shape::micro_cols + (3 + bytes - 1) / bytes + 1;
   constexpr int row_units = (left_cols + right_cols) * Shape::parts;
   using word = access_word_t<Shape::unit>;
   const int first_col = source.first_byte / bytes;
@@ -602,7 +602,7 @@ TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
     const int end = step % row_units / Shape::parts;
     const bool left = end < left_cols;
     const int col = left ? first_col + end : end_col - 1 - (end - left_cols);
-    const bool is_next = Shape::joins_pieces && row >= source.end_row;
+    const bool is_next = row >= source.end_row;
     if (row < source.first_row || row >= source.end_row + source.next_rows || col < 0 ||
         col >= end_col || (is_next && (col + 1) * bytes >= source.end_byte)) {
       continue;
