@@ -30,24 +30,15 @@ struct packed_elements {
   /// Fetched: load_constant_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_constant_near<access_word_t<Unit>, Fetched>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
+    take([&](int i) { return load_constant_near<access_word_t<Unit>, Fetched>(address + i); });
   }
   /// From memory that the kernel writes. Near: load_global_near.
   template <bool Near = false>
   TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_global_near<access_word_t<Unit>, Near>(address + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
+    take([&](int i) { return load_global_near<access_word_t<Unit>, Near>(address + i); });
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    each([&](unsigned char* part, int i) {
-      const auto word = load_shared<access_word_t<Unit>>(shared + i);
-      __builtin_memcpy(part, &word, Unit);
-    });
+    take([&](int i) { return load_shared<access_word_t<Unit>>(shared + i); });
   }
   TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
     TILETRANSPOSE_UNROLL
@@ -67,10 +58,14 @@ struct packed_elements {
   }
 
  private:
+  /// load(i): the access from byte i on.
   template <class Load>
-  TILETRANSPOSE_FUNCTION void each(Load load) {
+  TILETRANSPOSE_FUNCTION void take(Load load) {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) { load(memory + i, i); }
+    for (int i = 0; i < bytes; i += Unit) {
+      const access_word_t<Unit> word = load(i);
+      __builtin_memcpy(memory + i, &word, Unit);
+    }
   }
 };
 

@@ -114,7 +114,7 @@ struct spliced_shape {
   }
 };
 
-/// The lowest bits of the addresses where every `Step`-th row of a tile begins, which say where rows lie in their words.
+/// The lowest bits of the addresses where every `Step`-th row of a tile begins: where rows lie in their words.
 template <int Step, bool Interior>
 class row_starts {
  public:

@@ -402,6 +402,13 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   constexpr int round_rows = Shape::threads / load_threads * micro_rows;
   const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
 
+  // The first row of a round that is the thread's.
+  const auto row_of = [&](int round) {
+    const unsigned step = rank + round * Shape::threads;
+    return from_row + static_cast<int>(straight
+                                           ? rank / load_threads * micro_rows + round * round_rows
+                                           : step / load_threads * micro_rows);
+  };
   // Which rounds may hold such rows the compiler knows.
   const auto is_left_out = [&](int round, int row) {
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
@@ -420,9 +427,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
-    const int row =
-        from_row + static_cast<int>(straight ? rank / load_threads * micro_rows + round * round_rows
-                                             : step / load_threads * micro_rows);
+    const int row = row_of(round);
     const int byte = static_cast<int>((straight ? rank : step) % load_threads * Shape::load_bytes);
     if constexpr (!straight) { address = source.row(row) + byte; }
     if (straight && round > 0) { address += round_bytes; }
@@ -469,9 +474,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
-    const int row =
-        from_row + static_cast<int>(straight ? rank / load_threads * micro_rows + round * round_rows
-                                             : step / load_threads * micro_rows);
+    const int row = row_of(round);
     if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
     unsigned char* chunk = shared + Shape::chunk_offset((straight ? rank : step) % load_threads) +
                            Shape::lead_bytes + row * Shape::element_bytes;
