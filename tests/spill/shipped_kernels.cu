@@ -7,7 +7,7 @@
 #include <tiletranspose/tiletranspose.cuh>
 
 // The largest power of two that divides the size, as a struct of plain members would have it.
-constexpr int natural = ELEMENT_BYTES & -ELEMENT_BYTES;
+[[maybe_unused]] constexpr int natural = ELEMENT_BYTES & -ELEMENT_BYTES;
 
 template <int Alignment>
 struct alignas(Alignment) element {

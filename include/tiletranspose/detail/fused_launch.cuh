@@ -15,7 +15,7 @@ namespace detail {
 /// The blocks of a multiprocessor that registers are kept low for: the first rule that fits says. Small elements leave
 /// room for more; what a function of the caller's needs, nobody knows.
 template <class Fused>
-constexpr int tuned_fused_blocks() {
+constexpr int fused_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
@@ -57,16 +57,6 @@ constexpr int tuned_fused_blocks() {
   if (Fused::micro_rows == 4 && !Fused::shifts && in != 2) { return 3; }
   // H200, 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
   return Fused::shifts && in != out ? 5 : 4;
-}
-
-template <class Fused>
-constexpr int fused_blocks() {
-  constexpr int blocks = tuned_fused_blocks<Fused>();
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  return blocks > 2 ? blocks - 1 : blocks;  // the same code takes a few registers more
-#else
-  return blocks;
-#endif
 }
 
 template <class Fused, fusion Kind, class In, class Out, class Op>

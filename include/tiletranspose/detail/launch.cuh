@@ -17,9 +17,10 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them: so many
-/// threads, and so much shared memory for each.
-constexpr int resident_blocks(int threads, int wanted, [[maybe_unused]] int shared_bytes = 0) {
+/// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them. Others than the
+/// one that was measured, 9.0, take a few registers more for the same code: with those of as many blocks, small and
+/// narrow tiles, boxes and fused calls spilled (nvcc 13.0).
+constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   constexpr int most_threads = 1024;
 #elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && \
@@ -29,23 +30,19 @@ constexpr int resident_blocks(int threads, int wanted, [[maybe_unused]] int shar
   constexpr int most_threads = 2048;
 #endif
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-  // The same code takes a few registers more there: with those of as many blocks, 1- and 2-byte tiles, boxes and
-  // fused calls spilled (nvcc 13.0).
-  wanted = wanted > 1 ? wanted / 2 : 1;
-#endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 && __CUDA_ARCH__ < 900
-  // Tiles of floats spilled with registers for more blocks than these have memory for (nvcc 13.0).
-  constexpr int most_shared_bytes = 100 * 1024;
-  const int fitting = most_shared_bytes / (shared_bytes + 1024);
-  wanted = wanted < fitting ? wanted : fitting;
+  wanted = wanted / 2;
 #endif
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
-  return wanted < held ? wanted : held > 0 ? held : 1;
+  const int blocks = wanted < held ? wanted : held;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
+  return blocks > 2 ? blocks - 1 : blocks > 0 ? blocks : 1;
+#else
+  return blocks > 0 ? blocks : 1;
+#endif
 }
 
 template <class Shape, int BlocksPerSm>
-__global__ void __launch_bounds__(Shape::threads,
-                                  resident_blocks(Shape::threads, BlocksPerSm, Shape::shared_bytes))
+__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   const static_block<Shape::threads> block;
