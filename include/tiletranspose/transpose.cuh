@@ -322,14 +322,14 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///
 ///     nx * ny elements of scratch                 2: out of place and back
 ///     less, one side a multiple of the other      2: squares, columns
-///     less, by runs                               2: chunks of rows, columns of runs
+///     less, by runs                               2: slabs of rows, columns of runs
 ///     less, other shapes                          2: rows, columns; or 3, with squares between them
 ///
 /// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. Squares are as
 /// large as the greatest common divisor of the sides. They take a pass of their own where so many rows are more than
 /// the shared memory of a block, and so many elements more than 256 bytes. Runs are 64 to 512 bytes of a column that
 /// move together, of data that start on 16 bytes, and elements of up to 16 bytes, of an even size up to 32, or of a
-/// multiple of 4; a chunk is as many rows as a run has elements. Where the other steps are quicker these are taken:
+/// multiple of 4; a slab is as many rows as a run has elements. Where the other steps are quicker these are taken:
 /// where one side is a multiple of the other, or sides of larger elements are coprime, and the shared memory of all
 /// multiprocessors holds a good part of every row.
 ///
@@ -340,7 +340,7 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 /// every byte up to 24 MB saves launches. Squares, single rows and single columns need none, for which the query
 /// answers 1 byte, and a single pass or none.
 ///
-/// Passes over columns, and over chunks that several blocks hold, are cooperative launches, whose blocks wait for each
+/// Passes over columns, and over slabs that several blocks hold, are cooperative launches, whose blocks wait for each
 /// other: they start when all multiprocessors have room for them.
 ///
 /// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null

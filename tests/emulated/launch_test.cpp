@@ -245,7 +245,7 @@ bool check_rectangle(shape s, Prepare prepare) {
   c.expect(status, is_transpose(matrix.data(), s.ny, old.data(), s.nx, s));
   const auto& shared = cpu::this_device().shared;
   return std::any_of(shared.begin(), shared.end(), [](const auto& access) {
-    return access.first.find("chunk_kernel") != std::string::npos;
+    return access.first.find("slab_kernel") != std::string::npos;
   });
 }
 template <class T>
@@ -418,7 +418,7 @@ void check_others() {
   check_fused<T>(sizeof(T) <= 16 ? shape{144, 80} : shape{48, 34});
 }
 
-// Columns longer than the shared memory of all blocks, so that runs of elements move: of chunks that a block holds, and
+// Columns longer than the shared memory of all blocks, so that runs of elements move: of slabs that a block holds, and
 // that several hold together; with columns that begin at any phase, and all at none.
 template <class T>
 void check_runs() {
@@ -437,7 +437,7 @@ void check_runs() {
   check({many / 32 * 32, few}, 12, 48 * 1024);
   check({2 * few, many}, 16, 32 * 1024);
   check({many, 2 * few}, 16, 32 * 1024);
-  // The last tile of a chunk is 9 columns, which a word of 16 bytes may hold.
+  // The last tile of a slab is 9 columns, which a word of 16 bytes may hold.
   if (sizeof(T) == 1) { check({20004, 129}, 40, 3 * (4600 + 1024)); }
   CHECK(!check_rectangle<T>({few + 2, many}, [](cpu::device& device) {
     device.shared_bytes = 32 * 1024;  // without cooperative launches

@@ -8,7 +8,7 @@
 #include "cuda_on_cpu.hpp"
 #include "elements.hpp"
 
-#include <tiletranspose/detail/chunk_launch.cuh>
+#include <tiletranspose/detail/slab_launch.cuh>
 
 #include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
@@ -21,8 +21,8 @@
 
 namespace {
 
-using tt::detail::chunk_arguments;
 using tt::detail::rectangle_problem;
+using tt::detail::slab_arguments;
 
 struct byte_range {
   std::size_t first;
@@ -31,29 +31,28 @@ struct byte_range {
   bool meets(const byte_range& other) const { return first < other.end && other.first < end; }
 };
 
-// What tiles of a chunk read and write of the data: runs of its own, and the ends of those of the chunk before it; its
-// rows, some of the next chunk's, and what is left of a last access of 16 bytes.
-struct chunk_ranges {
-  const chunk_arguments& a;
+// What tiles of a slab read and write of the data: runs of its own, and the ends of those of the slab before it; its
+// rows, some of the next slab's, and what is left of a last access of 16 bytes.
+struct slab_ranges {
+  const slab_arguments& a;
   bool undo;
 
-  byte_range runs(std::size_t first_chunk, std::size_t last_chunk) const {
-    const auto last = static_cast<unsigned>((last_chunk + 1) * a.cols - 1);
-    return {a.runs.slot_bytes(static_cast<unsigned>(first_chunk * a.cols)),
+  byte_range runs(std::size_t first_slab, std::size_t last_slab) const {
+    const auto last = static_cast<unsigned>((last_slab + 1) * a.cols - 1);
+    return {a.runs.slot_bytes(static_cast<unsigned>(first_slab * a.cols)),
             a.runs.slot_bytes(last) + a.runs.run_bytes};
   }
-  byte_range rows(std::size_t chunk, std::size_t count) const {
-    const std::size_t first = chunk * a.chunk_bytes;
+  byte_range rows(std::size_t slab, std::size_t count) const {
+    const std::size_t first = slab * a.slab_bytes;
     return {first, first + (count * a.cols * a.runs.element_bytes + 15) / 16 * 16};
   }
-  byte_range reads(std::size_t chunk) const {
+  byte_range reads(std::size_t slab) const {
     const std::size_t last = a.runs.tall.divisor - 1;
-    return undo ? runs(chunk - (chunk > 0 && a.slant != 0 ? 1 : 0), std::min(chunk, last))
-                : rows(chunk, a.rows + a.slant);
+    return undo ? runs(slab - (slab > 0 && a.slant != 0 ? 1 : 0), std::min(slab, last))
+                : rows(slab, a.rows + a.slant);
   }
-  byte_range writes(std::size_t chunk) const {
-    return !undo ? runs(chunk, chunk)
-                 : rows(chunk, chunk == a.runs.tall.divisor ? a.slant : a.rows);
+  byte_range writes(std::size_t slab) const {
+    return !undo ? runs(slab, slab) : rows(slab, slab == a.runs.tall.divisor ? a.slant : a.rows);
   }
 };
 
@@ -76,33 +75,33 @@ bool start_runs(const rectangle_problem& problem, const some_device& on) {
   cpu::this_device().shared_bytes = on.shared_bytes;
   tt::detail::run_plan plan;
   REQUIRE(tt::detail::plan_runs<Undo, Bytes>(problem, on.limits(), plan) == cudaSuccess);
-  if (plan.chunks.chunks == 0) { return false; }
+  if (plan.slabs.slabs == 0) { return false; }
   // Refused where more blocks wait for each other than the launch has, or it has more than run at once.
   REQUIRE(tt::detail::launch_runs<Undo, Bytes>(problem, plan, nullptr) == cudaSuccess);
   return true;
 }
 
-chunk_arguments started_chunks() {
+slab_arguments started_slabs() {
   const auto& started = cpu::this_device().cooperative;
-  REQUIRE(started.size() == 2);  // chunks and columns
+  REQUIRE(started.size() == 2);  // slabs and columns
   for (const cpu::cooperative_launch& launch : started) {
-    if (const auto* found = std::any_cast<chunk_arguments>(&launch.arguments)) { return *found; }
+    if (const auto* found = std::any_cast<slab_arguments>(&launch.arguments)) { return *found; }
   }
-  FAIL("no launch of chunks");
+  FAIL("no launch of slabs");
   return {};
 }
 
-// True where each chunk waits for all that read what it writes.
-bool waits_for_readers(const chunk_arguments& a, bool undo) {
-  const chunk_ranges ranges{a, undo};
-  const std::size_t chunks = a.chunks();
-  for (std::size_t writer = 0; writer < chunks; ++writer) {
+// True where each slab waits for all that read what it writes.
+bool waits_for_readers(const slab_arguments& a, bool undo) {
+  const slab_ranges ranges{a, undo};
+  const std::size_t slabs = a.slabs();
+  for (std::size_t writer = 0; writer < slabs; ++writer) {
     const byte_range written = ranges.writes(writer);
     const std::size_t first = writer - std::min<std::size_t>(writer, a.before);
-    const std::size_t last = std::min(writer + a.after, chunks - 1);
+    const std::size_t last = std::min(writer + a.after, slabs - 1);
     // Ranges follow each other, so that the neighbours of the window stand for all beyond.
     if (first > 0 && written.meets(ranges.reads(first - 1))) { return false; }
-    if (last + 1 < chunks && written.meets(ranges.reads(last + 1))) { return false; }
+    if (last + 1 < slabs && written.meets(ranges.reads(last + 1))) { return false; }
   }
   return true;
 }
@@ -134,7 +133,7 @@ int check_random_shapes(int count) {
       continue;
     }
     ++by_runs;
-    REQUIRE(waits_for_readers(started_chunks(), Undo));
+    REQUIRE(waits_for_readers(started_slabs(), Undo));
   }
   return by_runs;
 }
@@ -146,7 +145,7 @@ void check_random_shapes() {
   CHECK(check_random_shapes<true, Bytes>(count) > count / 10);
 }
 
-// Each tile by itself touches what chunk_ranges say, and no more.
+// Each tile by itself touches what slab_ranges say, and no more.
 template <bool Undo, int Bytes>
 void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
   INFO(Bytes << " bytes, " << rows << " rows, " << cols << " columns" << (Undo ? ", undone" : ""));
@@ -155,15 +154,15 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
   fill(data);
   REQUIRE(
       start_runs<Undo, Bytes>({data.data(), scratch.data(), scratch.size(), rows, cols, Undo}, on));
-  chunk_arguments a = started_chunks();
+  slab_arguments a = started_slabs();
   const std::size_t shared_bytes = static_cast<std::size_t>(on.shared_bytes);
   a.arrived = nullptr;
   a.blocks = a.tiles;  // each takes one
   for (unsigned tile = 0; tile < a.tiles; ++tile) {
-    const chunk_ranges ranges{a, Undo};
-    const unsigned chunk = a.chunk_tiles.quotient(tile);
-    const byte_range read = ranges.reads(chunk);
-    const byte_range written = ranges.writes(chunk);
+    const slab_ranges ranges{a, Undo};
+    const unsigned slab = a.slab_tiles.quotient(tile);
+    const byte_range read = ranges.reads(slab);
+    const byte_range written = ranges.writes(slab);
     tt::emulator_options options;
     options.knows(static_cast<const unsigned char*>(data.data()) + read.first,
                   std::min(read.end, data.size()) - read.first);
@@ -171,10 +170,10 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
     options.knows(target.data() + written.first, written.end - written.first);
     a.data = target.data();
     const tt::emulation_report report =
-        tt::emulate(options, 1, tt::detail::chunk_threads, static_cast<unsigned>(shared_bytes),
+        tt::emulate(options, 1, tt::detail::slab_threads, static_cast<unsigned>(shared_bytes),
                     [&](tt::emulated_block block) {
-                      tt::detail::turn_chunks<Undo, Bytes>(
-                          tt::static_block<tt::detail::chunk_threads>{}, block.shared(), a, tile);
+                      tt::detail::turn_slabs<Undo, Bytes>(
+                          tt::static_block<tt::detail::slab_threads>{}, block.shared(), a, tile);
                     });
     INFO("tile " << tile << '\n' << report.table());
     REQUIRE(report.clean());
@@ -192,7 +191,7 @@ TEST_CASE("in place by runs: what waits for each other runs at once, and is all 
   check_random_shapes<12>();
 }
 
-TEST_CASE("in place by runs: what tiles of a chunk read and write") {
+TEST_CASE("in place by runs: what tiles of a slab read and write") {
   check_ranges<false, 1>(20001, 135, {12, 48 * 1024});
   check_ranges<true, 1>(20001, 135, {12, 48 * 1024});
   check_ranges<false, 4>(5001, 78, {16, 32 * 1024});

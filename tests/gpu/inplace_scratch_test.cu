@@ -159,7 +159,7 @@ TEST_CASE("scratch: large tiles of squares", "[inplace][quick]") {
   }
 }
 
-// Where sides have a common divisor runs of elements move: of chunks that a block holds, and that several hold.
+// Where sides have a common divisor runs of elements move: of slabs that a block holds, and that several hold.
 TEST_CASE("scratch: runs of elements", "[inplace][quick]") {
   for_each_type(scratch_calls_between(1, 3), [&](const scratch_call& c, random_source& random) {
     const std::size_t size = c.type.size;
@@ -186,7 +186,7 @@ TEST_CASE("scratch: runs of elements of 4 to 16 bytes", "[inplace][quick]") {
   });
 }
 
-TEST_CASE("scratch: runs of elements of chunks that several blocks hold", "[inplace][quick]") {
+TEST_CASE("scratch: runs of elements of slabs that several blocks hold", "[inplace][quick]") {
   require_device();
   random_source random;
   for (const scratch_call& c : scratch_calls_between(1, 2)) {
@@ -199,7 +199,7 @@ TEST_CASE("scratch: runs of elements of chunks that several blocks hold", "[inpl
   }
 }
 
-// Chunks wait for each other where what they write another one reads.
+// Slabs wait for each other where what they write another one reads.
 TEST_CASE("scratch: runs of elements, random sides", "[inplace]") {
   for_each_type(scratch_calls_between(1, 16), [&](const scratch_call& c, random_source& random) {
     const std::size_t size = c.type.size;

@@ -25,7 +25,7 @@ __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads
                                  arguments, blockIdx.x);
 }
 
-/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of runs, `rows` are the chunks.
+/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of runs, `rows` are the slabs.
 struct rectangle_problem {
   unsigned char* data;
   unsigned char* scratch;

@@ -9,7 +9,7 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: chunks, columns (chunk_kernel.cuh), where elements have runs that start on 16 bytes, but for is_swift |
+/// | less | 2: slabs, columns (slab_kernel.cuh), where elements have runs that start on 16 bytes, but for is_swift |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
@@ -19,7 +19,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/chunk_launch.cuh>
+#include <tiletranspose/detail/slab_launch.cuh>
 #include <tiletranspose/detail/column_launch.cuh>
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
@@ -258,10 +258,10 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
       frugal.scratch_bytes =
           smaller(problem.scratch_bytes, least_scratch(problem.cols, problem.rows, ElementBytes));
       status = plan_runs<Undo, ElementBytes>(frugal, limits, runs);
-      if (status == cudaSuccess && runs.chunks.chunks == 0) {
+      if (status == cudaSuccess && runs.slabs.slabs == 0) {
         status = plan_runs<Undo, ElementBytes>(problem, limits, runs);
       }
-      if (status == cudaSuccess && runs.chunks.chunks != 0) {
+      if (status == cudaSuccess && runs.slabs.slabs != 0) {
         return launch_runs<Undo, ElementBytes>(problem, runs, stream);
       }
     }

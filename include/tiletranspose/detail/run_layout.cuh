@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Where the runs of a rectangle in place lie, chunk_kernel.cuh, and the few elements that are in none.
+/// Where the runs of a rectangle in place lie, slab_kernel.cuh, and the few elements that are in none.
 
 #pragma once
 

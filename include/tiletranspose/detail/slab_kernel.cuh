@@ -6,18 +6,18 @@
 /// elements and no more a single one.
 ///
 /// A matrix has m rows and n columns, of each of which k runs of S elements each move, from its phase on
-/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Chunk P is the S rows from P * S on; the P-th
+/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on; the P-th
 /// n of the slots where runs lie are its, too. Where k and n have no common divisor, two steps take runs to where they
 /// belong:
 ///
-///     1. chunks    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
+///     1. slabs    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
 ///     2. columns   slot (P, Q)  ->  slot ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of slots
 ///
 /// and the elements in no run are kept in scratch memory meanwhile. The same, undone from the last to the first, makes
 /// the transpose of an n x m matrix.
 ///
-/// Runs begin where sectors do, so that they are moved by whole ones; for that a chunk reads up to a group of rows
-/// that the next one reads, too, or undone the last group of runs of the chunk before it.
+/// Runs begin where sectors do, so that they are moved by whole ones; for that a slab reads up to a group of rows
+/// that the next one reads, too, or undone the last group of runs of the slab before it.
 
 #pragma once
 
@@ -30,41 +30,41 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr int chunk_threads = 512;
+inline constexpr int slab_threads = 512;
 /// Of a multiprocessor, whose memory they share. H200, 2026-11-22, % of cudaMemcpyAsync with 2 and 3: 1000 x 1073741
 /// bytes 31.1, 28.6, 1073741 x 1000 27.1, 24.8, 20000 x 50000 30.3, 31.6; 18000 x 12000 elements of 3 bytes 24.2, 27.8.
-constexpr int chunk_blocks(int element) { return element == 1 ? 2 : 3; }
+constexpr int slab_blocks(int element) { return element == 1 ? 2 : 3; }
 
-/// Step 1. A tile is some columns of a chunk, or all of them; a block takes one tile after the other.
-struct chunk_arguments {
+/// Step 1. A tile is some columns of a slab, or all of them; a block takes one tile after the other.
+struct slab_arguments {
   const unsigned char* source;  ///< the data; where blocks cannot wait for each other, a copy of it
   unsigned char* data;
-  unsigned* arrived;  ///< for each chunk the tiles that have been read
+  unsigned* arrived;  ///< for each slab the tiles that have been read
   unsigned cols;      ///< n
   unsigned rows;      ///< S
-  unsigned slant;     ///< rows that a chunk and the next one have in common: the largest phase
+  unsigned slant;     ///< rows that a slab and the next one have in common: the largest phase
   unsigned parts;     ///< that the runs of a column are taken in, each by other threads
-  bool more;          ///< undone: the last runs end in rows behind the last chunk
+  bool more;          ///< undone: the last runs end in rows behind the last slab
   unsigned tile_cols;
   unsigned tile_pitch;   ///< bytes between rows of a tile in shared memory
   unsigned blocks;       ///< of the launch
-  unsigned tiles;        ///< of all chunks; undone, of the rows behind the last one, too
-  unsigned before;       ///< chunks that read what a chunk is written over
+  unsigned tiles;        ///< of all slabs; undone, of the rows behind the last one, too
+  unsigned before;       ///< slabs that read what a slab is written over
   unsigned after;        ///< the same behind it
-  divider chunk_tiles;   ///< tiles of a chunk
+  divider slab_tiles;    ///< tiles of a slab
   divider columns;       ///< of a tile
-  divider last_columns;  ///< of a chunk's last tile
+  divider last_columns;  ///< of a slab's last tile
   divider row_words;     ///< that cover a row of a tile, wherever it starts
   long_divider by_cols;
   run_layout runs;
-  size_type chunk_bytes;
+  size_type slab_bytes;
   size_type bytes;  ///< of the data
 
   /// Whose tiles are taken.
-  TILETRANSPOSE_FUNCTION unsigned chunks() const { return runs.tall.divisor + (more ? 1 : 0); }
+  TILETRANSPOSE_FUNCTION unsigned slabs() const { return runs.tall.divisor + (more ? 1 : 0); }
   /// Blocks that must run at once, so that they do not wait for ever: the one with the first of all tiles under way
-  /// waits for none beyond the chunks behind its own, and all of those must have been read.
-  unsigned together() const { return smaller((after + 1) * chunk_tiles.divisor, tiles); }
+  /// waits for none beyond the slabs behind its own, and all of those must have been read.
+  unsigned together() const { return smaller((after + 1) * slab_tiles.divisor, tiles); }
   /// Of all that is read.
   size_type source_bytes() const { return bytes; }
 };
@@ -93,10 +93,10 @@ TILETRANSPOSE_FUNCTION void each_unit(int word, Unit* units, Visit visit) {
 /// Step 1 for the tiles of a block, or undone.
 /// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
 /// tile, inside.
-/// Precondition: all blocks run at once, and are no fewer than tiles of the chunks that wait for each other.
+/// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
 template <bool Undo, int ElementBytes, class Group>
-TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
-                                        const chunk_arguments& arguments, unsigned block) {
+TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
+                                       const slab_arguments& arguments, unsigned block) {
   constexpr int unit_bytes = access_width(ElementBytes);
   using unit = access_word_t<unit_bytes>;
   using words = whole_words<ElementBytes>;
@@ -108,22 +108,22 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
   const unsigned row_bytes = arguments.cols * ElementBytes;
   const unsigned tall = runs.tall.divisor;
   for (unsigned tile = block; tile < arguments.tiles; tile += arguments.blocks) {
-    const unsigned chunk = arguments.chunk_tiles.quotient(tile);
-    const unsigned first_col = arguments.chunk_tiles.remainder(tile, chunk) * arguments.tile_cols;
+    const unsigned slab = arguments.slab_tiles.quotient(tile);
+    const unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
     const unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
-    const unsigned char* const source = arguments.source + chunk * arguments.chunk_bytes;
-    unsigned char* const target = arguments.data + chunk * arguments.chunk_bytes;
-    const bool dense = arguments.chunk_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
-    // Undone, the last runs end in rows behind the last chunk.
-    const unsigned height = !Undo           ? arguments.rows + arguments.slant
-                            : chunk == tall ? arguments.slant
-                                            : arguments.rows;
+    const unsigned char* const source = arguments.source + slab * arguments.slab_bytes;
+    unsigned char* const target = arguments.data + slab * arguments.slab_bytes;
+    const bool dense = arguments.slab_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
+    // Undone, the last runs end in rows behind the last slab.
+    const unsigned height = !Undo          ? arguments.rows + arguments.slant
+                            : slab == tall ? arguments.slant
+                                           : arguments.rows;
     // Rows of a tile lie as far after a multiple of 16 in shared memory as in global memory.
     const unsigned first_byte = first_col * ElementBytes;
     unsigned char* const rows = shared + first_byte % 16;
 
-    // Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the chunk) or, where some
-    // bytes are not the tile's, part(shared, byte of the chunk, first, end).
+    // Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some
+    // bytes are not the tile's, part(shared, byte of the slab, first, end).
     const auto each_word = [&](auto whole, auto part) {
       if (dense) {
         const unsigned end = height * row_bytes;
@@ -156,17 +156,17 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
     const unsigned parts = arguments.parts;  // of a column
     const unsigned half = rank % 2 * words::bytes;
-    // Byte of the data where a column's run of a chunk lies.
-    const auto slot = [&](unsigned col, unsigned of_chunk) {
+    // Byte of the data where a column's run of a slab lies.
+    const auto slot = [&](unsigned col, unsigned of_slab) {
       const unsigned to = arguments.by_cols.short_remainder(
-          static_cast<unsigned long long>(first_col + col) * tall + of_chunk);
-      return runs.slot_bytes(of_chunk * arguments.cols + to);
+          static_cast<unsigned long long>(first_col + col) * tall + of_slab);
+      return runs.slot_bytes(of_slab * arguments.cols + to);
     };
 
     if (tile != block) { group.sync(); }  // the tile before has been written
     // Into shared memory: undone the runs, else the rows.
     if constexpr (Undo) {
-      // A column of the tile is the end of one run, and of the next one all but what the next chunk begins with. What
+      // A column of the tile is the end of one run, and of the next one all but what the next slab begins with. What
       // is in no run, before the first and behind the last, comes out of scratch memory later.
       const unsigned pairs = runs.run_bytes / pair_bytes;
       const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
@@ -175,10 +175,10 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         const unsigned part = columns.quotient(item / 2);
         const unsigned col = columns.remainder(item / 2, part);
         const unsigned phase = runs.phase(first_col + col);
-        const unsigned char* const before = arguments.source + slot(col, larger(chunk, 1u) - 1) +
+        const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
                                             (runs.run_bytes - ends * pair_bytes) + half;
         const unsigned char* const own =
-            arguments.source + slot(col, smaller(chunk, tall - 1)) + half;
+            arguments.source + slot(col, smaller(slab, tall - 1)) + half;
         unsigned char* const column = rows + col * ElementBytes;
         TILETRANSPOSE_UNROLL_BY(1)
         for (unsigned start = part; start < pairs + ends; start += batch * parts) {
@@ -235,8 +235,8 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
       commit_copies();
       wait_for_copies(0);
     }
-    meet(group, arguments.arrived, chunk, chunk - smaller(chunk, arguments.before),
-         smaller(chunk + arguments.after, arguments.chunks() - 1), arguments.chunk_tiles.divisor);
+    meet(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
+         smaller(slab + arguments.after, arguments.slabs() - 1), arguments.slab_tiles.divisor);
     // And out of it: undone the rows, else the runs.
     if constexpr (Undo) {
       each_word([&](unsigned char* from,
@@ -265,7 +265,7 @@ TILETRANSPOSE_FUNCTION void turn_chunks(Group group, unsigned char* shared,
         const unsigned col = columns.remainder(item / 2, part);
         const unsigned char* const column =
             rows + runs.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
-        unsigned char* const run = arguments.data + slot(col, chunk);
+        unsigned char* const run = arguments.data + slot(col, slab);
         TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
         for (unsigned at = part * pair_bytes + half; at < runs.run_bytes;
              at += parts * pair_bytes) {
