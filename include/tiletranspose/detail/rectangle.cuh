@@ -19,12 +19,12 @@
 
 #pragma once
 
-#include <tiletranspose/detail/slab_launch.cuh>
 #include <tiletranspose/detail/column_launch.cuh>
 #include <tiletranspose/detail/inplace.cuh>
 #include <tiletranspose/detail/launch.cuh>
 #include <tiletranspose/detail/rectangle_rows.cuh>
 #include <tiletranspose/detail/rectangle_squares.cuh>
+#include <tiletranspose/detail/slab_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
