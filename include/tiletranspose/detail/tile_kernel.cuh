@@ -193,10 +193,10 @@ struct tile_shape {
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
   static constexpr int thread_words =
       TileRows * load_threads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
-  static constexpr int slab_rows = !splits_element     ? TileRows
-                                   : thread_words > 64 ? TileRows / 4
-                                   : thread_words > 32 ? TileRows / 2
-                                                       : TileRows;
+  static constexpr int rows_at_once = !splits_element     ? TileRows
+                                      : thread_words > 64 ? TileRows / 4
+                                      : thread_words > 32 ? TileRows / 2
+                                                          : TileRows;
   static constexpr int skew_rows =
       round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
   static constexpr int lead_bytes =
@@ -209,10 +209,10 @@ struct tile_shape {
   /// threads of a row rest, none more than by themselves, so that all loads are under way together. H200, 2026-11-22,
   /// 60 bytes: 86 % of cudaMemcpyAsync with the rows before them by themselves, 95 together.
   static constexpr bool leads_with_tile = round_rows > 0 &&
-                                          rounds_of(skew_rows + slab_rows) <=
-                                              rounds_of(slab_rows) + (load_threads != row_loads
-                                                                          ? rounds_of(skew_rows)
-                                                                          : 0);
+                                          rounds_of(skew_rows + rows_at_once) <=
+                                              rounds_of(rows_at_once) + (load_threads != row_loads
+                                                                             ? rounds_of(skew_rows)
+                                                                             : 0);
   static constexpr int piece_bytes = TileRows * ElementBytes;
   static_assert(piece_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && piece_bytes % StoreBytes == 0, "");
@@ -760,10 +760,10 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     }
   } else {
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
-    fill_rows<Shape, Interior, lead + Shape::slab_rows>(group, shared, source, -lead,
-                                                        skewed ? -lead : 0, target.rows);
-    for (int row = Shape::slab_rows; row < Shape::tile_rows; row += Shape::slab_rows) {
-      fill_rows<Shape, Interior, Shape::slab_rows>(group, shared, source, row, row, target.rows);
+    fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
+                                                           skewed ? -lead : 0, target.rows);
+    for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
+      fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row, target.rows);
     }
     if (lead == 0 && skewed) {
       fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
