@@ -252,19 +252,23 @@ TEST_CASE("banks: words of boxes of random shapes meet at about two ways") {
 }
 
 // Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and
-// its start. Of matrices that are staged whole few rows meet.
-TEST_CASE("banks: words are gathered at up to six ways") {
+// its start. Of matrices that are staged whole few rows meet: how often depends on both sides, so that all are tried.
+TEST_CASE("banks: words are gathered at up to seven ways") {
   const limits rounds = {{stores, 4, 2}, {loads, 4, 3}};
   check<element<4>>({1001, 7, 1}, 1, 0, rounds);
   check<element<4>>({1001, 31, 1}, 0, 1, rounds);
   check<element<4>>({500, 52, 1}, 1, 1, rounds);
   check<element<8>>({401, 15, 1}, 1, 1, rounds);
-  const limits whole = {{stores, 4, 2}, {loads, 4, 6}};
-  for (int i = 0; i < 6; ++i) {
-    check<element<4>>({between(2, 40), between(2, 28), 9}, 1, 1, whole);
-    check<element<12, 4>>({between(2, 30), between(2, 28), 9}, 1, 1, whole);
-  }
-  check<element<4>>({between(29, 60), between(29, 60), 3}, 1, 1, {{stores, 4, 2}, {loads, 4, 3}});
+  const auto each = [](std::size_t least, std::size_t most_cols, std::size_t most_rows,
+                       auto visit) {
+    for (std::size_t nx = least; nx <= most_cols; ++nx) {
+      for (std::size_t ny = least; ny <= most_rows; ++ny) { visit(nx, ny); }
+    }
+  };
+  const limits whole = {{stores, 4, 2}, {loads, 4, 7}};
+  each(2, 40, 28, [&](auto nx, auto ny) { check<element<4>>({nx, ny, 9}, 1, 1, whole); });
+  each(2, 30, 28, [&](auto nx, auto ny) { check<element<12, 4>>({nx, ny, 9}, 1, 1, whole); });
+  each(29, 60, 60, [&](auto nx, auto ny) { check<element<4>>({nx, ny, 3}, 1, 1, rounds); });
 }
 
 TEST_CASE("banks: rows that stay rows") {
