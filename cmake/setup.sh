@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 
-# Sourced by tests/run.sh and examples/run.sh: finds the tools that a build needs, or installs them.
+# Sourced by tests/run.sh, examples/run.sh and tests/gpu/sanitize.sh, which takes its messages alone: finds the tools
+# that a build needs, or installs them.
 
 say() { printf '== %s\n' "$*"; }
 fail() {

@@ -10,24 +10,17 @@
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+. cmake/setup.sh
 folder=${1:-build/tests/tests/gpu}
 tests=${2:-[quick]~[provokes]}
 logs=$folder/sanitizer
 command -v compute-sanitizer >/dev/null || PATH=$PATH:/usr/local/cuda/bin
-command -v compute-sanitizer >/dev/null || {
-  echo "error: no compute-sanitizer on PATH or in /usr/local/cuda/bin" >&2
-  exit 2
-}
-nvidia-smi -L || {
-  echo "error: no GPU" >&2
-  exit 2
-}
+command -v compute-sanitizer >/dev/null ||
+  fail "no compute-sanitizer on PATH or in /usr/local/cuda/bin"
+nvidia-smi -L || fail "no GPU"
 shopt -s nullglob
 programs=("$folder"/*_test)
-[ "${#programs[@]}" -gt 0 ] || {
-  echo "error: no tests in $folder; build them by tests/run.sh" >&2
-  exit 2
-}
+[ "${#programs[@]}" -gt 0 ] || fail "no tests in $folder; build them by tests/run.sh"
 mkdir -p "$logs"
 rm -f "$logs"/*
 

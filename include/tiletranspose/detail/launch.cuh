@@ -35,10 +35,9 @@ constexpr int resident_blocks(int threads, int wanted) {
   const int held = most_threads / threads < 16 ? most_threads / threads : 16;
   const int blocks = wanted < held ? wanted : held;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  return blocks > 2 ? blocks - 1 : blocks > 0 ? blocks : 1;
-#else
-  return blocks > 0 ? blocks : 1;
+  if (blocks > 2) { return blocks - 1; }
 #endif
+  return blocks > 0 ? blocks : 1;
 }
 
 template <class Shape, int BlocksPerSm>
