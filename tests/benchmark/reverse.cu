@@ -248,10 +248,12 @@ void add_flips(const std::string& type, const std::vector<place>& places) {
   add_symmetry<T, symmetry::rotate_180>({"rotate_180", summary, 95}, type, places);
 }
 
-// The goals are those of the transpose.
+// The goals are those of the transpose, which runs beside them.
 template <class T>
 void add_turns(const std::string& type, const char* summary, double floor,
                const std::vector<place>& places) {
+  add_symmetry<T, symmetry::transpose>({"transpose", "the same matrices transposed", 0}, type,
+                                       places);
   add_symmetry<T, symmetry::rotate_90>({"rotate_90", summary, floor}, type, places);
   add_symmetry<T, symmetry::rotate_270>({"rotate_270", summary, floor}, type, places);
   add_symmetry<T, symmetry::anti_transpose>({"anti_transpose", summary, floor}, type, places);

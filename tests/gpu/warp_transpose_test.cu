@@ -81,9 +81,9 @@ struct source {
 
 // Runs `launch(out, in)` on random items of `size` bytes and compares result r, item i of lane l with
 // the item `from(r, l, i)` of the same group of lanes.
-template <class Launch, class From>
 void check(std::size_t lanes, std::size_t n, std::size_t size, std::size_t results,
-           random_source& random, Launch launch, From from) {
+           random_source& random, void (*launch)(std::byte* out, const std::byte* in),
+           source (*from)(std::size_t result, std::size_t lane, std::size_t item)) {
   INFO(lanes << " lanes, " << n << " items of " << size << " bytes, --rng-seed "
              << Catch::getSeed());
   const std::size_t bytes = all_threads * n * size;
