@@ -4,7 +4,7 @@
 
 """table.py CPU.jsonl GPU.csv: joins what on_cpu printed with what ncu counted, as a Markdown table.
 
-Ends with 1 where a number of the GPU is not the emulator's."""
+Ends with 1 where a number of the GPU is not the emulator's, but for conflicts that took no cycle."""
 
 import csv
 import json
@@ -38,7 +38,7 @@ def main():
     print("| kernel | elements | ways: model, emulator | cycles per request: emulator, GPU "
           "| conflicts: emulator, GPU | sectors per request: emulator, GPU |")
     print("|---|---|---|---|---|---|")
-    different = []
+    different, uncertain = [], []
     for case, gpu in zip(cases, launches):
         cells = {"ways": [], "cycles": [], "conflicts": [], "sectors": []}
         for side, op in (("stores", "st"), ("loads", "ld")):
@@ -60,7 +60,9 @@ def main():
                     different.append(f"{case['name']}: {waves} cycles of shared {side} on the "
                                      f"GPU, {shared['cycles']} in the emulator")
                 if conflicts != shared["conflicts"]:
-                    different.append(f"{case['name']}: {conflicts} conflicts of shared {side} "
+                    # Without a cycle more they are none of the requests' own: an H200 counts 4 to 14 in 5000
+                    # requests of one kernel, another number each time.
+                    (uncertain if waves == shared["cycles"] else different).append(f"{case['name']}: {conflicts} conflicts of shared {side} "
                                      f"on the GPU, {shared['conflicts']} in the emulator")
         for side, op in (("loads", "ld"), ("stores", "st")):
             memory = case["global_" + side]
@@ -77,7 +79,9 @@ def main():
         print(f"| {case['name']} | {case['nx']} x {case['ny']} | {text['ways']} "
               f"| {text['cycles']} | {text['conflicts']} | {text['sectors']} |")
     print()
-    print("\n".join(different) if different else "The emulator and the GPU agree everywhere.")
+    print("\n".join([line + ", in as many cycles" for line in uncertain] + different))
+    if not different:
+        print("The emulator and the GPU agree", "otherwise." if uncertain else "everywhere.")
     return 1 if different else 0
 
 
