@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Launches of tiles that only tall or large matrices take: which they are, and whole ones of tall matrices, of few
+// Which kernel takes which matrix, by tall and large tiles and by boxes; and whole launches of tall matrices, of few
 // columns so that they are not too large for the CPU.
 
 #include "cuda_on_cpu.hpp"
@@ -12,6 +12,7 @@
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <initializer_list>
 
 namespace {
 
@@ -50,6 +51,38 @@ void check_choice() {
     CHECK(chosen<Bytes>(nx, tall - 1, Bytes) == any);
   }
   CHECK(chosen<Bytes>(tt::most_tall_columns + 1, tall, Bytes) == any);
+}
+
+// Columns that fill tiles of whole accesses, and 16 bytes more.
+template <int Bytes, tt::tile_access Else>
+void check_ragged() {
+  INFO(Bytes << " bytes");
+  using whole = tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::whole>;
+  const std::size_t ny = tall / 16 * 16 + 16;
+  const std::size_t nx = 2 * whole::policy.tile_cols;
+  CHECK(chosen<Bytes>(nx, ny, 0) == kernel_of<Bytes, tt::tile_access::whole>());
+  CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());
+  CHECK(chosen<Bytes>(nx + 16 / Bytes, tt::most_column_rows, 0) ==
+        kernel_of<Bytes, tt::tile_access::whole>());
+}
+
+enum class side { rows, columns };
+
+// So many rows or columns are moved in boxes, and so many in tiles. The other side is odd.
+template <int Bytes>
+void check_boxes(side few, std::initializer_list<std::size_t> boxes,
+                 std::initializer_list<std::size_t> tiles) {
+  constexpr int unit = tt::access_width(Bytes, alignof(element<Bytes>));
+  const void* const staged =
+      reinterpret_cast<const void*>(&tt::detail::staged_kernel<Bytes, (unit < 4 ? unit : 4)>);
+  for (const bool boxed : {true, false}) {
+    for (const std::size_t n : boxed ? boxes : tiles) {
+      INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));
+      const std::size_t nx = few == side::rows ? 10007 : n;
+      const std::size_t ny = few == side::rows ? n : 10007;
+      CHECK((chosen<Bytes>(nx, ny, 0) == staged) == boxed);
+    }
+  }
 }
 
 // A whole launch. Where rows have gaps the matrix may have few columns; where those of the output have, they are as
@@ -103,6 +136,40 @@ TEST_CASE("choice: large matrices of whole accesses have tiles of their own") {
   CHECK(chosen<1>(2032, 1 << 20, 0) == whole);
 }
 
+TEST_CASE(
+    "choice: tall matrices whose columns do not fill tiles of whole accesses take the others") {
+  check_ragged<1, tt::tile_access::tall>();
+  check_ragged<2, tt::tile_access::any>();
+  check_ragged<4, tt::tile_access::tall>();
+  check_ragged<8, tt::tile_access::tall>();
+}
+
+TEST_CASE("choice: few rows and few columns are moved in boxes") {
+  // Of whole words, a few rows more than a tile has.
+  check_boxes<4>(side::rows, {63, 65, 72, 101, 135}, {64, 96, 128, 137});
+  check_boxes<8>(side::rows, {31, 33, 40, 63, 67}, {32, 44, 64, 69});
+  check_boxes<12>(side::rows, {31, 33, 40, 63, 67}, {32, 48, 64, 69});
+  check_boxes<16>(side::rows, {31, 33, 40, 51}, {32, 53, 63});
+  check_boxes<24>(side::rows, {33, 48, 67}, {32, 69});
+  check_boxes<28>(side::rows, {15, 17, 20, 33}, {16, 24, 35});
+  check_boxes<48>(side::rows, {15, 17}, {16, 19, 33});
+  // Of parts of words, those whose columns repeat in a round.
+  check_boxes<3>(side::rows, {20, 63, 65}, {69, 70});
+  check_boxes<5>(side::rows, {21, 51, 52}, {53, 63});
+  check_boxes<9>(side::rows, {10, 28, 36, 52}, {29, 33, 53, 56});
+  check_boxes<31>(side::rows, {10, 16, 24}, {11, 25, 33});
+  check_boxes<10>(side::rows, {10, 33, 34}, {35, 36});
+
+  check_boxes<4>(side::columns, {32}, {33, 65});
+  check_boxes<8>(side::columns, {42}, {43, 65});
+  check_boxes<12>(side::columns, {21, 33, 42}, {22, 32, 43});
+  check_boxes<16>(side::columns, {21, 33, 40}, {22, 41});
+  check_boxes<20>(side::columns, {21}, {22, 33});
+  check_boxes<3>(side::columns, {42}, {43});
+  check_boxes<6>(side::columns, {32}, {33});
+  check_boxes<31>(side::columns, {5}, {6});
+}
+
 TEST_CASE("tall tiles: bytes") {
   check_tall<1>(3, 2, 0);
   check_tall<1>(2, 7, 5);
@@ -116,5 +183,5 @@ TEST_CASE("tall tiles: words") {
 TEST_CASE("tall tiles: double words") {
   check_tall<8>(3, 2, 0);
   check_tall<8>(2, 1, 3);
-  check_tall<8>(33, 0, 0);
+  check_tall<8>(43, 0, 0);
 }

@@ -359,6 +359,16 @@ cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
                           dim3(Shape::threads), pointers, 0, stream);
 }
 
+/// True where tiles of whole accesses lose too much at the right edge of a matrix of few columns and many rows. H200,
+/// 2026-11-22, % of cudaMemcpyAsync with them and without: 1 byte, 272 columns 73, 81, 512 88, 88; 2 bytes, 264 columns
+/// 74, 93, 256 93, 91; 4 bytes, 68 columns 72, 91, 388 79, 92, 64 94, 92; 8 bytes, 66 columns 75, 92, 260 84, 93, 96 95,
+/// 93.
+template <class Shape>
+bool has_ragged_edge(const tile_problem& problem) {
+  return problem.nx <= most_tall_columns && problem.ny > most_column_rows &&
+         problem.nx % Shape::tile_cols != 0;
+}
+
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix. H200, 2026-11-22, %
 /// of cudaMemcpyAsync without and with tiles of 256 x 256 bytes: 32768 x 32768 95.7, 97.9; 16384 x 16384 95.6, 96.7;
 /// 12288 x 12288 96.4, 96.3; 11584 x 11600 93.2, 92.4.
@@ -413,7 +423,8 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
   }
   if constexpr (has_whole_policy(ElementBytes, Unit)) {
     using whole = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
-    if (whole_rows && staged(whole::policy, true) == box_kind::none) {
+    if (whole_rows && !has_ragged_edge<typename whole::type>(problem) &&
+        staged(whole::policy, true) == box_kind::none) {
       if constexpr (has_large_policy(ElementBytes)) {
         using large = tuned_shape<architecture, ElementBytes, Unit, tile_access::large>;
         if (fills_large_tiles<typename large::type>(problem)) {

@@ -51,6 +51,10 @@ inline constexpr size_type short_rows = 256;
 /// rows 34 -> 86 %, 64 columns 55 -> 87.
 inline constexpr size_type most_few_columns = 64;
 
+/// Longer rows of the input, and of the output, are better off in two tiles (are_few_columns, are_few_rows).
+inline constexpr size_type most_wide_row_bytes = 640;
+inline constexpr size_type most_tiled_row_bytes = 816;
+
 /// Of 1- and 2-byte elements that the sheared kernel takes, more columns are few, and more rows. H200, 2026-11-22, % of
 /// cudaMemcpyAsync in tiles and in boxes: 1 byte, 130 columns 73, 86, 150 77, 82, 200 82, 85, 257 81, 74, 100 rows 66,
 /// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150
@@ -101,6 +105,54 @@ constexpr bool can_pad_rows(size_type element, int unit) {
 /// without, 2 bytes 91 and 95; 50 x 50 of bytes 63 and 93.
 constexpr bool pads_bytes(size_type nx) { return nx % 8 == 0; }
 
+/// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
+/// multiple of warps if there is one, else of sectors, so that warps go on to write whole lines.
+constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
+  if (column_bytes > 4 * lanes) { return 0; }
+  const auto bytes = static_cast<unsigned>(column_bytes);
+  const unsigned least = bytes / common_divisor(bytes, 4);
+  for (const unsigned unit : {32u, 8u, 1u}) {
+    const unsigned step = least / common_divisor(least, unit) * unit;
+    if (step <= lanes) { return lanes / step * step; }
+  }
+  return 0;
+}
+
+/// True where so few columns of packed elements or of whole words are better off in boxes than in tiles. H200,
+/// 2026-11-22, % of cudaMemcpyAsync in tiles and in boxes: 4 bytes, 24 columns 90, 93, 36 92, 92, 43 92, 89; 8 bytes,
+/// 33 83, 90, 43 88, 89, 50 89, 87; 12 bytes, 17 columns 72, 90, 20 82, 90, 24 91, 89; 16 bytes, 17 columns 86, 93, 24
+/// 93, 93. One column of tiles and a few more: 33 of 16 bytes 83, 89, of 12 82, 87; 17 of 28 bytes 81, 91. Bytewise
+/// boxes are slow: 3 bytes, 36 columns 58, 61, 47 70, 62; 5 bytes, 17 columns 62, 67, 24 76, 64; 31 bytes, 5 columns
+/// 59, 62, 8 80, 59; but 6 bytes, 31 columns 81, 90, 36 83, 79.
+inline bool are_few_columns(size_type nx, size_type element, int unit, size_type tile_cols) {
+  if (unit == 1 || element == 4) { return nx <= tile_cols / 3; }
+  if (unit < 4) { return nx <= tile_cols / 2; }
+  return nx <= tile_cols * 2 / 3 || (tile_cols <= 32 && nx > tile_cols && nx <= tile_cols * 4 / 3 &&
+                                     nx * element <= most_wide_row_bytes);
+}
+
+/// The same of rows. Parts of words are gathered fast in repeating rounds alone, at half the speed of tiles else: 5
+/// bytes, 50 rows 59, 71, 63 67, 35; 31 bytes, 15 rows 43, 38. Tiles of which one holds most of the rows and the next
+/// one a few are slow: 4 bytes, 65 rows 66, 90, 100 85, 92; 8 bytes, 33 rows 78, 93; 12 bytes 56, 90; 16 bytes 83, 94;
+/// 20 bytes 78, 91; 24 bytes, 33 rows 56, 93, 50 76, 92; 28 bytes, 17 rows 57, 93; 32 bytes 85, 95; 40 bytes 80, 92; 48
+/// bytes 93, 93; packed 9 bytes, 36 rows 44, 75, 10 bytes, 33 rows 65, 86, 18 bytes, 36 rows 47, 82. Those that start
+/// on sectors are good sooner: 8 bytes, 40 rows 90, 94, 48 94, 93, 50 88, 93; 12 bytes, 48 rows 92, 89, 50 82, 89, 72
+/// 93, 87; floats, aligned, 40 rows 92, 94, 48 97, 93; and so are rows of many bytes: 16 bytes, 45 rows 91, 93, 55 95,
+/// 92; 20 bytes, 38 rows 84, 90, 50 93, 90; not so spliced ones.
+inline bool are_few_rows(size_type ny, size_type element, int unit, size_type tile_rows,
+                         bool whole) {
+  const bool splices = splices_elements(static_cast<int>(element), unit);
+  if (unit < 4) {
+    const size_type most = splices ? tile_rows * 13 / 8 : tile_rows * 17 / 16;
+    return ny <= tile_rows / 3 || (ny <= most && repeating_words(ny * element, staged_threads) > 0);
+  }
+  const bool skewed = ny * element % sector_bytes != 0;
+  return ny < (whole ? tile_rows * 3 / 4 : tile_rows) ||
+         (ny > tile_rows && ny <= tile_rows * 5 / 4 && element <= 40) ||
+         (ny > tile_rows && ny <= tile_rows * 17 / 8 && (skewed || splices) &&
+          (ny * element <= most_tiled_row_bytes || splices || (unit == 4 && element > 20)));
+}
+
 /// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
 /// \param unit   the access that addresses allow
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
@@ -118,15 +170,17 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
   // What the sheared kernel does not take has limits of its own.
   const bool shears = element <= 2 && unit == static_cast<int>(element) && batch == 1 &&
                       !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;
-  const bool few_columns = 2 * problem.nx <= tile_cols ||
-                           (element < 4 && problem.nx <= most_few_columns) ||
-                           (shears && problem.nx <= most_sheared_columns &&
-                            problem.nx * element <= most_sheared_row_bytes);
-  const bool few_rows =
-      (element < 4 ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns
-                   : problem.ny < tile_rows) ||
-      (shears && problem.out_stride_bytes == problem.ny * element && problem.nx * element >= 512 &&
-       problem.ny <= most_sheared_rows && problem.ny * element <= most_sheared_column_bytes);
+  const bool tiny = element <= 2;
+  const bool few_columns = tiny ? 2 * problem.nx <= tile_cols || problem.nx <= most_few_columns ||
+                                      (shears && problem.nx <= most_sheared_columns &&
+                                       problem.nx * element <= most_sheared_row_bytes)
+                                : are_few_columns(problem.nx, element, unit, tile_cols);
+  const bool few_rows = tiny
+                            ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns ||
+                                  (shears && problem.out_stride_bytes == problem.ny * element &&
+                                   problem.nx * element >= 512 && problem.ny <= most_sheared_rows &&
+                                   problem.ny * element <= most_sheared_column_bytes)
+                            : are_few_rows(problem.ny, element, unit, tile_rows, whole);
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }
@@ -174,19 +228,6 @@ constexpr unsigned segment_bytes(size_type bytes, bool sub_word) {
 constexpr size_type separate_bytes(size_type row_bytes, size_type rows, unsigned element,
                                    bool sub_word) {
   return rows * row_pitch(segment_bytes(row_bytes, sub_word), rows, element) + rows / 32 * 4;
-}
-
-/// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
-/// multiple of warps if there is one, else of sectors, so that warps go on to write whole lines.
-constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
-  if (column_bytes > 4 * lanes) { return 0; }
-  const auto bytes = static_cast<unsigned>(column_bytes);
-  const unsigned least = bytes / common_divisor(bytes, 4);
-  for (const unsigned unit : {32u, 8u, 1u}) {
-    const unsigned step = least / common_divisor(least, unit) * unit;
-    if (step <= lanes) { return lanes / step * step; }
-  }
-  return 0;
 }
 
 /// The box of a kind of matrix: its size and which of its parts lie side by side.
