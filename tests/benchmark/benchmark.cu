@@ -244,21 +244,31 @@ void register_cases() {
   const goal narrow_1{"odd", "odd, 65 to 4000 columns or rows: 1 byte", 82};
   add<float>(narrow_4_8, "4-byte",
              {{{65, 4129777}},
+              {{68, 3947580}},
               {{127, 2113665}},
               {{300, 894785}},
               {{2000, 134217}},
               {{4000, 67109}},
+              {{4129777, 65}},
               {{2113665, 127}}});
   add<double>(narrow_4_8, "8-byte", {{{130, 1032445}}, {{300, 447393}}, {{447393, 300}}});
-  add<two_bytes>(narrow_2, "2-byte",
-                 {{{130, 4129777}}, {{300, 1789569}}, {{1000, 536871}}, {{536871, 999}}});
+  add<two_bytes>(
+      narrow_2, "2-byte",
+      {{{130, 4129777}}, {{264, 2033600}}, {{300, 1789569}}, {{1000, 536871}}, {{536871, 999}}});
   add<byte>(narrow_1, "1-byte",
             {{{130, 8259553}}, {{300, 3579139}}, {{1000, 1073741}}, {{1073741, 999}}});
 
   const goal struct_12{"struct", "12-byte struct, any shape", 85};
   const goal struct_3{"struct", "3-byte pixels", 0};
-  add<triplet>(struct_12, "12-byte", {{{9216, 9216}}, {{9215, 9221}}, {{3, 29826161}}});
-  add<pixel>(struct_3, "3-byte", {{{16384, 16384}}, {{16381, 16411}}});
+  add<triplet>(struct_12, "12-byte",
+               {{{9216, 9216}},
+                {{9215, 9221}},
+                {{3, 29826161}},
+                {{17, 5263441}},
+                {{33, 2711469}},
+                {{2711469, 33}}});
+  add<pixel>(struct_3, "3-byte",
+             {{{16384, 16384}}, {{16381, 16411}}, {{33, 10845877}}, {{10845877, 33}}});
   add_packed<5>();
   add_packed<8>();
   add_packed<9>();
@@ -269,8 +279,8 @@ void register_cases() {
 
   const goal skinny_wide{"skinny", "2 to 64 columns or rows, 4 and 8 bytes", 90};
   const goal skinny_narrow{"skinny", "2 to 64 columns or rows, 1 and 2 bytes", 85};
-  add<float>(skinny_wide, "4-byte", skinny<float>({2, 3, 4, 7, 8, 16, 31, 32, 64}));
-  add<double>(skinny_wide, "8-byte", skinny<double>({2, 3, 4, 7, 8, 16, 31, 32, 64}));
+  add<float>(skinny_wide, "4-byte", skinny<float>({2, 3, 4, 7, 8, 16, 31, 32, 33, 50, 64}));
+  add<double>(skinny_wide, "8-byte", skinny<double>({2, 3, 4, 7, 8, 16, 31, 32, 33, 50, 64}));
   add<float>(skinny_wide, "4-byte",  // planes that start anywhere
              {{{4, 67108861}}, {{16, 16777213}}, {{67108861, 4}}, {{16777213, 16}}});
   add<byte>(skinny_narrow, "1-byte", skinny<byte>({3, 4, 7, 16, 20, 33, 48}));
