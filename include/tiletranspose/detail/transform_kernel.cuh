@@ -43,9 +43,6 @@ struct row_major_copy {
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
 };
 
-#ifndef TT_OLD
-#define TT_OLD 32
-#endif
 /// A where `First`, else B.
 template <bool First, class A, class B>
 struct either {
@@ -73,7 +70,7 @@ TILETRANSPOSE_FUNCTION int settled(int value) {
   return value;
 }
 
-TILETRANSPOSE_FUNCTION size_type settled_stride(size_type value) {
+TILETRANSPOSE_FUNCTION size_type settled(size_type value) {
 #if TILETRANSPOSE_ON_DEVICE
   asm("" : "+l"(value));
 #endif
@@ -187,6 +184,23 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
+/// The same where old packed elements are added to: the tiles of a conversion, with as few old elements a thread. Sums
+/// of as many bytes as their elements have, squares and odd shapes: 3 bytes 92 and 80 %, 76 and 71 by two elements a
+/// lane; 5 82 and 76, 78 and 73 by four; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
+TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_bytes, int out_bytes,
+                                                                     fused_loads loads) {
+  fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
+  if (loads == fused_loads::spanned) {
+    if (in_bytes <= 8 && out_bytes < 8) {
+      result.rows = 64;
+      result.lanes = 16;
+      result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
+    }
+    result.threads = 256;
+  }
+  return result;
+}
+
 /// True where tiles pay that need more than the 48 KB every block may have, in matrices as those of has_large_policy:
 /// two outputs of halves as bytes 96 %, 92 without; of bytes 92, 86.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
@@ -228,13 +242,9 @@ struct fused_shape {
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr bool spans = loads == fused_loads::spanned;
-#ifdef TT_TUNE
   static constexpr fused_policy wanted =
-      keeps_elements && spans ? fused_policy TT_TUNE : tuned_fused_policy(keeps_elements ? fusion::transform : Kind, in_bytes, out_bytes, loads, Large);
-#else
-  static constexpr fused_policy wanted =
-      tuned_fused_policy(keeps_elements ? fusion::transform : Kind, in_bytes, out_bytes, loads, Large);
-#endif
+      keeps_elements ? tuned_packed_policy(in_bytes, out_bytes, loads)
+                     : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of small packed elements are stored together, as whole words.
@@ -247,10 +257,10 @@ struct fused_shape {
   using spanned = spanned_words<load_bytes, in_unit>;
   static constexpr int load_words = spans ? spanned::count : larger(load_bytes / 4, 1);
   /// The accesses that store them, and where nothing is skewed those of the words that elements lie in.
-  static constexpr int chunk_unit =
-      keeps_elements   ? larger(unit, smaller(access_width(micro_rows* bytes), 4))
-      : micro_rows > 1 ? access_width(micro_rows* bytes)
-                       : unit;
+  static constexpr int chunk_unit = keeps_elements
+                                        ? larger(unit, smaller(access_width(micro_rows* bytes), 4))
+                                    : micro_rows > 1 ? access_width(micro_rows* bytes)
+                                                     : unit;
   static constexpr int skew_rows =
       keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
@@ -301,7 +311,7 @@ struct fused_shape {
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes * (recalls && !keeps_elements ? 2 : 1)};
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
-           old_registers(result.rows * result.cols() / threads * out_bytes) > TT_OLD) {
+           old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
     }
     return result;
@@ -363,12 +373,7 @@ struct fused_shape {
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements; where one is several accesses, these have asked already.
   static constexpr int fetched = Aligned ? 0 : 128;
-  static constexpr bool fetches_old = fetched > 0 && !splits_out;
-#ifdef TT_NEAR
-  static constexpr bool fetches_words = true;
-#else
-  static constexpr bool fetches_words = false;
-#endif
+  static constexpr bool fetches_old = fetched > 0 && (!splits_out || out_unit >= 4);
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
@@ -392,8 +397,7 @@ struct fused_shape {
   static constexpr int read_bytes = combines         ? combined * in_bytes
                                     : keeps_elements ? word_bytes
                                                      : store_bytes;
-  static constexpr int row_reads =
-      piece_bytes / (combines ? combined * out_bytes : read_bytes);
+  static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : read_bytes);
   static constexpr bool reads_parts =
       combines && in_unit < in_bytes && !reads_in_turns<in_bytes, in_unit, 1>;
   static_assert(!reads_parts || row_reads % 32 == 0, "a warp reads parts of one row");
@@ -439,7 +443,8 @@ struct tile_loads {
                                    : Fused::shifts                    ? Fused::load_registers
                                    : micro_rows * in_bytes > 8        ? 16
                                                                       : 32;
-  static constexpr int taken = Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
+  static constexpr int taken =
+      Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
   static constexpr int words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
@@ -925,11 +930,11 @@ struct recalled_words {
   /// The word at `address` and, where a part of it is the piece's alone, the one behind it.
   TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
     const int first = past(byte);
-    low[round] = load_global_part<word, Fused::fetches_words>(address, first, bytes);
+    low[round] = load_global_part<word, Fused::fetches_old>(address, first, bytes);
     if constexpr (shifts) {
       high[round] = 0;
       if (first > 0) {
-        high[round] = load_global_part<word, Fused::fetches_words>(address + 4, 0, first);
+        high[round] = load_global_part<word, Fused::fetches_old>(address + 4, 0, first);
       }
     }
   }
@@ -1000,8 +1005,7 @@ template <class Fused, class Group>
 TILETRANSPOSE_FUNCTION void keep_words(Group group, const recalled_words<Fused>& old,
                                        unsigned char* shared, const tile_target& target) {
   visit_words<Fused, true>(
-      group, target,
-      [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
         store_shared(
             shared + Fused::row_offset(row) + (byte + recalled_words<Fused>::past(byte)) + further,
             old.joined(round, byte));
@@ -1049,8 +1053,8 @@ TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared
       const bool left = step % (2 * units) < units;
       const int byte = left ? at : end - tail + at;
       if (at < (left ? head : tail)) {
-        store_global(out + byte, load_shared<access_word_t<unit>>(
-                                     shared + Fused::row_offset(row) + byte));
+        store_global(out + byte,
+                     load_shared<access_word_t<unit>>(shared + Fused::row_offset(row) + byte));
       }
     }
   }
@@ -1156,7 +1160,8 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
       skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
   const size_type bytes = problem.nx * Fused::in_bytes;
-  return {static_cast<unsigned>(first_row), between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
+  return {static_cast<unsigned>(first_row),
+          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
           static_cast<unsigned>(first_col),
           between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
@@ -1225,10 +1230,9 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
           group.sync();
         });
     group.sync();
+    // Addresses are worked out once more: they would be kept from the first time on, two registers each.
     tile_target target = tile.target;
-#ifdef TT_SETTLE
-    target.stride_bytes = settled_stride(target.stride_bytes);
-#endif
+    target.stride_bytes = settled(target.stride_bytes);
     drain_words<Fused, Interior>(group, memory.shared, target);
   } else if constexpr (Fused::recalls) {
     recall_to_shared<Fused, Interior>(group, memory.shared, tile.target);
