@@ -5,8 +5,9 @@
 /// The pieces of output rows that a tile covers: which of their stores a thread makes, and where.
 ///
 /// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
-/// distance from their sectors of their own (less than `Shape::skew_bytes`). Rows a few apart have the same one, though: a thread takes rows that are
-/// whole periods apart, works out once where they lie, and only adds to it.
+/// distance of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the
+/// same one, though: a thread takes rows that are whole periods apart, works out once where they lie, and only adds to
+/// it.
 
 #pragma once
 
