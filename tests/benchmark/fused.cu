@@ -47,6 +47,13 @@ struct to_grey {
     return static_cast<unsigned char>((77 * p.red + 150 * p.green + 29 * p.blue) / 256);
   }
 };
+// Blends a picture into another one.
+struct average {
+  __device__ pixel operator()(pixel p, pixel old) const {
+    const auto mean = [](int a, int b) { return static_cast<unsigned char>((a + b) / 2); };
+    return {mean(p.red, old.red), mean(p.green, old.green), mean(p.blue, old.blue)};
+  }
+};
 struct swap_ends {
   __device__ pixel operator()(pixel p) const { return {p.blue, p.green, p.red}; }
 };
@@ -310,6 +317,8 @@ void register_fused_cases() {
   add<accumulate, byte, byte>(sum, "byte", {even, odd}, update{});
   add<accumulate, cuDoubleComplex, cuDoubleComplex>(
       sum, "complex-double", {shape{8192, 16384}, shape{8191, 16381}}, update{});
+
+  add<accumulate, pixel, pixel>(sum, "3-byte", {even, odd}, average{});
 
   const goal both{"dual", "fused conversion to copy and transpose, bytes moved", 93};
   add<dual, float, __half>(both, "float-to-half", {even, round, odd}, convert<__half>{});

@@ -9,7 +9,6 @@
 
 using namespace tt::detail;
 using tt::request_ways;
-using tt::sector_bytes;
 
 namespace {
 
@@ -55,7 +54,6 @@ int drain_ways() {
   constexpr bool in_turns = together && unit >= 4;
   constexpr bool off_words = together && unit < 4;
   constexpr int access = off_words ? bytes : smaller(unit, bytes);
-  constexpr int step_unit = Fused::keeps_elements ? sector_bytes : Fused::out_unit;
   int worst = 0;
   const auto visit = [&](int first, int skew, int skew_step) {
     const auto from = [&](int lane) -> long long {
@@ -63,7 +61,9 @@ int drain_ways() {
       const int row = step / Fused::row_reads;
       if (row >= Fused::cols) { return -1; }
       const int byte =
-          step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % sector_bytes;
+          step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % Fused::skew_bytes;
+      // Of a piece that starts inside of a word, the bytes before the next one are written by themselves.
+      if (Fused::keeps_elements && byte < 0) { return -1; }
       const auto offset = static_cast<long long>(Fused::row_offset(static_cast<unsigned>(row)));
       return Fused::combines ? offset + (byte + Fused::skew_rows * Fused::out_bytes) /
                                             Fused::out_bytes * Fused::in_bytes
@@ -95,8 +95,8 @@ int drain_ways() {
     }
   };
   for (int first = 0; first < Fused::cols * Fused::row_reads && first < 16 * 32; first += 32) {
-    for (int skew = 0; skew < sector_bytes; skew += step_unit) {
-      for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * step_unit); }
+    for (int skew = 0; skew < Fused::skew_bytes; skew += Fused::out_unit) {
+      for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * Fused::out_unit); }
     }
   }
   return worst;

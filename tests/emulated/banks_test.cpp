@@ -115,6 +115,28 @@ void check_fused(std::size_t nx, std::size_t ny, const limits& allowed) {
          allowed);
 }
 
+// A sum of which the old elements are read.
+template <class In, class Out>
+void check_sum(std::size_t nx, std::size_t ny, const limits& allowed) {
+  tt::emulated_buffer<In> in(nx * ny);
+  tt::emulated_buffer<Out> out(nx * ny);
+  fill(in);
+  fill(out);
+  cpu::this_device() = {};
+  cpu::this_device()
+      .options.knows(static_cast<const In*>(in.data()), in.size())
+      .knows(out.data(), out.size());
+  const auto op = [](const In& value, const Out& old) {
+    Out result = old;
+    result.bytes[0] = value.bytes[0];
+    return result;
+  };
+  CHECK(tt::accumulate_transpose(out.data(), static_cast<const In*>(in.data()), nx, ny, op) ==
+        cudaSuccess);
+  expect(name_of<Out>("accumulate_transpose") + std::to_string(nx) + " x " + std::to_string(ny),
+         allowed);
+}
+
 std::size_t between(std::size_t low, std::size_t high) {
   static std::mt19937_64 random(Catch::getSeed());
   return low + random() % (high - low + 1);
@@ -318,4 +340,20 @@ TEST_CASE("banks: fused calls") {
   check_fused<element<4>, element<12, 4>>(70, 67, {});
   check_fused<element<4>, element<2>>(259, 190, {{loads, 2, 2}});
   check_fused<element<11, 1>, element<11, 1>>(70, 67, {{loads, 16, 2}});
+}
+
+TEST_CASE("banks: packed elements that are added to") {
+  check_sum<element<12, 4>, element<12, 4>>(128, 96, {});
+  check_sum<element<12, 4>, element<12, 4>>(131, 99, {});
+  check_sum<element<6, 2>, element<6, 2>>(128, 192, {});
+  check_sum<element<6, 2>, element<6, 2>>(131, 190, {});
+  // Pieces that are no whole lines, and the ends of those that start inside of a word.
+  const limits lines{{loads, 4, 2}, {stores, 4, 2}};
+  const limits ends{{loads, 4, 2}, {stores, 4, 2}, {loads, 1, 2}};
+  check_sum<element<3, 1>, element<3, 1>>(192, 192, lines);
+  check_sum<element<3, 1>, element<3, 1>>(259, 190, ends);
+  check_sum<element<4>, element<3, 1>>(259, 190, ends);
+  check_sum<element<1>, element<3, 1>>(259, 190, ends);
+  check_sum<element<5, 1>, element<5, 1>>(131, 190, ends);
+  check_sum<element<11, 1>, element<11, 1>>(131, 99, ends);
 }

@@ -146,6 +146,19 @@ void check_calls(std::size_t cols, std::size_t rows) {
   check<call::dual, In, Out>(beside);
 }
 
+// Old elements that start in each byte of a word, in rows that start alike and otherwise.
+template <class In, class Out>
+void check_starts(std::size_t cols, std::size_t rows) {
+  for (std::size_t start = 0; start < 4; ++start) {
+    placement p{cols + start, rows + 5 - start};
+    p.in_offset = 3 - start, p.out_offset = start;
+    check<call::accumulate, In, Out>(p);
+    p = {cols, rows, 0, rows + start};
+    p.out_offset = start;
+    check<call::accumulate, In, Out>(p);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("fused: 1-byte elements") {
@@ -185,6 +198,8 @@ TEST_CASE("fused: elements that are moved in parts") {
   check_calls<element<12, 4>, element<12, 4>>(96, 96);
   check_calls<element<4>, element<12, 4>>(192, 96);
   check_calls<element<3, 1>, element<3, 1>>(192, 192);
+  check_calls<element<1>, element<3, 1>>(192, 192);
+  check_calls<element<4>, element<3, 1>>(192, 192);
   check_calls<element<3, 1>, element<1>>(192, 384);
   check_calls<element<32, 16>, element<32, 16>>(48, 96);
   check_calls<element<64, 4>, element<64, 4>>(48, 96);
@@ -197,9 +212,20 @@ TEST_CASE("fused: packed elements") {
   check_calls<element<5, 1>, element<1>>(192, 384);
   check_calls<element<5, 1>, element<5, 1>>(192, 192);
   check_calls<element<6, 2>, element<2>>(192, 384);
+  check_calls<element<6, 2>, element<6, 2>>(96, 192);
+  check_calls<element<4, 1>, element<4, 1>>(192, 192);
   check_calls<element<7, 1>, element<3, 1>>(192, 192);
   check_calls<element<8, 1>, element<4>>(192, 192);
   check_calls<element<12, 4>, element<3, 1>>(192, 192);
   check_calls<element<14, 2>, element<6, 2>>(96, 192);
   check_calls<element<33, 1>, element<2>>(48, 384);
+  check_calls<element<24, 8>, element<24, 8>>(48, 96);
+  check_calls<element<33, 1>, element<63, 1>>(48, 96);
+}
+
+TEST_CASE("fused: old elements in each byte of a word") {
+  check_starts<element<3, 1>, element<3, 1>>(192, 192);
+  check_starts<element<7, 1>, element<2, 1>>(192, 192);
+  check_starts<element<4>, element<6, 2>>(96, 192);
+  check_starts<element<12, 1>, element<11, 1>>(96, 96);
 }

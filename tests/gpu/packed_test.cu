@@ -59,6 +59,12 @@ void check_conversion() {
   check_many<transform_call, To>(random_elements<From>(), blend<To>{}, blend<To>{});
 }
 
+template <class From, class To>
+void check_accumulation() {
+  check_many<accumulate_call>(random_elements<From>(), random_elements<To>(), blend<To>{},
+                              blend<To>{});
+}
+
 }  // namespace
 
 TEST_CASE("packed: each call at a small size", "[packed][quick]") {
@@ -74,6 +80,12 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("8 to 4") { check_each_call<packed<8>, packed<4, 4>>(); }
   SECTION("9 to 8") { check_each_call<packed<9>, packed<8, 8>>(); }
   SECTION("12 to 3") { check_each_call<packed<12, 4>, packed<3>>(); }
+  SECTION("1 to 3") { check_each_call<packed<1>, packed<3>>(); }
+  SECTION("4 to 3") { check_each_call<packed<4, 4>, packed<3>>(); }
+  SECTION("4 to 4") { check_each_call<packed<4>, packed<4>>(); }
+  SECTION("6 to 6") { check_each_call<packed<6, 2>, packed<6, 2>>(); }
+  SECTION("24 to 24") { check_each_call<packed<24, 8>, packed<24, 8>>(); }
+  SECTION("63 to 63") { check_each_call<packed<63>, packed<63>>(); }
   SECTION("33 to 16") { check_each_call<packed<33>, packed<16, 16>>(); }
 }
 
@@ -96,4 +108,16 @@ TEST_CASE("packed: 7 bytes to 1", "[packed]") {
 TEST_CASE("packed: 6 bytes at even addresses to 4", "[packed]") {
   require_device();
   check_conversion<packed<6, 2>, packed<4, 4>>();
+}
+TEST_CASE("packed: 3 bytes added to 3", "[packed]") {
+  require_device();
+  check_accumulation<packed<3>, packed<3>>();
+}
+TEST_CASE("packed: 7 bytes added to 5", "[packed]") {
+  require_device();
+  check_accumulation<packed<7>, packed<5>>();
+}
+TEST_CASE("packed: 4 bytes added to 6 at even addresses", "[packed]") {
+  require_device();
+  check_accumulation<packed<4, 4>, packed<6, 2>>();
 }

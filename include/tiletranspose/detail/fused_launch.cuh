@@ -18,6 +18,19 @@ template <class Fused>
 constexpr int fused_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
+  // Packed elements that are added to. 3 bytes to 3: 92 % and, odd shapes, 80; 87 and 78 with 4 blocks, 85 and 76 with
+  // 3. 3 to 12: 92 and 88; 87 and 84 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100 and 96; 83 and 81 with
+  // 2. Single bytes that an element is put together of take a register each: 11 to 11 spilled with 3.
+  if (Fused::keeps_elements) {
+    if (Fused::out_unit >= 4) {
+      if (Fused::spans && in + out <= 16) { return 5; }
+      constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
+      return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
+    }
+    if (out > 8) { return 1; }
+    if (out == 7 && !Fused::spans) { return 2; }
+    return out == 3 && !Fused::shifts ? 5 : 4;
+  }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
   if (Fused::spans && !Fused::combines && in + out <= 16) {
     const bool few = Fused::copies || Fused::micro_rows * Fused::load_words > 20;
@@ -31,8 +44,6 @@ constexpr int fused_blocks() {
   if (Fused::splits_out && out % 2 != 0 && accesses > 96) { return 1; }
   // Elements in parts, added to bytes.
   if (Fused::combines && !Fused::whole_in && out == 1) { return 1; }
-  // Packed elements added to packed ones. 3 bytes to 3: 58 %, odd shapes 50; 47, 41 with 2 blocks.
-  if (Fused::combines && Fused::spans && Fused::splits_out && in + out <= 8) { return 3; }
   // Blocks of twice as many threads.
   if (Fused::threads == 512) {
     const bool narrows = Fused::shifts && !Fused::combines && out < in;
@@ -102,7 +113,8 @@ bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
 template <class Fused, fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
                                cudaStream_t stream) {
-  const unsigned mask = Fused::keeps_elements ? 0 : sector_mask(problem, 1);
+  const bool skewed = sector_mask(problem, 1) != 0;
+  const unsigned mask = skewed && !Fused::keeps_elements ? sector_bytes - 1 : 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
   if (Fused::deals && Kind == fusion::dual) {
@@ -126,7 +138,7 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
     });
   }
   arguments.problem.nx = problem.nx;
-  fused_arguments all{arguments, find_interior<Fused>(problem, mask != 0), copy};
+  fused_arguments all{arguments, find_interior<Fused>(problem, skewed), copy};
   Op own_op = op;
   void* pointers[] = {&all, &own_op};
   const auto kernel = &fused_kernel<Fused, Kind, In, Out, Op>;
@@ -144,7 +156,7 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
                          cudaStream_t stream) {
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (any::recalls) {
+  if constexpr (any::recalls && !any::keeps_elements) {
     if (sector_mask(problem, 1) == 0) {
       return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
     }

@@ -173,26 +173,6 @@ TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
 #endif
 }
 
-/// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the rest of it
-/// meanwhile. On the CPU only these bytes are read.
-template <class Word>
-TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
-                                             access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)first, (void)end;
-  return load_global<Word>(address, site);
-#else
-  Word word{};
-  const auto* const from = static_cast<const unsigned char*>(address) + first;
-  if (running == nullptr || running->access(access_kind::load_global, from,
-                                            static_cast<unsigned>(end - first), 1, site)) {
-    __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + first, from,
-                     static_cast<size_type>(end - first));
-  }
-  return word;
-#endif
-}
-
 /// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
 /// space to be known, so addresses may come out of integer arithmetic.
 template <class Word>
@@ -267,6 +247,26 @@ TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
   return word;
 #else
   return load_global<Word>(address, site);
+#endif
+}
+
+/// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the rest of it
+/// meanwhile. Near: load_global_near. On the CPU only these bytes are read.
+template <class Word, bool Near = false>
+TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
+                                             access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)first, (void)end;
+  return load_global_near<Word, Near>(address, site);
+#else
+  Word word{};
+  const auto* const from = static_cast<const unsigned char*>(address) + first;
+  if (running == nullptr || running->access(access_kind::load_global, from,
+                                            static_cast<unsigned>(end - first), 1, site)) {
+    __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + first, from,
+                     static_cast<size_type>(end - first));
+  }
+  return word;
 #endif
 }
 

@@ -53,6 +53,7 @@ struct spliced_shape {
   static constexpr bool shifts_loads = false;
   static constexpr bool splices = true;
   static constexpr bool groups_rows = false;
+  static constexpr int skew_bytes = sector_bytes;
   static constexpr bool joins_pieces = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;

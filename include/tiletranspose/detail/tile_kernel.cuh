@@ -148,6 +148,7 @@ struct tile_shape {
   static constexpr bool in_place = false;    // input and output are one
   static constexpr bool splices = false;     // spliced_tile.cuh
   static constexpr bool groups_rows = true;  // threads_of_row
+  static constexpr int skew_bytes = sector_bytes;
 
   static constexpr bool splits_element = Unit < ElementBytes && LoadBytes == Unit;
   static constexpr int parts = ElementBytes / Unit;

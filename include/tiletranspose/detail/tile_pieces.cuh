@@ -5,8 +5,9 @@
 /// The pieces of output rows that a tile covers: which of their stores a thread makes, and where.
 ///
 /// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
-/// distance from their sectors of their own. Rows a few apart have the same one, though: a thread takes rows that are
-/// whole periods apart, works out once where they lie, and only adds to it.
+/// distance of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the
+/// same one, though: a thread takes rows that are whole periods apart, works out once where they lie, and only adds to
+/// it.
 
 #pragma once
 
@@ -72,7 +73,7 @@ struct piece_rounds {
     for (; period < rounds; ++period) {
       const unsigned down = period * Shape::threads / row_threads;
       if (period * Shape::threads % row_threads == 0 &&
-          down * Shape::element_bytes % sector_bytes == 0 && down % Shape::micro_cols == 0 &&
+          down * Shape::element_bytes % Shape::skew_bytes == 0 && down % Shape::micro_cols == 0 &&
           (Shape::row_offset(down) - Shape::row_offset(0)) % 16 == 0) {
         break;
       }

@@ -11,8 +11,8 @@
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the pieces of the output as they were are read by the accesses that will write them and before
 ///   anything else. They wait in registers, while the shared rows take the elements of the input as they are, and
-///   the function meets both when it is their turn to be drained; or, 4- and 8-byte elements of rows that start
-///   anywhere, in the shared rows, where the function finds them when the input is stored;
+///   the function meets both when it is their turn to be drained; or, packed elements, and those of 4 and 8 bytes in
+///   rows that start anywhere, in the shared rows, where the function finds them when the input is stored;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -66,6 +66,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
 TILETRANSPOSE_FUNCTION int settled(int value) {
 #if TILETRANSPOSE_ON_DEVICE
   asm("" : "+r"(value));
+#endif
+  return value;
+}
+
+TILETRANSPOSE_FUNCTION size_type settled(size_type value) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("" : "+l"(value));
 #endif
   return value;
 }
@@ -177,6 +184,23 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
+/// The same where old packed elements are added to: the tiles of a conversion, with as few old elements a thread. Sums
+/// of as many bytes as their elements have, squares and odd shapes: 3 bytes 92 and 80 %, 76 and 71 by two elements a
+/// lane; 5 82 and 76, 78 and 73 by four; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
+TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_bytes, int out_bytes,
+                                                                     fused_loads loads) {
+  fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
+  if (loads == fused_loads::spanned) {
+    if (in_bytes <= 8 && out_bytes < 8) {
+      result.rows = 64;
+      result.lanes = 16;
+      result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
+    }
+    result.threads = 256;
+  }
+  return result;
+}
+
 /// True where tiles pay that need more than the 48 KB every block may have, in matrices as those of has_large_policy:
 /// two outputs of halves as bytes 96 %, 92 without; of bytes 92, 86.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
@@ -199,15 +223,15 @@ struct fused_shape {
   static constexpr int out_unit = access_width(out_bytes, alignof(Out));
   static constexpr bool whole_in = in_unit == in_bytes;
   static constexpr bool splits_out = out_unit < out_bytes;
-  /// Old elements meet those of the input when these are stored into the shared rows, or when the rows are
-  /// drained.
-  static constexpr bool recalls = Kind == fusion::accumulate && !Aligned && whole_in &&
-                                  !splits_out && in_bytes >= 4 && out_bytes >= 4 && in_bytes <= 8 &&
-                                  out_bytes <= 8;
-  static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
   /// a sector, and whoever is later would find the new element instead of the old one.
-  static constexpr bool keeps_elements = combines && splits_out;
+  static constexpr bool keeps_elements = Kind == fusion::accumulate && splits_out;
+  /// Old elements meet those of the input when these are stored into the shared rows, or when the rows are
+  /// drained.
+  static constexpr bool recalls =
+      keeps_elements || (Kind == fusion::accumulate && !Aligned && whole_in && in_bytes >= 4 &&
+                         out_bytes >= 4 && in_bytes <= 8 && out_bytes <= 8);
+  static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// What shared memory holds: old elements are combined with those of the input.
   using stored = typename either<combines, In, Out>::type;
   static constexpr int bytes = static_cast<int>(sizeof(stored));
@@ -219,18 +243,24 @@ struct fused_shape {
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr bool spans = loads == fused_loads::spanned;
   static constexpr fused_policy wanted =
-      tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
+      keeps_elements ? tuned_packed_policy(in_bytes, out_bytes, loads)
+                     : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of small packed elements are stored together, as whole words.
-  static constexpr bool packs = spans && !combines && unit < bytes && bytes < 8 && bytes != 4;
+  static constexpr bool packs =
+      (keeps_elements || (spans && !combines)) && unit < bytes && bytes < 8 && bytes != 4;
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
                                     : packs       ? word_elements(bytes)
                                                   : 1;
   static constexpr int load_bytes = count * in_bytes;
   using spanned = spanned_words<load_bytes, in_unit>;
   static constexpr int load_words = spans ? spanned::count : larger(load_bytes / 4, 1);
-  static constexpr int chunk_unit = micro_rows > 1 ? access_width(micro_rows* bytes) : unit;
+  /// The accesses that store them, and where nothing is skewed those of the words that elements lie in.
+  static constexpr int chunk_unit = keeps_elements
+                                        ? larger(unit, smaller(access_width(micro_rows* bytes), 4))
+                                    : micro_rows > 1 ? access_width(micro_rows* bytes)
+                                                     : unit;
   static constexpr int skew_rows =
       keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
@@ -241,8 +271,10 @@ struct fused_shape {
   /// Rows after which they are aligned as before.
   static constexpr int period = larger(lead_cols, 1);
 
-  /// Registers that an old element takes; parts of a word take one each until they are put together.
-  static constexpr int old_registers = larger(splits_out ? out_bytes / out_unit : 0, out_bytes / 4);
+  /// Registers that old elements of as many bytes take on their way; where words are shifted together, two each.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int old_registers(int old_bytes) {
+    return combines || keeps_elements ? old_bytes / (keeps_elements && out_unit < 4 ? 2 : 4) : 0;
+  }
 
   /// What follows from a policy.
   struct plan {
@@ -277,9 +309,9 @@ struct fused_shape {
   /// Old elements that wait in shared memory take no registers: wider. Narrower where shared memory or, for old
   /// elements, registers are short.
   static constexpr plan tile = [] {
-    plan result{wanted.rows, wanted.lanes * (recalls ? 2 : 1)};
+    plan result{wanted.rows, wanted.lanes * (recalls && !keeps_elements ? 2 : 1)};
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
-           (combines && result.rows * result.cols() / threads * old_registers > 32)) {
+           old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
     }
     return result;
@@ -341,7 +373,7 @@ struct fused_shape {
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements; where one is several accesses, these have asked already.
   static constexpr int fetched = Aligned ? 0 : 128;
-  static constexpr bool fetches_old = fetched > 0 && !splits_out;
+  static constexpr bool fetches_old = fetched > 0 && (!splits_out || out_unit >= 4);
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
@@ -349,18 +381,23 @@ struct fused_shape {
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
+  static constexpr int skew_bytes = keeps_elements ? 4 : sector_bytes;
   static constexpr bool joins_pieces = false;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined =
-      splits_out || in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
+      in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
+  /// Packed elements are recalled and written as words, or by wider accesses that they are made of.
+  static constexpr int word_bytes = larger(out_unit, 4);
 
   /// What a thread reads for a store, how many of these a row has, and whether they are read part by part, as those of
   /// elements are that are combined one at a time.
-  static constexpr int read_bytes = combines ? combined * in_bytes : store_bytes;
-  static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : store_bytes);
+  static constexpr int read_bytes = combines         ? combined * in_bytes
+                                    : keeps_elements ? word_bytes
+                                                     : store_bytes;
+  static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : read_bytes);
   static constexpr bool reads_parts =
       combines && in_unit < in_bytes && !reads_in_turns<in_bytes, in_unit, 1>;
   static_assert(!reads_parts || row_reads % 32 == 0, "a warp reads parts of one row");
@@ -371,7 +408,7 @@ struct fused_shape {
   static constexpr bool odd_pieces = row_reads * larger(read_bytes, 4) % 128 != 0;
   static_assert(reads_parts || drain_ways == (odd_pieces ? 2 : 1),
                 "a shipped tile must not conflict");
-  static_assert(!recalls || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
+  static_assert(!recalls || keeps_elements || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
                 "old elements must not conflict");
 };
 
@@ -407,7 +444,7 @@ struct tile_loads {
                                    : micro_rows * in_bytes > 8        ? 16
                                                                       : 32;
   static constexpr int taken =
-      Fused::combines ? Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads / 4 : 0;
+      Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
   static constexpr int words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
@@ -689,7 +726,8 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   // Where old elements wait, the function may see those of the tile's own rows and columns alone.
   int first_own[count] = {};
   int end_own[count] = {};
-  if constexpr (Fused::recalls) {
+  constexpr bool skews_old = Fused::recalls && !Fused::keeps_elements;
+  if constexpr (skews_old) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < count; ++i) {
       const int column = at.col + i;
@@ -746,9 +784,23 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-        if (Fused::recalls && !(row >= first_own[i] && row < end_own[i])) { continue; }
-        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
+        if (skews_old && !(row >= first_own[i] && row < end_own[i])) { continue; }
         unsigned char* const chunk_to = place(i);
+        if constexpr (Fused::recalls && !Interior && places::micro_rows > 1) {
+          // Behind the last row no old elements wait.
+          if (!at.row_exists(round, places::micro_rows - 1)) {
+            TILETRANSPOSE_UNROLL
+            for (int r = 0; r < places::micro_rows; ++r) {
+              if (!at.row_exists(round, r)) { continue; }
+              packed_elements<stored, 1, Fused::unit> one;
+              one.load_from_shared(chunk_to + r * Fused::bytes);
+              one.put(0, convert(loaded.rows[b][r].get(i), one.get(0)));
+              one.store_to_shared(chunk_to + r * Fused::bytes);
+            }
+            continue;
+          }
+        }
+        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
         if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
         TILETRANSPOSE_UNROLL
         for (int r = 0; r < places::micro_rows; ++r) {
@@ -822,10 +874,9 @@ struct recalled {
   static constexpr int vector_bytes = count * Fused::out_bytes;
   static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
-  static constexpr bool always_early = !Fused::splits_out && Fused::out_bytes > 8;
-  static constexpr int unit = Fused::splits_out ? Fused::out_unit : vector_bytes;
-  using vector = packed_elements<Out, count, unit>;
-  using gathered = gathered_elements<Out, count, unit>;
+  static constexpr bool always_early = Fused::out_bytes > 8;
+  using vector = packed_elements<Out, count, vector_bytes>;
+  using gathered = gathered_elements<Out, count, vector_bytes>;
   vector vectors[rounds];
 };
 
@@ -859,6 +910,154 @@ TILETRANSPOSE_FUNCTION void recall_to_shared(Group group, unsigned char* shared,
         if (!Interior) { keep(round, address, byte, row, further); }
       });
   if (Interior) { visit_vectors<Fused, bytes, Interior>(group, target, keep); }
+}
+
+/// The old bytes of a tile's pieces on their way into the shared rows. Pieces may start inside of a word, shared rows do
+/// not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
+template <class Fused>
+struct recalled_words {
+  static constexpr int bytes = Fused::word_bytes;
+  static constexpr bool shifts = Fused::out_unit < 4;
+  static constexpr unsigned rounds = piece_rounds<Fused, bytes>::rounds;
+  using word = access_word_t<bytes>;
+  word low[rounds];
+  word high[shifts ? rounds : 1];
+
+  /// How far into a word the piece starts of whose words one lies `byte` bytes after its start.
+  TILETRANSPOSE_FUNCTION static int past(int byte) {
+    return shifts ? static_cast<int>((0u - static_cast<unsigned>(byte)) % 4) : 0;
+  }
+  /// The word at `address` and, where a part of it is the piece's alone, the one behind it.
+  TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
+    const int first = past(byte);
+    low[round] = load_global_part<word, Fused::fetches_old>(address, first, bytes);
+    if constexpr (shifts) {
+      high[round] = 0;
+      if (first > 0) {
+        high[round] = load_global_part<word, Fused::fetches_old>(address + 4, 0, first);
+      }
+    }
+  }
+  TILETRANSPOSE_FUNCTION word joined(unsigned round, int byte) const {
+    if constexpr (shifts) {
+      return funnel_shift(low[round], high[round], static_cast<unsigned>(8 * past(byte)));
+    } else {
+      return low[round];
+    }
+  }
+};
+
+/// As visit_vectors, of the words of a tile's pieces. At the ends of a matrix, where few tiles are and registers are
+/// short, it is one loop, of which each round is number 0.
+template <class Fused, bool Interior, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, Visit visit) {
+  using plan = piece_rounds<Fused, Fused::word_bytes>;
+  if constexpr (Interior) {
+    visit_vectors<Fused, Fused::word_bytes, true>(group, target, visit);
+  } else {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned step = group.thread_rank(); step < plan::steps; step += Fused::threads) {
+      const loop_step here(step / Fused::threads);
+      const unsigned row = plan::row(step);
+      if (static_cast<int>(row) >= target.rows) { break; }
+      unsigned char* const out = target.first + row * target.stride_bytes;
+      const int byte = plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
+      if (byte < target.end_byte) { visit(0u, out + byte, byte, row, 0u); }
+    }
+  }
+}
+
+/// Loads the old bytes of a tile's pieces. At the ends of a matrix, where words may reach over them, it keeps them, too.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old,
+                                         unsigned char* shared, const tile_target& target) {
+  using words = recalled_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int unit = Fused::out_unit;
+  visit_words<Fused, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const int past = words::past(byte);
+        if (Interior || !words::shifts ||
+            (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3)) {
+          old.load(round, address, byte);
+        }
+        if constexpr (!Interior) {
+          unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
+          if (!words::shifts ||
+              (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3)) {
+            store_shared(to, old.joined(round, byte));
+          } else if constexpr (words::shifts) {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < bytes; i += unit) {
+              const loop_step part(i);
+              if (byte + past + i < target.end_byte) {
+                store_shared(to + i, load_global<access_word_t<unit>>(address + past + i));
+              }
+            }
+          }
+        }
+      });
+}
+
+/// Keeps what has been loaded in the places of the shared rows that it will be drained from.
+template <class Fused, class Group>
+TILETRANSPOSE_FUNCTION void keep_words(Group group, const recalled_words<Fused>& old,
+                                       unsigned char* shared, const tile_target& target) {
+  visit_words<Fused, true>(
+      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+        store_shared(
+            shared + Fused::row_offset(row) + (byte + recalled_words<Fused>::past(byte)) + further,
+            old.joined(round, byte));
+      });
+}
+
+/// Writes pieces that start anywhere: the words of the output that lie inside of them, and what is left at their ends.
+/// Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared,
+                                        const tile_target& target) {
+  using words = recalled_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int unit = Fused::out_unit;
+  const int end = Interior ? Fused::piece_bytes : smaller(target.end_byte, Fused::piece_bytes);
+  visit_words<Fused, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const unsigned char* const from = shared + Fused::row_offset(row) + further;
+        if constexpr (!words::shifts) {
+          store_global(address, load_shared<access_word_t<bytes>>(from + byte));
+        } else if (byte >= 0 && byte + bytes <= end) {
+          const int next = byte + words::past(byte);
+          const auto low = load_shared<unsigned>(from + (next == byte ? next : next - 4));
+          const auto high = load_shared<unsigned>(from + next);
+          store_global(address, funnel_shift(low, high, static_cast<unsigned>(8 * byte)));
+        }
+      });
+  if constexpr (words::shifts) {
+    const bool whole =
+        (address_bits(target.first) | static_cast<unsigned>(target.stride_bytes)) % 4 == 0;
+    if (whole && (Interior || end % 4 == 0)) { return; }
+    constexpr unsigned units = 4 / unit;  // on each side
+    const unsigned rows = Interior ? Fused::cols : static_cast<unsigned>(target.rows);
+    TILETRANSPOSE_UNROLL_BY(Interior ? 16 : 1)
+    for (unsigned first = 0; first < Fused::cols * 2 * units; first += Fused::threads) {
+      const loop_step here(first / Fused::threads);
+      const unsigned step = first + group.thread_rank();
+      const unsigned row = step / (2 * units);
+      if (row >= rows) { break; }
+      unsigned char* const out = target.first + row * target.stride_bytes;
+      const int head = smaller(words::past(static_cast<int>(address_bits(out))), end);
+      const int tail = (end - head) % 4;
+      const int at = static_cast<int>(step % units) * unit;
+      const bool left = step % (2 * units) < units;
+      const int byte = left ? at : end - tail + at;
+      if (at < (left ? head : tail)) {
+        store_global(out + byte,
+                     load_shared<access_word_t<unit>>(shared + Fused::row_offset(row) + byte));
+      }
+    }
+  }
 }
 
 /// Writes op(element, old element). Old elements that were not read early are read when it is their turn.
@@ -895,7 +1094,7 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
             if (at < target.first_byte || at >= target.end_byte) { continue; }
             const auto element = read_elements<In, 1, Fused::in_unit>(
                 shared, from + i * Fused::in_bytes, further, rank);
-            packed_elements<Out, 1, Fused::out_unit> one;
+            packed_elements<Out, 1, Fused::out_bytes> one;
             one.load_changing(address + i * Fused::out_bytes);
             one.put(0, op(element.get(0), one.get(0)));
             one.store(address + i * Fused::out_bytes);
@@ -954,10 +1153,15 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
   };
-  const size_type first_row = skewed ? divide_up(Fused::skew_rows, Fused::rows) : 0;
+  // Words that hold the first and the last bytes of pieces which start anywhere.
+  const size_type past_rows =
+      skewed && Fused::keeps_elements && Fused::out_unit < 4 ? divide_up(3, Fused::out_bytes) : 0;
+  const size_type first_row =
+      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
   const size_type bytes = problem.nx * Fused::in_bytes;
-  return {static_cast<unsigned>(first_row), between(first_row, problem.ny / Fused::rows),
+  return {static_cast<unsigned>(first_row),
+          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
           static_cast<unsigned>(first_col),
           between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
@@ -983,7 +1187,9 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
-  result.target.sector_mask = arguments.tiles.sector_mask;
+  result.target.sector_mask = !Fused::keeps_elements ? arguments.tiles.sector_mask
+                              : Fused::out_unit < 4  ? 3
+                                                     : 0;
   if constexpr (Kind == fusion::dual) {
     result.copied = static_cast<unsigned char*>(arguments.copy.data) +
                     first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
@@ -1012,7 +1218,23 @@ TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_o
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
                                                  const fused_tile& tile, const Op& op) {
-  if constexpr (Fused::recalls) {
+  if constexpr (Fused::keeps_elements) {
+    // Both are under way before either is waited for.
+    recalled_words<Fused> old;
+    recall_words<Fused, Interior>(group, old, memory.shared, tile.target);
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, tile.target,
+        [&](const In& element, const Out& before) -> Out { return op(element, before); },
+        [&] {
+          if (Interior) { keep_words(group, old, memory.shared, tile.target); }
+          group.sync();
+        });
+    group.sync();
+    // Addresses are worked out once more: they would be kept from the first time on, two registers each.
+    tile_target target = tile.target;
+    target.stride_bytes = settled(target.stride_bytes);
+    drain_words<Fused, Interior>(group, memory.shared, target);
+  } else if constexpr (Fused::recalls) {
     recall_to_shared<Fused, Interior>(group, memory.shared, tile.target);
     group.sync();
     fill_converted<Fused, Interior, In, Out>(
