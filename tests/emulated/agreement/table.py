@@ -62,8 +62,9 @@ def main():
                 if conflicts != shared["conflicts"]:
                     # Without a cycle more they are none of the requests' own: an H200 counts 4 to 14 in 5000
                     # requests of one kernel, another number each time.
-                    (uncertain if waves == shared["cycles"] else different).append(f"{case['name']}: {conflicts} conflicts of shared {side} "
-                                     f"on the GPU, {shared['conflicts']} in the emulator")
+                    found = uncertain if waves == shared["cycles"] else different
+                    found.append(f"{case['name']}: {conflicts} conflicts of shared {side} on the "
+                                 f"GPU, {shared['conflicts']} in the emulator")
         for side, op in (("loads", "ld"), ("stores", "st")):
             memory = case["global_" + side]
             requests = count(gpu, f"l1tex__t_requests_pipe_lsu_mem_global_op_{op}.sum")
