@@ -20,11 +20,13 @@ constexpr int fused_blocks() {
   constexpr int out = Fused::out_bytes;
   // Packed elements that are added to. 3 bytes to 3: 92 % and, odd shapes, 80; 87 and 78 with 4 blocks, 85 and 76 with
   // 3. 3 to 12: 92 and 88; 87 and 84 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100 and 96; 83 and 81 with
-  // 2. Single bytes that an element is put together of take a register each: 11 to 11 spilled with 3.
+  // 2; but 60 bytes in words spilled with 3. Single bytes that an element is put together of take a register each: 11 to
+  // 11 spilled with 3.
   if (Fused::keeps_elements) {
     if (Fused::out_unit >= 4) {
       if (Fused::spans && in + out <= 16) { return 5; }
       constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
+      if (out > 56 && Fused::out_unit == 4) { return 2; }
       return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
     }
     if (out > 8) { return 1; }
