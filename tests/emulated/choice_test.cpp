@@ -170,6 +170,16 @@ TEST_CASE("choice: few rows and few columns are moved in boxes") {
   check_boxes<31>(side::columns, {5}, {6});
 }
 
+TEST_CASE("choice: columns of 2^32 bytes and more are planned") {
+  constexpr std::size_t bytes = std::size_t{1} << 32;
+  const auto check = [](const void* kernel) { CHECK(kernel != nullptr); };
+  check(chosen<4>(3, bytes / 4, 0));
+  check(chosen<8>(20, bytes / 8, 0));
+  check(chosen<16>(3, bytes / 16, 0));
+  check(chosen<64>(9, bytes / 64, 0));
+  check(chosen<3>(5, 3 * bytes, 0));
+}
+
 TEST_CASE("tall tiles: bytes") {
   check_tall<1>(3, 2, 0);
   check_tall<1>(2, 7, 5);

@@ -54,6 +54,19 @@ struct parity {
     return result;
   }
 };
+/// Into packed elements of another size, likewise.
+template <int Bytes>
+struct packed {
+  unsigned char bytes[Bytes];
+};
+struct add_parity {
+  template <class T, class Packed>
+  __device__ Packed operator()(const T& value, const Packed& old) const {
+    Packed result = old;
+    for (const unsigned char byte : value.bytes) { result.bytes[0] ^= byte; }
+    return result;
+  }
+};
 template <class T>
 struct as_bytes {
   __device__ T operator()(unsigned char value) const {
@@ -89,6 +102,8 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::transform_transpose_dual(out, out, from, 1, 1, as_bytes<T>{});
   tt::accumulate_transpose(bytes, in, 1, 1, add_first_byte<T>{});
   tt::accumulate_transpose(out, from, 1, 1, add_to_first_byte<T>{});
+  tt::accumulate_transpose(reinterpret_cast<packed<3>*>(bytes), in, 1, 1, add_parity{});
+  tt::accumulate_transpose(reinterpret_cast<packed<7>*>(bytes), in, 1, 1, add_parity{});
 }
 
 template void every_call(element<1>*, const element<1>*, element<1>* const*,

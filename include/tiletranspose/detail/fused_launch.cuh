@@ -30,6 +30,10 @@ constexpr int fused_blocks() {
       return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
     }
     if (out > 8) { return 1; }
+    // Large elements of several rows that are stored together.
+    constexpr int loaded = Fused::micro_rows * Fused::load_words;
+    if (in > 8 && loaded > 28) { return 2; }
+    if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
     if (out == 7 && !Fused::spans) { return 2; }
     return out == 3 && !Fused::shifts ? 5 : 4;
   }

@@ -359,14 +359,18 @@ cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
                           dim3(Shape::threads), pointers, 0, stream);
 }
 
-/// True where tiles of whole accesses lose too much at the right edge of a matrix of few columns and many rows. H200,
+/// True where matrices of few columns and many rows have rules of their own.
+inline bool is_tall(const tile_problem& problem) {
+  return problem.nx <= most_tall_columns && problem.ny > most_column_rows;
+}
+
+/// True where tiles of whole accesses lose too much at the right edge of a tall matrix. H200,
 /// 2026-11-22, % of cudaMemcpyAsync with them and without: 1 byte, 272 columns 73, 81, 512 88, 88; 2 bytes, 264 columns
 /// 74, 93, 256 93, 91; 4 bytes, 68 columns 72, 91, 388 79, 92, 64 94, 92; 8 bytes, 66 columns 75, 92, 260 84, 93, 96 95,
 /// 93.
 template <class Shape>
 bool has_ragged_edge(const tile_problem& problem) {
-  return problem.nx <= most_tall_columns && problem.ny > most_column_rows &&
-         problem.nx % Shape::tile_cols != 0;
+  return is_tall(problem) && problem.nx % Shape::tile_cols != 0;
 }
 
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix. H200, 2026-11-22, %
@@ -441,8 +445,7 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
   }
   if constexpr (has_tall_policy(ElementBytes, Unit)) {
     using tall = tuned_shape<architecture, ElementBytes, Unit, tile_access::tall>;
-    if (kind == box_kind::none && problem.nx <= most_tall_columns &&
-        problem.ny > most_column_rows) {
+    if (kind == box_kind::none && is_tall(problem)) {
       return launch_tiles<tall>(problem, batch, stream);
     }
   }

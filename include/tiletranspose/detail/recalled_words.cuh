@@ -31,8 +31,10 @@ struct recalled_words {
   /// The word at `address` and, where a part of it is the piece's alone, the one behind it.
   TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
     const int first = past(byte);
-    low[round] = load_global_part<word, Fused::fetches_old>(address, first, bytes);
-    if constexpr (shifts) {
+    if constexpr (!shifts) {
+      low[round] = load_global_near<word, Fused::fetches_old>(address);
+    } else {
+      low[round] = load_global_part<word, Fused::fetches_old>(address, first, bytes);
       high[round] = 0;
       if (first > 0) {
         high[round] = load_global_part<word, Fused::fetches_old>(address + 4, 0, first);
@@ -79,14 +81,12 @@ TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old
       group, target,
       [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
         const int past = words::past(byte);
-        if (Interior || !words::shifts ||
-            (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3)) {
-          old.load(round, address, byte);
-        }
+        const bool whole = Interior || !words::shifts ||
+                           (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3);
+        if (whole) { old.load(round, address, byte); }
         if constexpr (!Interior) {
           unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
-          if (!words::shifts ||
-              (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3)) {
+          if (whole) {
             store_shared(to, old.joined(round, byte));
           } else if constexpr (words::shifts) {
             TILETRANSPOSE_UNROLL

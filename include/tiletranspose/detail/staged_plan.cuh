@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/row_pitch.cuh>
 #include <tiletranspose/detail/staged_kernel.cuh>
+#include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -447,11 +448,13 @@ staged_plan plan_staged(const tile_problem& problem, size_type batch, box_kind k
     arguments.piece_step = 0 - arguments.piece_step;
   }
   arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
-  arguments.repeat_bytes = arguments.repeat_matrices > 0
-                               ? static_cast<unsigned>(arguments.repeat_matrices * matrix_bytes)
-                               : 4 * arguments.repeat_words /
-                                     (arguments.rows_wrap.divisor * element) * arguments.col_bytes;
   const unsigned rows_wrap = arguments.rows_wrap.divisor;
+  if (arguments.repeats) {  // of columns that are shorter than a round
+    arguments.repeat_bytes =
+        arguments.repeat_matrices > 0
+            ? static_cast<unsigned>(arguments.repeat_matrices * matrix_bytes)
+            : 4 * arguments.repeat_words / (rows_wrap * element) * arguments.col_bytes;
+  }
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
   const unsigned round = shape::round_elements;
   const unsigned matrix_step = round / rows_wrap / cols_wrap;

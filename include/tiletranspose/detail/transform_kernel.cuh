@@ -9,10 +9,10 @@
 /// (tile_pieces.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
 ///
 /// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the pieces of the output as they were are read by the accesses that will write them and before
-///   anything else. They wait in registers, while the shared rows take the elements of the input as they are, and
-///   the function meets both when it is their turn to be drained; or, packed elements, and those of 4 and 8 bytes in
-///   rows that start anywhere, in the shared rows, where the function finds them when the input is stored;
+/// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in registers, while
+///   the shared rows take the elements of the input as they are, and the function meets both when it is their turn to be
+///   drained; or, packed elements (recalled_words.cuh), and those of 4 and 8 bytes in rows that start anywhere, in the
+///   shared rows, where the function finds them when the input is stored;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -307,8 +307,8 @@ struct fused_shape {
       return round_up(shared_rows * pitch() + shared_rows / count * padding(), 16);
     }
   };
-  /// Old elements that wait in shared memory take no registers: wider. Narrower where shared memory or, for old
-  /// elements, registers are short.
+  /// Old elements that wait in shared memory and are not packed take no registers: wider. Narrower where shared memory
+  /// or, for old elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes * (recalls && !keeps_elements ? 2 : 1)};
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
@@ -372,7 +372,7 @@ struct fused_shape {
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
-  /// those that read old elements; where one is several accesses, these have asked already.
+  /// those that read old elements, but for parts of words, which gain nothing by it.
   static constexpr int fetched = Aligned ? 0 : 128;
   static constexpr bool fetches_old = fetched > 0 && (!splits_out || out_unit >= 4);
 
