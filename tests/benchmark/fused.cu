@@ -169,8 +169,7 @@ __global__ void __launch_bounds__(256)
 // Leaves out what is less than a block.
 template <form Form, class T, class U>
 cudaError_t move_streams(U* out, U* copy, const T* in, std::size_t elements) {
-  constexpr int widest = static_cast<int>(std::max(sizeof(T), sizeof(U)));
-  constexpr int group = 16 % widest == 0 ? 16 / widest : 4;  // pixels: whole words
+  constexpr int group = 16 / static_cast<int>(std::max(sizeof(T), sizeof(U)));
   using in_word = word_of<group* static_cast<int>(sizeof(T))>;
   using out_word = word_of<group* static_cast<int>(sizeof(U))>;
   move_in_order<Form, sizeof(in_word), sizeof(out_word)>
@@ -256,9 +255,11 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
                 !std::is_same_v<T, cuDoubleComplex>) {
     field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
   }
-  field.push_back({contender::streams,
-                   [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
-                   {}});
+  if constexpr (16 % sizeof(T) == 0 && 16 % sizeof(U) == 0) {  // threads that take whole accesses
+    field.push_back({contender::streams,
+                     [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
+                     {}});
+  }
   const result r{row, name, static_cast<double>(moved), race(stopwatch::device, field, 1)};
   publish(state, r);
 }
