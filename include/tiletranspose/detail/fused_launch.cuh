@@ -35,6 +35,7 @@ constexpr int fused_blocks() {
     if (in > 8 && loaded > 28) { return 2; }
     if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
     if (out == 7 && !Fused::spans) { return 2; }
+    if (Fused::shifts && in == 2) { return 3; }
     return out == 3 && !Fused::shifts ? 5 : 4;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
