@@ -117,11 +117,16 @@ bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
          phase(copy.data, copy.stride_bytes, Fused::out_bytes);
 }
 
+/// True where rows of the output start at multiples of 4 bytes.
+inline bool starts_on_words(const tile_problem& problem) {
+  return (reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes) % 4 == 0;
+}
+
 template <class Fused, fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
                                cudaStream_t stream) {
-  const bool skewed = sector_mask(problem, 1) != 0;
-  const unsigned mask = skewed && !Fused::keeps_elements ? sector_bytes - 1 : 0;
+  const unsigned mask = Fused::keeps_elements ? 0 : sector_mask(problem, 1);
+  const bool skewed = Fused::keeps_elements ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
   if (Fused::deals && Kind == fusion::dual) {
@@ -163,7 +168,7 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
                          cudaStream_t stream) {
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (any::recalls && !any::keeps_elements) {
+  if constexpr (any::recalls_skewed) {
     if (sector_mask(problem, 1) == 0) {
       return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
     }

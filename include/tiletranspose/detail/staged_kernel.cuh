@@ -69,7 +69,7 @@ struct staged_arguments {
   unsigned row_wrap_bytes;  ///< and what wrapping the rows or the columns adds, modulo 2^32
   unsigned col_wrap_bytes;
 
-  // Gathering words of small elements, `repeating`: rounds advance whole columns.
+  // Gathering words of small elements where `repeats`: rounds advance whole columns.
   bool repeats;
   bool same_places;          ///< the matrices of a box lie alike
   unsigned span_lanes;       ///< log2 of the threads that share a span

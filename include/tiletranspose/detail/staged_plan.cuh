@@ -60,6 +60,7 @@ inline constexpr size_type most_tiled_row_bytes = 816;
 /// cudaMemcpyAsync in tiles and in boxes: 1 byte, 130 columns 73, 86, 150 77, 82, 200 82, 85, 257 81, 74, 100 rows 66,
 /// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150
 /// 53, 88.
+inline constexpr size_type least_sheared_row_bytes = 512;
 inline constexpr size_type most_sheared_columns = 208;
 inline constexpr size_type most_sheared_row_bytes = 272;
 inline constexpr size_type most_sheared_rows = 260;
@@ -154,6 +155,20 @@ inline bool are_few_rows(size_type ny, size_type element, int unit, size_type ti
           (ny * element <= most_tiled_row_bytes || splices || (unit == 4 && element > 20)));
 }
 
+/// The same of columns and rows of elements of 1 and 2 bytes. `shears`: the sheared kernel takes them.
+inline bool are_few_small_columns(size_type nx, size_type element, size_type tile_cols,
+                                  bool shears) {
+  return 2 * nx <= tile_cols || nx <= most_few_columns ||
+         (shears && nx <= most_sheared_columns && nx * element <= most_sheared_row_bytes);
+}
+
+inline bool are_few_small_rows(size_type nx, size_type ny, size_type element, size_type tile_rows,
+                               bool shears) {
+  return 2 * ny <= tile_rows || ny <= most_few_columns ||
+         (shears && nx * element >= least_sheared_row_bytes && ny <= most_sheared_rows &&
+          ny * element <= most_sheared_column_bytes);
+}
+
 /// What pays for a request, where a tile of the alternative kernel is tile_rows x tile_cols.
 /// \param unit   the access that addresses allow
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
@@ -172,16 +187,12 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
   const bool shears = element <= 2 && unit == static_cast<int>(element) && batch == 1 &&
                       !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;
   const bool tiny = element <= 2;
-  const bool few_columns = tiny ? 2 * problem.nx <= tile_cols || problem.nx <= most_few_columns ||
-                                      (shears && problem.nx <= most_sheared_columns &&
-                                       problem.nx * element <= most_sheared_row_bytes)
+  const bool few_columns = tiny ? are_few_small_columns(problem.nx, element, tile_cols, shears)
                                 : are_few_columns(problem.nx, element, unit, tile_cols);
-  const bool few_rows = tiny
-                            ? 2 * problem.ny <= tile_rows || problem.ny <= most_few_columns ||
-                                  (shears && problem.out_stride_bytes == problem.ny * element &&
-                                   problem.nx * element >= 512 && problem.ny <= most_sheared_rows &&
-                                   problem.ny * element <= most_sheared_column_bytes)
-                            : are_few_rows(problem.ny, element, unit, tile_rows, whole);
+  const bool forwards = problem.out_stride_bytes == problem.ny * element;
+  const bool few_rows =
+      tiny ? are_few_small_rows(problem.nx, problem.ny, element, tile_rows, shears && forwards)
+           : are_few_rows(problem.ny, element, unit, tile_rows, whole);
   if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }

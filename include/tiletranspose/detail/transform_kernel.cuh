@@ -227,11 +227,13 @@ struct fused_shape {
   /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
   /// a sector, and whoever is later would find the new element instead of the old one.
   static constexpr bool keeps_elements = Kind == fusion::accumulate && splits_out;
-  /// Old elements meet those of the input when these are stored into the shared rows, or when the rows are
-  /// drained.
-  static constexpr bool recalls =
-      keeps_elements || (Kind == fusion::accumulate && !Aligned && whole_in && in_bytes >= 4 &&
-                         out_bytes >= 4 && in_bytes <= 8 && out_bytes <= 8);
+  /// Words and pairs of words of rows that start anywhere are recalled from where the tile's skewed pieces begin.
+  static constexpr bool recalls_skewed = Kind == fusion::accumulate && !splits_out && !Aligned &&
+                                         whole_in && in_bytes >= 4 && out_bytes >= 4 &&
+                                         in_bytes <= 8 && out_bytes <= 8;
+  /// Old elements wait in the shared rows, and meet those of the input when these are stored there; or they wait in
+  /// registers, and meet them when the rows are drained.
+  static constexpr bool recalls = keeps_elements || recalls_skewed;
   static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// What shared memory holds: old elements are combined with those of the input.
   using stored = typename either<combines, In, Out>::type;
@@ -307,10 +309,10 @@ struct fused_shape {
       return round_up(shared_rows * pitch() + shared_rows / count * padding(), 16);
     }
   };
-  /// Old elements that wait in shared memory and are not packed take no registers: wider. Narrower where shared memory
+  /// Old elements that are stored into the shared rows at once take no registers: wider. Narrower where shared memory
   /// or, for old elements, registers are short.
   static constexpr plan tile = [] {
-    plan result{wanted.rows, wanted.lanes * (recalls && !keeps_elements ? 2 : 1)};
+    plan result{wanted.rows, wanted.lanes * (recalls_skewed ? 2 : 1)};
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
            old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
@@ -409,7 +411,7 @@ struct fused_shape {
   static constexpr bool odd_pieces = row_reads * larger(read_bytes, 4) % 128 != 0;
   static_assert(reads_parts || drain_ways == (odd_pieces ? 2 : 1),
                 "a shipped tile must not conflict");
-  static_assert(!recalls || keeps_elements || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
+  static_assert(!recalls_skewed || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
                 "old elements must not conflict");
 };
 
@@ -727,8 +729,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   // Where old elements wait, the function may see those of the tile's own rows and columns alone.
   int first_own[count] = {};
   int end_own[count] = {};
-  constexpr bool skews_old = Fused::recalls && !Fused::keeps_elements;
-  if constexpr (skews_old) {
+  if constexpr (Fused::recalls_skewed) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < count; ++i) {
       const int column = at.col + i;
@@ -785,7 +786,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-        if (skews_old && !(row >= first_own[i] && row < end_own[i])) { continue; }
+        if (Fused::recalls_skewed && !(row >= first_own[i] && row < end_own[i])) { continue; }
         unsigned char* const chunk_to = place(i);
         if constexpr (Fused::recalls && !Interior && places::micro_rows > 1) {
           // Behind the last row no old elements wait.
@@ -995,7 +996,7 @@ struct fused_arguments {
   row_major_copy copy;
 };
 
-/// The interior tiles of a problem whose output rows are skewed, or are not.
+/// The interior tiles of a problem. `skewed`: pieces of the output reach over a tile's first row or its last one.
 template <class Fused>
 interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   // How far loads reach over the tile.
