@@ -67,3 +67,28 @@ target_compile_options(
   tiletranspose_warnings
   INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${TILETRANSPOSE_HOST_WARNINGS}>
             $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${TILETRANSPOSE_NVCC_WARNINGS}>)
+
+# What needs a GPU is compiled to see that it compiles, where nothing runs it: with little optimization. Kernels are
+# optimized in the spill tests, host code in the small examples.
+function(tiletranspose_optimize_little)
+  if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS)
+    return()
+  endif()
+  set(flags "-O0 -DNDEBUG") # of host code
+  include(CheckCompilerFlag)
+  check_compiler_flag(CUDA --Ofast-compile=mid TILETRANSPOSE_NVCC_HAS_FAST_COMPILE) # older ones lack it
+  if(TILETRANSPOSE_NVCC_HAS_FAST_COMPILE)
+    string(APPEND flags " --Ofast-compile=mid")
+  endif()
+  set(CMAKE_CUDA_FLAGS_RELEASE ${flags} PARENT_SCOPE)
+endfunction()
+
+# Likewise targets whose kernels nobody looks at: they end as PTX.
+function(tiletranspose_end_as_ptx)
+  if(NOT TILETRANSPOSE_OPTIMIZE_GPU_TESTS AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]")
+    list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-.*" "" OUTPUT_VARIABLE architectures)
+    list(REMOVE_DUPLICATES architectures)
+    list(TRANSFORM architectures APPEND "-virtual")
+    set_target_properties(${ARGV} PROPERTIES CUDA_ARCHITECTURES "${architectures}")
+  endif()
+endfunction()

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What emulated tests move: elements of any size and alignment, and buffers of random ones.
+/// What emulated tests move: elements of any size and alignment, at random places, and buffers of random ones.
 
 #pragma once
 
@@ -23,13 +23,24 @@ bool equal(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof(T)) == 0;
 }
 
-inline unsigned char random_byte() {
+class random_numbers {
+ public:
+  std::size_t between(std::size_t low, std::size_t high) {
+    return low + engine_() % (high - low + 1);
+  }
+  bool coin() { return between(0, 1) == 1; }
+
+ private:
+  std::mt19937_64 engine_{Catch::getSeed()};
+};
+
+inline void fill_at_random(void* first, std::size_t bytes) {
   static std::mt19937 random(Catch::getSeed());
-  return static_cast<unsigned char>(random());
+  auto* const at = static_cast<unsigned char*>(first);
+  for (std::size_t i = 0; i < bytes; ++i) { at[i] = static_cast<unsigned char>(random()); }
 }
 
 template <class T>
 void fill(tt::emulated_buffer<T>& buffer) {
-  auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
-  for (std::size_t i = 0; i < buffer.size() * sizeof(T); ++i) { bytes[i] = random_byte(); }
+  fill_at_random(buffer.data(), buffer.size() * sizeof(T));
 }

@@ -3,6 +3,7 @@
 
 // What is the same in all emulated tests, compiled once and optimized; see CMakeLists.txt.
 
+#include "elements.hpp"
 #include "thread_storage.hpp"
 
 #include <tiletranspose/emulator.cuh>

@@ -6,6 +6,7 @@
 // access leaves its matrix, no two threads race, and an accumulation calls its function once an element.
 
 #include "cuda_on_cpu.hpp"
+#include "elements.hpp"
 
 #include <tiletranspose/transpose.cuh>
 
@@ -14,16 +15,10 @@
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
-#include <random>
 #include <string>
 #include <vector>
 
 namespace {
-
-template <int Bytes, int Alignment = Bytes>
-struct alignas(Alignment) element {
-  unsigned char bytes[Bytes];
-};
 
 // Each byte of the result shows where it came from.
 template <class In, class Out>
@@ -57,19 +52,12 @@ enum class call { transform, accumulate, dual, large_dual };
 
 template <call Call, class In, class Out>
 void check(placement p) {
-  static std::mt19937 random(Catch::getSeed());
   p.in_stride = p.in_stride > 0 ? p.in_stride : p.nx;
   p.out_stride = p.out_stride > 0 ? p.out_stride : p.ny;
   p.copy_stride = p.copy_stride > 0 ? p.copy_stride : p.nx;
   tt::emulated_buffer<In> in((p.ny - 1) * p.in_stride + p.nx, p.in_offset);
   tt::emulated_buffer<Out> out((p.nx - 1) * p.out_stride + p.ny, p.out_offset);
   tt::emulated_buffer<Out> copy((p.ny - 1) * p.copy_stride + p.nx, p.copy_offset);
-  const auto fill = [&](auto& buffer) {
-    auto* const bytes = reinterpret_cast<unsigned char*>(buffer.data());
-    for (std::size_t i = 0; i < buffer.size() * sizeof(*buffer.data()); ++i) {
-      bytes[i] = static_cast<unsigned char>(random());
-    }
-  };
   fill(in), fill(out), fill(copy);
   std::vector<Out> want_out(out.data(), out.data() + out.size());
   std::vector<Out> want_copy(copy.data(), copy.data() + copy.size());

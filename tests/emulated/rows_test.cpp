@@ -15,21 +15,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
 #include <cstring>
-#include <random>
 #include <vector>
 
 namespace {
-
-class random_numbers {
- public:
-  std::size_t between(std::size_t low, std::size_t high) {
-    return low + engine_() % (high - low + 1);
-  }
-  bool coin() { return between(0, 1) == 1; }
-
- private:
-  std::mt19937_64 engine_{Catch::getSeed()};
-};
 
 struct rows_case {
   std::size_t nx, ny, in_stride, out_stride, in_offset, out_offset;
@@ -89,11 +77,8 @@ rows_case make_case(random_numbers& random, std::size_t size, std::size_t alignm
 template <class T>
 class place {
  public:
-  place(std::size_t elements, std::size_t shift, random_numbers& random)
-      : memory_(elements + 1), shift_(shift) {
-    for (std::size_t i = 0; i < bytes(); ++i) {
-      begin()[i] = static_cast<unsigned char>(random.between(0, 255));
-    }
+  place(std::size_t elements, std::size_t shift) : memory_(elements + 1), shift_(shift) {
+    fill_at_random(begin(), bytes());
   }
   T* data() { return reinterpret_cast<T*>(begin() + shift_); }
   unsigned char* begin() { return reinterpret_cast<unsigned char*>(memory_.data()); }
@@ -107,12 +92,12 @@ class place {
 };
 
 template <class T>
-void check(const rows_case& c, random_numbers& random) {
+void check(const rows_case& c) {
   const auto extent = [&](std::size_t offset, std::size_t stride) {
     return offset + (c.ny - 1) * stride + c.nx;
   };
-  place<T> in(extent(c.in_offset, c.in_stride), c.in_shift, random);
-  place<T> out(extent(c.out_offset, c.out_stride), c.out_shift, random);
+  place<T> in(extent(c.in_offset, c.in_stride), c.in_shift);
+  place<T> out(extent(c.out_offset, c.out_stride), c.out_shift);
   place<T>& result = c.in_place ? in : out;
   const std::size_t offset = c.in_place ? c.in_offset : c.out_offset;
   const std::vector<unsigned char> source = in.copy();
@@ -160,7 +145,7 @@ TEMPLATE_TEST_CASE("rows of random shapes", "", (element<1, 1>), (element<2, 2>)
                    (element<64, 2>)) {
   random_numbers random;
   for (int i = 0; i < 24; ++i) {
-    check<TestType>(make_case(random, sizeof(TestType), alignof(TestType)), random);
+    check<TestType>(make_case(random, sizeof(TestType), alignof(TestType)));
   }
 }
 
@@ -172,6 +157,6 @@ TEMPLATE_TEST_CASE("rows of whole groups, reversed", "", (element<9, 1>), (eleme
   const std::size_t nx = 1116 / sizeof(TestType) / group * group;
   for (std::size_t offset = 0; offset < 8; ++offset) {
     const rows_case c{nx, 14, nx, nx, offset, 3 * offset, 0, 0, tt::symmetry::flip_lr, offset > 6};
-    check<TestType>(c, random);
+    check<TestType>(c);
   }
 }
