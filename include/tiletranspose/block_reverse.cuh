@@ -59,7 +59,7 @@ TILETRANSPOSE_FUNCTION void unstage_reversed(Group group, T* out, const unsigned
 ///     }
 ///
 /// `out` may be `in`: everything is read before the barrier and written after it.
-/// Shared memory: Size * sizeof(T) bytes.
+/// Shared memory: Size * sizeof(T) bytes, rounded up to 16.
 template <class T, int Size>
 class block_reverse {
   static_assert(detail::check_element<T>(), "");

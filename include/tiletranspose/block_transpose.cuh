@@ -32,7 +32,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
     static_assert(
         conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
         "tt: with this Padding the threads that read a column of the tile meet in the same "
-        "banks; leave Padding out, or take tt::default_padding<T, TileDim>()");
+        "banks; take tt::default_padding<T, TileDim, TileDim, BankWidth>()");
   }
   return true;
 }
@@ -77,7 +77,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
 /// \tparam Padding    unused elements behind each row of the tile; the default comes from the bank model
 /// \tparam BankWidth  bytes a bank serves per cycle: 4, or 8 as compute capability 3.x could
 /// Whatever of a tile lies outside of the matrix is neither read nor written.
-/// Shared memory: TileDim * (TileDim + Padding) * sizeof(T) bytes, at most 48 KB.
+/// Shared memory: TileDim * (TileDim + Padding) * sizeof(T) bytes, rounded up to 16, at most 48 KB.
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4>
 class block_transpose {

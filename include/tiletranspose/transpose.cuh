@@ -97,7 +97,8 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 /// \tparam BlockRows  rows of threads; a block has TileDim * BlockRows threads, each serving
 ///                    TileDim / BlockRows elements of a tile. A block moves as many tiles, one below the
 ///                    other, as keep its threads' loads in flight.
-/// \tparam Padding    unused elements behind each row of the tile; the default comes from the bank model
+/// \tparam Padding    unused elements behind each row of the tile; the default comes from the model of 4-byte
+///                    banks; for others take default_padding<T, TileDim, TileDim, BankWidth>()
 /// \tparam BankWidth  bytes that a shared-memory bank serves per cycle, 4 or 8: the model that Padding is judged
 ///                    by. It changes no hardware.
 /// A tile that would conflict where another padding would not is a compiler error.

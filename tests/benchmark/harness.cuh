@@ -231,7 +231,7 @@ class timer {
   void sample() { samples_.push_back(run(calls_)); }
 
   double median() {
-    const auto middle = samples_.begin() + static_cast<std::ptrdiff_t>(samples_.size() / 2);
+    const auto middle = samples_.begin() + static_cast<std::ptrdiff_t>((samples_.size() - 1) / 2);
     std::nth_element(samples_.begin(), middle, samples_.end());
     return *middle;
   }

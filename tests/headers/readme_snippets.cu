@@ -83,13 +83,15 @@ static_assert(tt::inverse(tt::symmetry::rotate_90) == tt::quarter_turns(-1), "")
 
 cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
   std::size_t temp_bytes = 0;
-  tt::transpose_inplace(nullptr, temp_bytes, data, nx, ny, stream);  // the least that will do
+  // The least that will do.
+  cudaError_t status = tt::transpose_inplace(nullptr, temp_bytes, data, nx, ny, stream);
+  if (status != cudaSuccess) { return status; }
   void* temp = nullptr;
-  cudaError_t status = cudaMallocAsync(&temp, temp_bytes, stream);
+  status = cudaMallocAsync(&temp, temp_bytes, stream);
   if (status != cudaSuccess) { return status; }
   status = tt::transpose_inplace(temp, temp_bytes, data, nx, ny, stream);
-  cudaFreeAsync(temp, stream);
-  return status;
+  const cudaError_t freed = cudaFreeAsync(temp, stream);
+  return status != cudaSuccess ? status : freed;
 }
 
 // Launch: (in.cols + 31) / 32 blocks of 256 threads. A block walks down 32 columns of the input.
