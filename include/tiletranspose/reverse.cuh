@@ -154,7 +154,7 @@ cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, si
 /// The same with gaps between the matrices.
 /// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
 ///        nx * ny; memory between the matrices of `out` is left alone
-/// \returns cudaErrorInvalidValue also for a batch stride that is less
+/// \returns cudaErrorInvalidValue also for a batch stride that is less, where there are several matrices
 template <class T>
 cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
                              size_type in_batch_stride, size_type nx, size_type ny, size_type batch,

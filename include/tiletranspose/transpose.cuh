@@ -151,7 +151,7 @@ cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, s
 ///
 /// \param out_batch_stride,in_batch_stride  elements from the start of one matrix to the next, at least
 ///        nx * ny; memory between the matrices of `out` is left alone
-/// \returns cudaErrorInvalidValue also for a batch stride that is less
+/// \returns cudaErrorInvalidValue also for a batch stride that is less, where there are several matrices
 ///
 ///     tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
 template <class T>

@@ -339,3 +339,45 @@ TEST_CASE("errors: a launch that fails returns its own status") {
   memory.check("transpose_inplace with scratch", "failure", cudaErrorUnknown,
                tt::transpose_inplace(scratch, bytes, memory.out(), nx, ny));
 }
+
+// Nothing is launched, so that no memory is needed.
+TEST_CASE("errors: more than any memory holds is refused before anything moves") {
+  using bytes = matrix_view<unsigned char>;
+  constexpr std::size_t most = (std::size_t{1} << 31) - 1;  // blocks of 256 rows
+  const auto at = [](int bit) {
+    return reinterpret_cast<unsigned char*>(std::uintptr_t{1} << bit);
+  };
+  const auto launches_of = [](cudaError_t expected, auto call) {
+    cpu::this_device() = {};
+    cpu::this_device().runs = false;
+    CHECK(call() == expected);
+    return cpu::this_device().launches;
+  };
+  const auto flip = [&](std::size_t rows) {
+    return tt::reorient(bytes{at(45), rows, 1, 1}, bytes{at(44), rows, 1, 2}, symmetry::flip_ud);
+  };
+  const auto turn = [&](std::size_t rows) {
+    return tt::reorient_inplace(bytes{at(45), rows, 2, 7}, symmetry::rotate_180);
+  };
+  CHECK(launches_of(cudaSuccess, [&] { return flip(256 * most); }) == 1);
+  CHECK(launches_of(cudaErrorInvalidValue, [&] { return flip(256 * most + 1); }) == 0);
+  CHECK(launches_of(cudaErrorInvalidValue, [&] { return turn(512 * most + 513); }) == 0);
+  CHECK(launches_of(cudaErrorInvalidValue, [&] {
+          constexpr std::size_t side = std::size_t{1} << 24;
+          return tt::transpose_inplace(reinterpret_cast<float*>(at(50)), side, side);
+        }) == 0);
+}
+
+TEST_CASE("errors: the stride of a single row may be anything") {
+  using halves = matrix_view<std::uint16_t>;
+  constexpr std::size_t cols = 274877906832;  // is split
+  const auto at = [](int bit) {
+    return reinterpret_cast<std::uint16_t*>(std::uintptr_t{1} << bit);
+  };
+  cpu::this_device() = {};
+  cpu::this_device().runs = false;
+  const halves in{at(45), 1, cols, std::size_t{1} << 63};
+  CHECK(tt::transform_transpose_dual(halves{at(47), 1, cols, cols}, halves{at(46), cols, 1, 1}, in,
+                                     [](std::uint16_t value) { return value; }) == cudaSuccess);
+  CHECK(cpu::this_device().launches > 1);
+}

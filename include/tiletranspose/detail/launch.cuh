@@ -103,6 +103,7 @@ inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
 template <class Kernel>
 cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
                   void** arguments, cudaStream_t stream) {
+  if (blocks == 0 || blocks > max_blocks) { return cudaErrorInvalidValue; }  // for petabytes
   return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
@@ -160,10 +161,11 @@ cudaError_t split(const tile_problem& problem, size_type batch, size_type in_ele
   return status == cudaSuccess ? launch(second, second_batch) : status;
 }
 
+/// The stride of a single row says nothing and may be anything.
 inline tile_problem make_problem(const transpose_request& request) {
   return {request.in,
           request.out,
-          request.in_stride * request.in_element,
+          (request.ny == 1 ? request.nx : request.in_stride) * request.in_element,
           request.out_stride * request.out_element,
           request.in_batch * request.in_element,
           request.out_batch * request.out_element,

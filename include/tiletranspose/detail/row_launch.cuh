@@ -97,6 +97,8 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   row_plan plan = plan_rows(problem, alignment, Known);
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
+  // A terabyte and more of rows that do not touch; less is split.
+  if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);
   const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order);
   const size_type most = max_blocks / plan.matrix_blocks;
@@ -128,17 +130,17 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   size_type alignment = pointers | problem.element_bytes;
   if (wanted.rows > 1) { alignment |= wanted.in_pitch | wanted.out_pitch; }
   if (wanted.batch > 1) { alignment |= wanted.in_batch_bytes | wanted.out_batch_bytes; }
-  if (problem.in_place() && problem.from_last_row && problem.reverses && problem.rows % 2 == 1) {
-    row_problem middle = problem;
-    const size_type offset = problem.rows / 2 * problem.in_pitch;
-    middle.in = static_cast<const unsigned char*>(problem.in) + offset;
-    middle.out = static_cast<unsigned char*>(problem.out) + offset;
-    middle.rows = 1;
-    middle.from_last_row = false;
-    const cudaError_t status = launch_joined_rows<ElementBytes, known>(middle, alignment, stream);
-    if (status != cudaSuccess) { return status; }
-  }
-  return launch_joined_rows<ElementBytes, known>(problem, alignment, stream);
+  const cudaError_t status = launch_joined_rows<ElementBytes, known>(problem, alignment, stream);
+  const bool has_middle =
+      problem.in_place() && problem.from_last_row && problem.reverses && problem.rows % 2 == 1;
+  if (status != cudaSuccess || !has_middle) { return status; }
+  row_problem middle = problem;
+  const size_type offset = problem.rows / 2 * problem.in_pitch;
+  middle.in = static_cast<const unsigned char*>(problem.in) + offset;
+  middle.out = static_cast<unsigned char*>(problem.out) + offset;
+  middle.rows = 1;
+  middle.from_last_row = false;
+  return launch_joined_rows<ElementBytes, known>(middle, alignment, stream);
 }
 
 /// Copies rows of `row_bytes` bytes. A template, so that its kernel is compiled only where it is called.
