@@ -68,8 +68,8 @@ target_compile_options(
   INTERFACE $<$<COMPILE_LANG_AND_ID:CXX,GNU,Clang>:${TILETRANSPOSE_HOST_WARNINGS}>
             $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${TILETRANSPOSE_NVCC_WARNINGS}>)
 
-# What needs a GPU is compiled to see that it compiles, where nothing runs it: with little optimization. Kernels are
-# optimized in the spill tests, host code in the small examples.
+# Compiles the CUDA of the calling folder, wherever in it a target is made, with little optimization where nothing runs
+# what needs a GPU: to see that it compiles. Kernels are optimized in the spill tests, host code in the small examples.
 function(tiletranspose_optimize_little)
   if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS)
     return()
@@ -83,7 +83,7 @@ function(tiletranspose_optimize_little)
   set(CMAKE_CUDA_FLAGS_RELEASE ${flags} PARENT_SCOPE)
 endfunction()
 
-# Likewise targets whose kernels nobody looks at: they end as PTX.
+# Kernels of these targets end as PTX there: ptxas is left out.
 function(tiletranspose_end_as_ptx)
   if(NOT TILETRANSPOSE_OPTIMIZE_GPU_TESTS AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]")
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-.*" "" OUTPUT_VARIABLE architectures)

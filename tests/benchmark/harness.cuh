@@ -230,6 +230,7 @@ class timer {
 
   void sample() { samples_.push_back(run(calls_)); }
 
+  // Of an even number the faster one in the middle: a peer has two.
   double median() {
     const auto middle = samples_.begin() + static_cast<std::ptrdiff_t>((samples_.size() - 1) / 2);
     std::nth_element(samples_.begin(), middle, samples_.end());

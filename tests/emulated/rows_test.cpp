@@ -152,7 +152,6 @@ TEMPLATE_TEST_CASE("rows of random shapes", "", (element<1, 1>), (element<2, 2>)
 // Groups of whole words that begin in the last word of a row reach over its end, and into nobody else's row.
 TEMPLATE_TEST_CASE("rows of whole groups, reversed", "", (element<9, 1>), (element<31, 1>),
                    (element<62, 2>)) {
-  random_numbers random;
   const std::size_t group = tt::detail::word_group<sizeof(TestType)>::bytes / sizeof(TestType);
   const std::size_t nx = 1116 / sizeof(TestType) / group * group;
   for (std::size_t offset = 0; offset < 8; ++offset) {

@@ -103,7 +103,7 @@ inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
 template <class Kernel>
 cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
                   void** arguments, cudaStream_t stream) {
-  if (blocks == 0 || blocks > max_blocks) { return cudaErrorInvalidValue; }  // for petabytes
+  if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
   return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
@@ -161,7 +161,8 @@ cudaError_t split(const tile_problem& problem, size_type batch, size_type in_ele
   return status == cudaSuccess ? launch(second, second_batch) : status;
 }
 
-/// The stride of a single row says nothing and may be anything.
+/// The stride of a single row of the input leads nowhere and may wrap to 0 in bytes, by which a copy's place would be
+/// divided: the row's length stands for it.
 inline tile_problem make_problem(const transpose_request& request) {
   return {request.in,
           request.out,

@@ -97,7 +97,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   row_plan plan = plan_rows(problem, alignment, Known);
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
-  // A terabyte and more of rows that do not touch; less is split.
+  // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);
   const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order);

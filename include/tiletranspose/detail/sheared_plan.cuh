@@ -96,7 +96,7 @@ inline sheared_kind choose_sheared(const tile_problem& problem, size_type batch,
     return sheared_kind::none;
   }
   if (kind == box_kind::few_rows) {
-    return batch == 1 && ny >= least_sheared_rows && nx * element >= 512 &&
+    return batch == 1 && ny >= least_sheared_rows && nx * element >= least_sheared_row_bytes &&
                    problem.out_stride_bytes == ny * element
                ? sheared_kind::rows
                : sheared_kind::none;

@@ -60,11 +60,13 @@ inline constexpr size_type most_tiled_row_bytes = 816;
 /// cudaMemcpyAsync in tiles and in boxes: 1 byte, 130 columns 73, 86, 150 77, 82, 200 82, 85, 257 81, 74, 100 rows 66,
 /// 90, 150 56, 82, 257 71, 81, 300 81, 79; 2 bytes, 120 columns 83, 90, 130 84, 89, 150 88, 85, 100 rows 67, 92, 150
 /// 53, 88.
-inline constexpr size_type least_sheared_row_bytes = 512;
 inline constexpr size_type most_sheared_columns = 208;
 inline constexpr size_type most_sheared_row_bytes = 272;
 inline constexpr size_type most_sheared_rows = 260;
 inline constexpr size_type most_sheared_column_bytes = 304;
+
+/// Shorter rows of the input are staged, not sheared, where the output has few columns.
+inline constexpr size_type least_sheared_row_bytes = 512;
 
 /// Few columns whose rows are this long are read in large boxes: pieces of output rows would be short. H200,
 /// 2026-11-21: 33 columns of 1 byte 81 -> 86 %, 64 columns 73 -> 84, 31 columns of floats 90 -> 92.

@@ -231,8 +231,8 @@ struct fused_shape {
   static constexpr bool recalls_skewed = Kind == fusion::accumulate && !splits_out && !Aligned &&
                                          whole_in && in_bytes >= 4 && out_bytes >= 4 &&
                                          in_bytes <= 8 && out_bytes <= 8;
-  /// Old elements wait in the shared rows, and meet those of the input when these are stored there; or they wait in
-  /// registers, and meet them when the rows are drained.
+  /// Whether old elements wait in the shared rows, and meet those of the input when these are stored there. Else
+  /// (`combines`) they wait in registers, and meet them when the rows are drained.
   static constexpr bool recalls = keeps_elements || recalls_skewed;
   static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// What shared memory holds: old elements are combined with those of the input.
