@@ -69,7 +69,8 @@ target_compile_options(
             $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${TILETRANSPOSE_NVCC_WARNINGS}>)
 
 # Compiles the CUDA of the calling folder, wherever in it a target is made, with little optimization where nothing runs
-# what needs a GPU: to see that it compiles. Kernels are optimized in the spill tests, host code in the small examples.
+# what needs a GPU: to see that it compiles. Kernels are optimized in the spill tests, host code in the benchmark and by
+# examples/run.sh.
 function(tiletranspose_optimize_little)
   if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS)
     return()
