@@ -95,13 +95,13 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::transform_transpose(out, in, 1, 1, same{});
   tt::accumulate_transpose(out, in, 1, 1, second{});
   tt::transform_transpose_dual(out, out, in, 1, 1, same{});
-  if constexpr (sizeof(T) > 1) {  // else the same as those above
+  tt::accumulate_transpose(bytes, in, 1, 1, add_first_byte<T>{});
+  if constexpr (sizeof(T) > 1) {  // else the same pairs of sizes as above
     tt::transform_transpose_dual(bytes, bytes, in, 1, 1, parity<T>{});
     tt::transform_transpose(bytes, in, 1, 1, parity<T>{});
     const unsigned char* const from = bytes;
     tt::transform_transpose(out, from, 1, 1, as_bytes<T>{});
     tt::transform_transpose_dual(out, out, from, 1, 1, as_bytes<T>{});
-    tt::accumulate_transpose(bytes, in, 1, 1, add_first_byte<T>{});
     tt::accumulate_transpose(out, from, 1, 1, add_to_first_byte<T>{});
   }
   tt::accumulate_transpose(reinterpret_cast<packed<3>*>(bytes), in, 1, 1, add_parity{});
