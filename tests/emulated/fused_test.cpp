@@ -185,7 +185,7 @@ TEST_CASE("fused: 8- and 16-byte elements") {
 TEST_CASE("fused: elements that are moved in parts") {
   check_calls<element<12, 4>, element<12, 4>>(96, 96);
   check_calls<element<4>, element<12, 4>>(192, 96);
-  check_calls<element<3, 1>, element<3, 1>>(192, 192);
+  check_calls<element<3, 1>, element<3, 1>>(192, 384);
   check_calls<element<1>, element<3, 1>>(192, 192);
   check_calls<element<4>, element<3, 1>>(192, 192);
   check_calls<element<3, 1>, element<1>>(192, 384);
@@ -195,7 +195,12 @@ TEST_CASE("fused: elements that are moved in parts") {
 
 // Elements that start at any byte, or any second one, to single bytes, to others that do, and to whole ones.
 TEST_CASE("fused: packed elements") {
-  check_calls<element<3, 1>, element<12, 4>>(192, 96);
+  check_calls<element<3, 1>, element<12, 4>>(192, 192);
+  check_calls<element<4, 1>, element<3, 1>>(96, 384);
+  check_calls<element<5, 1>, element<11, 1>>(96, 192);
+  check_calls<element<6, 2>, element<10, 2>>(96, 192);
+  check_calls<element<9, 1>, element<9, 1>>(96, 192);
+  check_calls<element<9, 1>, element<12, 4>>(96, 192);
   check_calls<element<4, 1>, element<1>>(192, 384);
   check_calls<element<5, 1>, element<1>>(192, 384);
   check_calls<element<5, 1>, element<5, 1>>(192, 192);
@@ -212,7 +217,8 @@ TEST_CASE("fused: packed elements") {
 }
 
 TEST_CASE("fused: old elements in each byte of a word") {
-  check_starts<element<3, 1>, element<3, 1>>(192, 192);
+  check_starts<element<3, 1>, element<3, 1>>(192, 384);
+  check_starts<element<6, 2>, element<10, 2>>(96, 192);
   check_starts<element<7, 1>, element<2, 1>>(192, 192);
   check_starts<element<4>, element<6, 2>>(96, 192);
   check_starts<element<12, 1>, element<11, 1>>(96, 96);

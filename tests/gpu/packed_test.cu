@@ -73,6 +73,11 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("3 to 3") { check_each_call<packed<3>, packed<3>>(); }
   SECTION("3 to 12") { check_each_call<packed<3>, packed<12, 4>>(); }
   SECTION("4 to 1") { check_each_call<packed<4>, packed<1>>(); }
+  SECTION("4 at any byte to 3") { check_each_call<packed<4>, packed<3>>(); }
+  SECTION("5 to 11") { check_each_call<packed<5>, packed<11>>(); }
+  SECTION("6 to 10") { check_each_call<packed<6, 2>, packed<10, 2>>(); }
+  SECTION("9 to 9") { check_each_call<packed<9>, packed<9>>(); }
+  SECTION("9 to 12") { check_each_call<packed<9>, packed<12, 4>>(); }
   SECTION("5 to 1") { check_each_call<packed<5>, packed<1>>(); }
   SECTION("5 to 5") { check_each_call<packed<5>, packed<5>>(); }
   SECTION("6 to 2") { check_each_call<packed<6, 2>, packed<2, 2>>(); }

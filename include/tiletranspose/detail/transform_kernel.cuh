@@ -122,6 +122,11 @@ struct fused_policy {
   int threads = 256;  ///< of a block
 };
 
+/// Packed elements whose words a thread shifts together.
+TILETRANSPOSE_HOST_DEVICE constexpr int spanned_count(int in_bytes) {
+  return in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
+}
+
 /// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-22, near 16384 x 16384. Rows
 /// of odd shapes that neighbours read too pass the L2 cache twice, which is what most of them wait for: the larger a
 /// tile, the fewer.
@@ -166,10 +171,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
               4 / in_bytes, larger(4 / stored, 1)};
     case fused_loads::spanned: {
       if (kind != fusion::transform) { break; }
+      // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by four elements a lane of 32 rows; 6 to 10 92 and
+      // 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by 32 rows.
+      if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) { return {64, 32, 1, 1}; }
       const bool divides = 16 % out_bytes == 0;  // an access of the output
       // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
-      // 93 and 88, 67 and 66 by one; to 12 92 and 93, 70 and 71. 5 bytes to 1: 95 and 83; 89 and 76.
-      const int count = in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
+      // 93 and 88, 67 and 66 by one. 5 bytes to 1: 95 and 83; 89 and 76.
+      const int count = spanned_count(in_bytes);
       const int lanes = in_bytes > 16 ? 16 : (count == 1 ? 64 : 32) / (out_bytes <= 4 ? 1 : 2);
       return {rows, lanes, count, larger(4 / stored, 1),
               divides || out_bytes == 3 || out_bytes > 8 ? 256 : 128};
@@ -185,20 +193,31 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
-/// The same where old packed elements are added to: the tiles of a conversion, with as few old elements a thread. Sums
-/// of as many bytes as their elements have, squares and odd shapes: 3 bytes 92 and 80 %, 76 and 71 by two elements a
-/// lane; 5 82 and 76, 78 and 73 by four; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
+/// The same where old packed elements are added to, which move by accesses of `out_unit` bytes: the tiles of a
+/// conversion, with as few old elements a thread. Sums of as many bytes as their elements have, squares and odd shapes:
+/// 3 bytes 93.5 and 83 %, 92 and 82 by 64 rows and 256 threads, 76 and 71 by two elements a lane; 5 82 and 76, 78 and 73
+/// by four; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64. 5 bytes added to 11 49 and 47, 35 and 34 by four elements a
+/// lane of 32 rows; 6 to 10 82 and 78, 66 and 62; 9 to 12 98 and 96, 97 and 94 by 32 rows; but 3 to 12 93 and 90, 89 and
+/// 87 by one element a lane of 64.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_bytes, int out_bytes,
+                                                                     int out_unit,
                                                                      fused_loads loads) {
   fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
-  if (loads == fused_loads::spanned) {
-    if (in_bytes <= 8 && out_bytes < 8) {
-      result.rows = 64;
-      result.lanes = 16;
-      result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
-    }
-    result.threads = 256;
+  if (loads != fused_loads::spanned) { return result; }
+  if (in_bytes <= 4 && out_bytes == 3) { return {128, 8, 4, result.micro_rows, 192}; }
+  if (in_bytes <= 8 && out_bytes < 8) {
+    result.rows = 64;
+    result.lanes = 16;
+    result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
   }
+  if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) {
+    if (out_unit < 4 && in_bytes <= 8) {
+      result = {64, 16, 1, 1};
+    } else if (out_unit < 4 || in_bytes <= 8 || out_bytes > 12) {  // 16 bytes of 64 rows spilled
+      result = {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
+    }
+  }
+  result.threads = 256;
   return result;
 }
 
@@ -246,7 +265,7 @@ struct fused_shape {
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr bool spans = loads == fused_loads::spanned;
   static constexpr fused_policy wanted =
-      keeps_elements ? tuned_packed_policy(in_bytes, out_bytes, loads)
+      keeps_elements ? tuned_packed_policy(in_bytes, out_bytes, out_unit, loads)
                      : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
