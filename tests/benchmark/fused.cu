@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <numeric>
 #include <string>
 #include <tiletranspose/transpose.cuh>
 #include <type_traits>
@@ -139,43 +140,57 @@ __global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shap
 
 // ---- the same bytes in order --------------------------------------------------------------------
 
-template <int Bytes>
-struct alignas(tt::access_width(Bytes)) word_of {
-  unsigned char bytes[Bytes];
+// What a call of `Form` reads and writes, whose inputs and outputs take In and Out bytes an element: words of 16 bytes,
+// as many of each a thread, whose loads all come first.
+template <form Form, int In, int Out>
+struct streams {
+  static constexpr int divisor = std::gcd(In, Out);
+  static constexpr int rounds = std::max(8 * divisor / (In + Out), 1);
+  static constexpr int in_words = In / divisor * rounds;
+  static constexpr int out_words = Out / divisor * rounds;
+  static constexpr int most_words = std::max(in_words, out_words);
+  static constexpr int threads = 256;
+  static constexpr std::size_t in_bytes = in_words * threads * sizeof(uint4);  // of a block
 };
 
-// What a call of `Form` reads and writes, by accesses of up to 16 bytes; all loads of a thread come first.
 template <form Form, int In, int Out>
-__global__ void __launch_bounds__(256)
-    move_in_order(const word_of<In>* in, word_of<Out>* out, word_of<Out>* copy) {
-  constexpr int rounds = 4;
-  const std::size_t first = std::size_t{blockIdx.x} * (rounds * 256) + threadIdx.x;
-  word_of<In> loaded[rounds];
-  word_of<Out> results[rounds] = {};
-  for (int i = 0; i < rounds; ++i) { loaded[i] = in[first + i * 256]; }
+__global__ void __launch_bounds__(streams<Form, In, Out>::threads)
+    move_in_order(const uint4* in, uint4* out, uint4* copy) {
+  using shape = streams<Form, In, Out>;
+  const auto place = [](int words, int i) {
+    return (std::size_t{blockIdx.x} * words + i) * shape::threads + threadIdx.x;
+  };
+  uint4 loaded[shape::in_words];
+  uint4 results[shape::out_words] = {};
+#pragma unroll
+  for (int i = 0; i < shape::in_words; ++i) { loaded[i] = in[place(shape::in_words, i)]; }
   if constexpr (Form == form::accumulate) {
-    for (int i = 0; i < rounds; ++i) { results[i] = out[first + i * 256]; }
+    for (int i = 0; i < shape::out_words; ++i) { results[i] = out[place(shape::out_words, i)]; }
   }
-  for (int i = 0; i < rounds; ++i) {
-    for (int k = 0; k < Out; ++k) {
-      results[i].bytes[k] =
-          static_cast<unsigned char>(results[i].bytes[k] + loaded[i].bytes[k % In]);
-    }
-    out[first + i * 256] = results[i];
-    if constexpr (Form == form::dual) { copy[first + i * 256] = results[i]; }
+  const auto add = [](uint4& to, const uint4& from) {
+    to.x += from.x, to.y += from.y, to.z += from.z, to.w += from.w;
+  };
+#pragma unroll
+  for (int i = 0; i < shape::most_words; ++i) {
+    add(results[i % shape::out_words], loaded[i % shape::in_words]);
+  }
+#pragma unroll
+  for (int i = 0; i < shape::out_words; ++i) {
+    const std::size_t at = place(shape::out_words, i);
+    out[at] = results[i];
+    if constexpr (Form == form::dual) { copy[at] = results[i]; }
   }
 }
 
 // Leaves out what is less than a block.
 template <form Form, class T, class U>
 cudaError_t move_streams(U* out, U* copy, const T* in, std::size_t elements) {
-  constexpr int group = 16 / static_cast<int>(std::max(sizeof(T), sizeof(U)));
-  using in_word = word_of<group* static_cast<int>(sizeof(T))>;
-  using out_word = word_of<group* static_cast<int>(sizeof(U))>;
-  move_in_order<Form, sizeof(in_word), sizeof(out_word)>
-      <<<static_cast<unsigned>(elements / (group * 1024)), 256, 0, device().stream>>>(
-          reinterpret_cast<const in_word*>(in), reinterpret_cast<out_word*>(out),
-          reinterpret_cast<out_word*>(copy));
+  constexpr int in_bytes = sizeof(T), out_bytes = sizeof(U);
+  using shape = streams<Form, in_bytes, out_bytes>;
+  move_in_order<Form, in_bytes, out_bytes>
+      <<<static_cast<unsigned>(elements * sizeof(T) / shape::in_bytes), shape::threads, 0,
+         device().stream>>>(reinterpret_cast<const uint4*>(in), reinterpret_cast<uint4*>(out),
+                            reinterpret_cast<uint4*>(copy));
   return cudaGetLastError();
 }
 
@@ -255,11 +270,9 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
                 !std::is_same_v<T, cuDoubleComplex>) {
     field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
   }
-  if constexpr (16 % sizeof(T) == 0 && 16 % sizeof(U) == 0) {  // threads that take whole accesses
-    field.push_back({contender::streams,
-                     [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
-                     {}});
-  }
+  field.push_back({contender::streams,
+                   [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
+                   {}});
   const result r{row, name, static_cast<double>(moved), race(stopwatch::device, field, 1)};
   publish(state, r);
 }
