@@ -380,20 +380,23 @@ TEST_CASE("elements that can neither be assigned nor made without values") {
 }
 
 TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {
-  for (const unsigned rows : {1u, 11u, 12u, 13u, 40u}) {
+  using tt::detail::tile_order;
+  for (const unsigned rows : {1u, 9u, 11u, 12u, 13u, 40u}) {
     for (const unsigned columns : {1u, 2u, 5u, 6u, 24u}) {
       for (const unsigned width : {1u, 2u, 3u, 30u}) {
         for (const bool jumps : {false, true}) {
-          tt::detail::tile_order order(rows, columns, width);
+          tile_order order(rows, columns, width);
           if (jumps) { order.jump_half(); }
-          std::vector<int> taken(2 * rows * columns);
-          for (unsigned block = 0; block < taken.size(); ++block) {
-            const auto at = order(block);
-            REQUIRE((at.batch < 2 && at.row_tile < rows && at.col_tile < columns));
-            ++taken[(at.batch * rows + at.row_tile) * columns + at.col_tile];
+          for (const unsigned down : {tile_order::jump_rows_of(32), tile_order::jump_rows_of(64)}) {
+            std::vector<int> taken(2 * rows * columns);
+            for (unsigned block = 0; block < taken.size(); ++block) {
+              const auto at = order(block, down);
+              REQUIRE((at.batch < 2 && at.row_tile < rows && at.col_tile < columns));
+              ++taken[(at.batch * rows + at.row_tile) * columns + at.col_tile];
+            }
+            INFO(rows << " x " << columns << " tiles, strips of " << width << ", down " << down);
+            REQUIRE(taken == std::vector<int>(taken.size(), 1));
           }
-          INFO(rows << " x " << columns << " tiles, strips of " << width);
-          REQUIRE(taken == std::vector<int>(taken.size(), 1));
           const bool alike = width >= columns || columns % width == 0;
           const bool several = width < columns;
           REQUIRE((order.jump != 0) == (jumps && alike && several));
