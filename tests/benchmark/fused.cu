@@ -140,8 +140,8 @@ __global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shap
 
 // ---- the same bytes in order --------------------------------------------------------------------
 
-// What a call of `Form` reads and writes, whose inputs and outputs take In and Out bytes an element: words of 16 bytes,
-// as many of each a thread, whose loads all come first.
+// What a call of `Form` reads and writes, whose inputs and outputs take In and Out bytes an element: words of 16 bytes
+// in that proportion, about eight a thread, whose loads all come first.
 template <form Form, int In, int Out>
 struct streams {
   static constexpr int divisor = std::gcd(In, Out);
@@ -165,6 +165,7 @@ __global__ void __launch_bounds__(streams<Form, In, Out>::threads)
 #pragma unroll
   for (int i = 0; i < shape::in_words; ++i) { loaded[i] = in[place(shape::in_words, i)]; }
   if constexpr (Form == form::accumulate) {
+#pragma unroll
     for (int i = 0; i < shape::out_words; ++i) { results[i] = out[place(shape::out_words, i)]; }
   }
   const auto add = [](uint4& to, const uint4& from) {

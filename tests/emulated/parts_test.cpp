@@ -13,6 +13,7 @@
 #include <tiletranspose/tile_io_async.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 
+#include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
@@ -387,7 +388,13 @@ TEST_CASE("tiles: a walk takes every one once, and jumps between strips") {
         for (const bool jumps : {false, true}) {
           tile_order order(rows, columns, width);
           if (jumps) { order.jump_half(); }
+          const unsigned across = order.jump * std::min(width, columns);
           for (const unsigned down : {tile_order::jump_rows_of(32), tile_order::jump_rows_of(64)}) {
+            if (order.jump != 0 && rows > down) {  // where the first strip's walk goes on
+              const unsigned before = down * std::min(width, columns);
+              REQUIRE(order(before - 1, down).col_tile == std::min(width, columns) - 1);
+              REQUIRE(order(before, down).col_tile == across);
+            }
             std::vector<int> taken(2 * rows * columns);
             for (unsigned block = 0; block < taken.size(); ++block) {
               const auto at = order(block, down);

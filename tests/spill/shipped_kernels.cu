@@ -67,6 +67,28 @@ struct add_parity {
     return result;
   }
 };
+/// Into wider elements, likewise.
+template <class Wide>
+struct widened {
+  template <class T>
+  __device__ Wide operator()(const T& value) const {
+    return (*this)(value, Wide{});
+  }
+  template <class T>
+  __device__ Wide operator()(const T& value, Wide old) const {
+    for (unsigned i = 0; i < sizeof(Wide); ++i) { old.bytes[i] ^= value.bytes[i % sizeof(T)]; }
+    return old;
+  }
+};
+template <int Bytes, int Alignment>
+struct alignas(Alignment) wide {
+  unsigned char bytes[Bytes];
+};
+template <class Wide, class T>
+void widen(unsigned char* bytes, const T* in) {
+  tt::transform_transpose(reinterpret_cast<Wide*>(bytes), in, 1, 1, widened<Wide>{});
+  tt::accumulate_transpose(reinterpret_cast<Wide*>(bytes), in, 1, 1, widened<Wide>{});
+}
 template <class T>
 struct as_bytes {
   __device__ T operator()(unsigned char value) const {
@@ -106,6 +128,11 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   }
   tt::accumulate_transpose(reinterpret_cast<packed<3>*>(bytes), in, 1, 1, add_parity{});
   tt::accumulate_transpose(reinterpret_cast<packed<7>*>(bytes), in, 1, 1, add_parity{});
+  if constexpr (sizeof(T) <= 16 && alignof(T) < 4 && alignof(T) < sizeof(T)) {
+    widen<packed<9>>(bytes, in);
+    widen<wide<10, 2>>(bytes, in);
+    widen<wide<12, 4>>(bytes, in);
+  }
 }
 
 template void every_call(element<1>*, const element<1>*, element<1>* const*,

@@ -18,19 +18,19 @@ template <class Fused>
 constexpr int fused_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
-  // Packed elements that are added to. 3 bytes to 3: 93.5 % and, odd shapes, 83; 92 and 82 with 5 blocks. 3 to 12: 92
-  // and 88; 87 and 84 with 4. 9 to 12: 98 and 96; 96 and 93 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100
+  // Packed elements that are added to. 3 bytes to 3: 93.5 % and, odd shapes, 83; 92 and 82 with 5 blocks. 3 to 12: 93
+  // and 90; 87 and 84 with 4. 9 to 12: 98 and 96; 96 and 93 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100
   // and 96; 83 and 81 with 2; but 60 bytes in words spilled with 3. 6 to 10: 82 and 78; 75 and 73 with 3. Single bytes
   // that an element is put together of take a register each: 11 to 11 spilled with 3; 4 to 3 with 6.
   if (Fused::keeps_elements) {
     if (Fused::out_unit >= 4) {
-      if (Fused::spans && (in + out <= 16 || (in > 8 && in + out <= 21))) { return 5; }
+      if (Fused::spans && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
       constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
       if (out > 56 && Fused::out_unit == 4) { return 2; }
       return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
     }
     if (out > 8) { return Fused::spans && in <= 8 && Fused::out_unit == 2 && out <= 10 ? 4 : 1; }
-    if (Fused::threads == 192) { return in == 3 ? 6 : 5; }
+    if (Fused::threads == 192) { return in == 4 ? 5 : 6; }  // three bytes out
     // Large elements of several rows that are stored together.
     constexpr int loaded = Fused::micro_rows * Fused::load_words;
     if (in > 8 && loaded > 28) { return 2; }

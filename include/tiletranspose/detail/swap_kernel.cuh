@@ -189,11 +189,11 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
 
 /// Tiles of squares whose rows start anywhere. Both ends of a row share a sector with another tile, so that long rows
 /// count, and so do blocks enough to read while others write: a multiprocessor holds about 1024 threads, each of which
-/// has all of its loads under way at once. Such tiles that trade places without being turned, by the same accesses in the
-/// same order, reach 81 % for floats and 70 for bytes. H200, 2026-11-22, % of cudaMemcpyAsync: 32749 rows of 1 byte 65.5 (tiles of
+/// has all of its loads under way at once. H200, 2026-11-22, % of cudaMemcpyAsync: 32749 rows of 1 byte 65.5 (tiles of
 /// 112 rows 60, of 240 rows 64), 23143 of 2 bytes 74, 16381 of 3 bytes 74 (128 and 165 rows 71), of 4 bytes 80 (60 rows
 /// 75), 9215 of 7 bytes 80 (56 rows 70), of 12 bytes 84 (32 rows 80), 6144 of 20 and 24 bytes 89 and 91, 5003 of 31
-/// bytes 82; with half of a thread's loads at once, 9215 rows of 7 bytes 64.
+/// bytes 82; with half of a thread's loads at once, 9215 rows of 7 bytes 64. Tiles that trade places without being
+/// turned, by the same accesses in the same order: floats 81, bytes 70.
 template <int ElementBytes>
 struct chunk_policy {
   static constexpr int most_side = ElementBytes == 1    ? 160

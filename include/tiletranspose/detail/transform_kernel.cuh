@@ -171,8 +171,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
               4 / in_bytes, larger(4 / stored, 1)};
     case fused_loads::spanned: {
       if (kind != fusion::transform) { break; }
-      // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by four elements a lane of 32 rows; 6 to 10 92 and
-      // 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by 32 rows.
+      // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by several elements a lane of 32 rows; 6 to 10 92
+      // and 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by
+      // 32 rows.
       if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) { return {64, 32, 1, 1}; }
       const bool divides = 16 % out_bytes == 0;  // an access of the output
       // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
@@ -194,16 +195,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
 }
 
 /// The same where old packed elements are added to, which move by accesses of `out_unit` bytes: the tiles of a
-/// conversion, with as few old elements a thread. Sums of as many bytes as their elements have, squares and odd shapes:
-/// 3 bytes 93.5 and 83 %, 92 and 82 by 64 rows and 256 threads, 76 and 71 by two elements a lane; 5 82 and 76, 78 and 73
-/// by four; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64. 5 bytes added to 11 49 and 47, 35 and 34 by four elements a
-/// lane of 32 rows; 6 to 10 82 and 78, 66 and 62; 9 to 12 98 and 96, 97 and 94 by 32 rows; but 3 to 12 93 and 90, 89 and
-/// 87 by one element a lane of 64.
+/// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and odd
+/// shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_bytes, int out_bytes,
                                                                      int out_unit,
                                                                      fused_loads loads) {
   fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
   if (loads != fused_loads::spanned) { return result; }
+  // 3 bytes 93.5 and 83 %; 92 and 82 by 64 rows and 256 threads, 92 and 84 by 128 rows and 256 threads, 91 and 82 by 96
+  // rows; 76 and 71 by two elements a lane.
   if (in_bytes <= 4 && out_bytes == 3) { return {128, 8, 4, result.micro_rows, 192}; }
   if (in_bytes <= 8 && out_bytes < 8) {
     result.rows = 64;
@@ -211,11 +211,12 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_byte
     result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
   }
   if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) {
-    if (out_unit < 4 && in_bytes <= 8) {
-      result = {64, 16, 1, 1};
-    } else if (out_unit < 4 || in_bytes <= 8 || out_bytes > 12) {  // 16 bytes of 64 rows spilled
-      result = {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
-    }
+    // 5 bytes added to 11 49 and 47 %, 35 and 34 by four elements a lane of 32 rows; 6 to 10 82 and 78, 66 and 62.
+    if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
+    // The conversion's: 9 to 12 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and
+    // 61, 56 and 52 by 64 rows, and 16 bytes spilled.
+    if (in_bytes > 8 && out_bytes == 12 && out_unit >= 4) { return result; }
+    return {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
   }
   result.threads = 256;
   return result;
