@@ -213,9 +213,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_byte
   if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) {
     // 5 bytes added to 11 49 and 47 %, 35 and 34 by four elements a lane of 32 rows; 6 to 10 82 and 78, 66 and 62.
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
-    // The conversion's: 9 to 12 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and
-    // 61, 56 and 52 by 64 rows, and 16 bytes spilled.
-    if (in_bytes > 8 && out_bytes == 12 && out_unit >= 4) { return result; }
+    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61, 56
+    // and 52 by 64 rows; and 12 bytes to 12 spilled.
+    if (in_bytes == 9 && out_bytes == 12 && out_unit >= 4) { return result; }
     return {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
   }
   result.threads = 256;
