@@ -55,8 +55,8 @@ struct parity {
   }
 };
 /// Into packed elements of another size, likewise.
-template <int Bytes>
-struct packed {
+template <int Bytes, int Alignment = 1>
+struct alignas(Alignment) packed {
   unsigned char bytes[Bytes];
 };
 struct add_parity {
@@ -79,10 +79,6 @@ struct widened {
     for (unsigned i = 0; i < sizeof(Wide); ++i) { old.bytes[i] ^= value.bytes[i % sizeof(T)]; }
     return old;
   }
-};
-template <int Bytes, int Alignment>
-struct alignas(Alignment) wide {
-  unsigned char bytes[Bytes];
 };
 template <class Wide, class T>
 void widen(unsigned char* bytes, const T* in) {
@@ -130,8 +126,8 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::accumulate_transpose(reinterpret_cast<packed<7>*>(bytes), in, 1, 1, add_parity{});
   if constexpr (sizeof(T) <= 16 && alignof(T) < 4 && alignof(T) < sizeof(T)) {
     widen<packed<9>>(bytes, in);
-    widen<wide<10, 2>>(bytes, in);
-    widen<wide<12, 4>>(bytes, in);
+    widen<packed<10, 2>>(bytes, in);
+    widen<packed<12, 4>>(bytes, in);
   }
 }
 

@@ -41,7 +41,7 @@ constexpr int fused_blocks() {
   }
   // One packed element a lane. 3 bytes to 9 84 % and, odd shapes, 85; 79 and 77 with 4 blocks; but 7 bytes to 9, 9 to 9
   // and 8 to 16 spilled with 6, and before 9.0 3 to 9 with 5.
-  if (Fused::spans && !Fused::combines && !Fused::copies && in <= 16 && out > 8 && out <= 16) {
+  if (Fused::spans && !Fused::combines && !Fused::copies && widens_packed(in, out)) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     constexpr int most = 5;  // of which resident_blocks takes one
 #else

@@ -184,9 +184,9 @@ inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
 
 /// True where rows of the input lie so far apart that reads down a strip meet in the same parts of the memory, and
 /// reads half a row away in others. H200, 2026-11-22, without jumps and with those of twelve tiles, % of
-/// cudaMemcpyAsync: rows of 128 KB, 8192 of them: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: 92.5, 95.3; 16: 92.4, 95.3; 16384 rows of
-/// doubles 94.4, 95.1; 32768: 95.6, 93.9. Rows of 64, 128.25, 256 KB and others lose 1 to 4 points by jumps; so do
-/// skewed tiles, of which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
+/// cudaMemcpyAsync: rows of 128 KB, 8192 of them: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: 92.5, 95.3; 16:
+/// 92.4, 95.3; 16384 rows of doubles 94.4, 95.1; 32768: 95.6, 93.9. Rows of 64, 128.25, 256 KB and others lose 1 to 4
+/// points by jumps; so do skewed tiles, of which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
 inline bool jumps(const tile_problem& problem) {
   constexpr size_type stride = 128 * 1024;
   return (problem.in_stride_bytes == stride || problem.in_stride_bytes == 0 - stride) &&

@@ -68,9 +68,9 @@ struct tile_problem {
 /// read it. A walk that jumps goes down some tiles (jump_rows_of), takes as many from the strip `jump` further to the
 /// right, and so on.
 struct tile_order {
-  static constexpr unsigned jump_rows =
-      12;  ///< for other kernels than move_tile, where nothing else was timed
-  /// The tiles that a walk goes down before it jumps. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 9 and 7, rows of
+  /// The tiles that a walk goes down before it jumps; other kernels than move_tile were timed with these alone.
+  static constexpr unsigned jump_rows = 12;
+  /// The same for tiles of so many rows. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 9 and 7, rows of
   /// 128 KB, 8192 of them: 8 bytes 95.4, 96.1, 96.0; 4: 93.9, 96.1, 95.9; but 2: 95.8, 93.6, 94.6; 1: 95.4, 94.5, 95.0;
   /// 16: 94.6, 94.7, 95.0. 16384 rows of doubles, turned by 90 degrees: 94.7, 95.2, 95.2.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned jump_rows_of(int tile_rows) {

@@ -127,6 +127,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr int spanned_count(int in_bytes) {
   return in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
 }
 
+/// True where packed elements become such large ones that a conversion takes one of them a lane.
+TILETRANSPOSE_HOST_DEVICE constexpr bool widens_packed(int in_bytes, int out_bytes) {
+  return in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16;
+}
+
 /// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-22, near 16384 x 16384. Rows
 /// of odd shapes that neighbours read too pass the L2 cache twice, which is what most of them wait for: the larger a
 /// tile, the fewer.
@@ -174,7 +179,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by several elements a lane of 32 rows; 6 to 10 92
       // and 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by
       // 32 rows.
-      if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) { return {64, 32, 1, 1}; }
+      if (widens_packed(in_bytes, out_bytes)) { return {64, 32, 1, 1}; }
       const bool divides = 16 % out_bytes == 0;  // an access of the output
       // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
       // 93 and 88, 67 and 66 by one. 5 bytes to 1: 95 and 83; 89 and 76.
@@ -210,7 +215,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_byte
     result.lanes = 16;
     result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
   }
-  if (in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16) {
+  if (widens_packed(in_bytes, out_bytes)) {
     // 5 bytes added to 11 49 and 47 %, 35 and 34 by four elements a lane of 32 rows; 6 to 10 82 and 78, 66 and 62.
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
     // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61, 56
