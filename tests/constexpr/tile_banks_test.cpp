@@ -216,7 +216,7 @@ void check_groups(std::integer_sequence<int, Less...>) {
 template <class Shape>
 int chunk_ways() {
   int worst = 0;
-  for (int start = 0; start < 16; start += Shape::unit_bytes) {
+  for (int start = 0; start < 16; start += Shape::start_bytes) {
     for (int word = 0; word < static_cast<int>(Shape::words); ++word) {
       for (int unit = 0; unit < Shape::word_units; ++unit) {
         const auto lanes = [&](int lane) -> long long {
@@ -240,6 +240,9 @@ void check_chunks() {
   INFO("chunks of a square in place, " << Bytes << " bytes by " << Unit);
   CHECK(chunk_ways<chunk_shape<Bytes, Unit>>() == 1);
   CHECK(chunk_ways<chunk_shape<Bytes, Unit, small_chunk_policy<Bytes>>>() == 1);
+  if constexpr (has_whole_chunks<Bytes, Unit>) {
+    CHECK(chunk_ways<chunk_shape<Bytes, Unit, whole_chunk_policy<Bytes>, 16>>() == 1);
+  }
   if constexpr (Unit > 1) { check_chunks<Bytes, Unit / 2>(); }
 }
 

@@ -68,11 +68,11 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_
   CHECK(wrong == 0);
 }
 
-// Rows that start on every unit of 16 bytes in turn, and all alike.
+// Rows that start on every unit of 16 bytes in turn, if they may, and all alike.
 template <class Shape>
 void check_chunks() {
   constexpr std::size_t tile = Shape::side;
-  constexpr std::size_t unit = Shape::unit_bytes;
+  constexpr std::size_t start = Shape::start_bytes;
   // The word behind 16 bytes, which rows read by lanes that are no multiple of eight meet once more.
   constexpr int ways = Shape::lanes % 8 == 0 ? 4 : 5;
   const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
@@ -80,9 +80,11 @@ void check_chunks() {
                                    block);
   };
   for (const std::size_t side : {std::size_t{2}, tile / 2, tile, 2 * tile, 3 * tile + 5}) {
-    check_pairs<Shape>(side, tile, 0, 0, ways, body);
-    check_pairs<Shape>(side, tile, 3 * unit, unit % 16, ways, body);
-    check_pairs<Shape>(side, tile, 16 - side * Shape::element_bytes % 16, 16 - unit, ways, body);
+    const std::size_t past = side * Shape::element_bytes % start;
+    const std::size_t least = past == 0 ? 0 : start - past;  // gap
+    check_pairs<Shape>(side, tile, least, 0, ways, body);
+    check_pairs<Shape>(side, tile, least + 3 * start, start % 16, ways, body);
+    check_pairs<Shape>(side, tile, 16 - side * Shape::element_bytes % 16, 16 - start, ways, body);
   }
 }
 
@@ -93,11 +95,15 @@ void check_sizes() {
     check_chunks<tt::detail::chunk_shape<ElementBytes, Unit,
                                          tt::detail::small_chunk_policy<ElementBytes>>>();
   }
+  if constexpr (tt::detail::has_whole_chunks<ElementBytes, Unit>) {
+    check_chunks<tt::detail::chunk_shape<ElementBytes, Unit,
+                                         tt::detail::whole_chunk_policy<ElementBytes>, 16>>();
+  }
 }
 
 }  // namespace
 
-TEST_CASE("squares: tiles whose rows start anywhere, powers of two") {
+TEST_CASE("squares: tiles of chunks, powers of two") {
   check_sizes<1>();
   check_sizes<2>();
   check_sizes<4>();
@@ -107,15 +113,17 @@ TEST_CASE("squares: tiles whose rows start anywhere, powers of two") {
   check_sizes<16>();
 }
 
-TEST_CASE("squares: tiles whose rows start anywhere, other elements") {
+TEST_CASE("squares: tiles of chunks, other elements") {
   check_sizes<3>();
   check_sizes<5>();
   check_sizes<6>();
   check_sizes<7>();
+  check_sizes<10>();
   check_sizes<12>();
   check_sizes<20>();
   check_sizes<24>();
   check_sizes<31>();
+  check_sizes<40>();
   check_sizes<48>();
   check_sizes<63>();
 }

@@ -129,6 +129,39 @@ TEST_CASE("in place: squares of 45 and 64 bytes", "[inplace][quick]") {
   check_squares_of<64, 16>({2, 8, 151, large_side<64> + 1});
 }
 
+// Squares whose rows start at multiples of 16 bytes, large enough for tiles of whole chunks, those at the edges cut off.
+template <std::size_t Size, std::size_t Alignment>
+void check_whole_chunks() {
+  using namespace tt::detail;
+  require_device();
+  random_source random;
+  using T = block<Size, Alignment>;
+  constexpr int unit = tt::access_width(Size);
+  static_assert(has_whole_chunks<Size, unit>);
+  constexpr std::size_t n = 32 * chunk_shape<Size, unit, whole_chunk_policy<Size>, 16>::side + 5;
+  std::size_t stride = n + 1;
+  while (stride * Size % 16 != 0) ++stride;
+  check_inplace(
+      describe<T>(std::to_string(Size) + " bytes"), symmetry::transpose, {n, n}, stride, 16, random,
+      [&](std::byte* data) {
+        return tt::transpose_inplace(tt::matrix_view<T>{reinterpret_cast<T*>(data), n, n, stride});
+      });
+}
+
+TEST_CASE("in place: squares whose rows start on 16 bytes", "[inplace][quick]") {
+  check_whole_chunks<5, 1>();
+  check_whole_chunks<11, 1>();
+  check_whole_chunks<40, 8>();
+}
+TEST_CASE("in place: more squares whose rows start on 16 bytes", "[inplace]") {
+  check_whole_chunks<3, 1>();
+  check_whole_chunks<6, 2>();
+  check_whole_chunks<12, 4>();
+  check_whole_chunks<20, 1>();
+  check_whole_chunks<48, 16>();
+  check_whole_chunks<63, 1>();
+}
+
 // Rows that start on 16 bytes but not on lines, 48 tiles and more.
 TEST_CASE("in place: large squares of whole accesses beside lines", "[inplace]") {
   require_device();

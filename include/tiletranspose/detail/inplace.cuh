@@ -87,18 +87,26 @@ cudaError_t with_square_tile(size_type elements, size_type side, Chunks chunks, 
   }
 }
 
+/// `bits` has the lowest ones of the addresses where rows start.
 template <int ElementBytes, int Unit>
-cudaError_t launch_swapped_units(const square_problem& square, cudaStream_t stream) {
+cudaError_t launch_swapped_units(const square_problem& square, size_type bits,
+                                 cudaStream_t stream) {
+  const size_type elements = square.side * square.side;
   const unsigned char* const end =
       square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
+  const auto launch_chunks = [&](auto shape) {
+    using tile = decltype(shape);
+    return launch_swaps(&swap_chunks_kernel<tile>, square, tile::side, 2 * tile::threads,
+                        2 * tile::shared_bytes, stream, {square.data, end});
+  };
+  if constexpr (has_whole_chunks<ElementBytes, Unit>) {
+    using whole = chunk_shape<ElementBytes, Unit, whole_chunk_policy<ElementBytes>, 16>;
+    if (bits % max_access_bytes == 0 && takes_large_chunks<whole>(elements, square.side)) {
+      return launch_chunks(whole{});
+    }
+  }
   return with_square_tile<ElementBytes, Unit>(
-      square.side * square.side, square.side,
-      [&](auto shape) {
-        using tile = decltype(shape);
-        return launch_swaps(&swap_chunks_kernel<tile>, square, tile::side, 2 * tile::threads,
-                            2 * tile::shared_bytes, stream, {square.data, end});
-      },
-      [&](auto shape) {
+      elements, square.side, launch_chunks, [&](auto shape) {
         using tile = decltype(shape);
         return launch_swaps(
             &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
@@ -137,7 +145,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     }
   }
   return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-    return launch_swapped_units<ElementBytes, decltype(unit)::value>(square, stream);
+    return launch_swapped_units<ElementBytes, decltype(unit)::value>(square, bits, stream);
   });
 }
 

@@ -225,20 +225,26 @@ TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
 #endif
 }
 
-/// The same, with 128 bytes where `Near`, of memory that the kernel writes.
-template <class Word, bool Near>
+/// The same of memory that the kernel writes; 256 bytes for words of 16.
+template <class Word, int Fetched>
 TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
                                              access_site site = access_site::at()) {
+  static_assert(Fetched == 0 || Fetched == 128 || (Fetched == 256 && sizeof(Word) == 16), "");
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
   Word word;
-  if constexpr (sizeof(Word) == 16 && Near) {
+  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
+    asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(address)
+                 : "memory");
+  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
     asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
                  : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
                  : "l"(address)
                  : "memory");
-  } else if constexpr (sizeof(Word) == 8 && Near) {
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
     asm volatile("ld.global.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
-  } else if constexpr (sizeof(Word) == 4 && Near) {
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
     asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
   } else {
     word = load_global<Word>(address);
@@ -251,13 +257,13 @@ TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
 }
 
 /// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the rest of it
-/// meanwhile. Near: load_global_near. On the CPU only these bytes are read.
-template <class Word, bool Near = false>
+/// meanwhile. Fetched: load_global_near. On the CPU only these bytes are read.
+template <class Word, int Fetched = 0>
 TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
                                              access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
   (void)first, (void)end;
-  return load_global_near<Word, Near>(address, site);
+  return load_global_near<Word, Fetched>(address, site);
 #else
   Word word{};
   const auto* const from = static_cast<const unsigned char*>(address) + first;

@@ -32,10 +32,10 @@ struct packed_elements {
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
     take([&](int i) { return load_constant_near<access_word_t<Unit>, Fetched>(address + i); });
   }
-  /// From memory that the kernel writes. Near: load_global_near.
-  template <bool Near = false>
+  /// From memory that the kernel writes. Fetched: load_global_near.
+  template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    take([&](int i) { return load_global_near<access_word_t<Unit>, Near>(address + i); });
+    take([&](int i) { return load_global_near<access_word_t<Unit>, Fetched>(address + i); });
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
     take([&](int i) { return load_shared<access_word_t<Unit>>(shared + i); });

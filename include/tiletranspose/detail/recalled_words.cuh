@@ -32,12 +32,12 @@ struct recalled_words {
   TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
     const int first = past(byte);
     if constexpr (!shifts) {
-      low[round] = load_global_near<word, Fused::fetches_old>(address);
+      low[round] = load_global_near<word, Fused::fetched_old>(address);
     } else {
-      low[round] = load_global_part<word, Fused::fetches_old>(address, first, bytes);
+      low[round] = load_global_part<word, Fused::fetched_old>(address, first, bytes);
       high[round] = 0;
       if (first > 0) {
-        high[round] = load_global_part<word, Fused::fetches_old>(address + 4, 0, first);
+        high[round] = load_global_part<word, Fused::fetched_old>(address + 4, 0, first);
       }
     }
   }

@@ -214,6 +214,9 @@ struct chunk_policy {
   static constexpr int resident_threads = ElementBytes == 3                      ? 1536
                                           : ElementBytes == 1 || most_side == 48 ? 768
                                                                                  : 1024;
+  /// That the L2 cache fetches round a load: neighbours load the rest of the lines at a tile's borders soon (H200,
+  /// 2026-11-22, 0.3 to 1.2 points of cudaMemcpyAsync for each size, 6 for 8191 rows of 2 bytes).
+  static constexpr int fetched_bytes = 128;
   /// Of a thread, under way at once; 0: all. Four where the compiler runs short of registers (H200, 2026-11-22: floats
   /// 79 % with all, 77.7 with four).
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
@@ -231,8 +234,37 @@ struct small_chunk_policy {
   static constexpr int most_lanes = ElementBytes <= 16 ? 16 : 32;
   static constexpr int round_rows = ElementBytes <= 3 ? 16 : ElementBytes <= 16 ? 8 : 4;
   static constexpr int resident_threads = 1024;
+  static constexpr int fetched_bytes = 128;
   static constexpr int most_loads = 0;
 };
+
+/// The same of squares whose rows start at multiples of 16 bytes: tiles whose rows do, too, and are whole lines where
+/// there is room. H200, 2026-11-22, % of cudaMemcpyAsync with the tiles above and with these, rows of whole lines: 3
+/// bytes 84, 89; 5: 86, 87; 6: 88.5, 89.7; 7: 88.7, 89.2; 9: 83, 88; 10: 85, 91; 11: 83, 88; 12: 86, 94; 15: 86, 89; 20:
+/// 89.5, 90.0; 24: 93, 94; 31: 89.2, 89.8; 40: 88, 92; 48: 89, 95; 63: 77, 90. Rows on 64 and on 16 bytes: 3 bytes 84,
+/// 86; 82, 81; 12: 85, 87.5; 84.6, 85.7. What lines two blocks share decides: rows of 384 bytes reach 89 to 90 for 3, 6
+/// and 12 bytes, of 768 bytes 94. 3 bytes in tiles of 64 rows 88, 12 bytes in tiles of 32 rows 90.
+template <int ElementBytes>
+struct whole_chunk_policy {
+  static constexpr int most_side = ElementBytes == 3                          ? 128
+                                   : ElementBytes <= 10 || ElementBytes == 12 ? 64
+                                   : ElementBytes <= 32                       ? 32
+                                                                              : 16;
+  static constexpr int most_lanes = 80;
+  static constexpr int round_rows = ElementBytes <= 10 || ElementBytes == 12 ? 8
+                                    : ElementBytes <= 40                     ? 4
+                                                                             : 2;
+  static constexpr int resident_threads = 896;
+  /// 3, 5, 6 and 12 bytes: 256 fetched 90.0, 88.3, 90.0 and 93.3 %, 128 fetched 89.6, 87.7, 89.5 and 94.0.
+  static constexpr int fetched_bytes = most_side * ElementBytes % 256 == 0 ? 128 : 256;
+  static constexpr int most_loads = 0;
+};
+
+/// True where these pay, of elements that are no access (H200, 2026-11-22, 33 bytes: 85, 83).
+template <int ElementBytes, int Unit>
+inline constexpr bool has_whole_chunks =
+    ElementBytes != access_width(ElementBytes) && Unit == access_width(ElementBytes) &&
+    (ElementBytes <= 32 || ElementBytes >= 40);
 
 /// In shared memory row c of such a tile is its column c as plain bytes: a row of the output. Rows of the input are
 /// loaded in chunks of 16 bytes from the multiple of 16 at or below their start on, and dealt out unit by unit; `Unit`
@@ -241,17 +273,24 @@ struct small_chunk_policy {
 ///     row r     |. . a a a b b b c|c c d d d e . .|     column 0   .... a a a ....    elements of 3 bytes
 ///                   chunk 0             chunk 1         column 1   .... b b b ....
 ///                                                       column 2   .... c c c ....
-template <int ElementBytes, int Unit, class Policy = chunk_policy<ElementBytes>>
+///
+/// Rows start at multiples of `Start` bytes: of a unit, or of a chunk. Then no chunk is two tiles'.
+template <int ElementBytes, int Unit, class Policy = chunk_policy<ElementBytes>, int Start = Unit>
 struct chunk_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int unit_bytes = Unit;
+  static constexpr int start_bytes = Start;
+  static constexpr bool starts_on_chunks = Start == 16;
+  static_assert(Start == Unit || starts_on_chunks, "");
   static constexpr int units = 16 / Unit;  ///< of a chunk
   static constexpr int side =
-      smaller(Policy::most_side, (16 * Policy::most_lanes - 16 + Unit) / ElementBytes);
+      smaller(Policy::most_side, (16 * Policy::most_lanes - 16 + Start) / ElementBytes);
   static constexpr int row_bytes = side * ElementBytes;
+  static_assert(!starts_on_chunks || row_bytes % 16 == 0, "");
   static constexpr int round_rows = Policy::round_rows;
+  static constexpr int fetched_bytes = Policy::fetched_bytes;
   /// Threads that cover a row wherever it starts.
-  static constexpr int lanes = round_up((row_bytes + 16 - Unit + 15) / 16, 32 / round_rows);
+  static constexpr int lanes = round_up((row_bytes + 16 - Start + 15) / 16, 32 / round_rows);
   static constexpr int threads = lanes * round_rows;  ///< of a tile
 
   /// Rows that lie a multiple of so many apart start alike in their chunks. A thread takes those in turn, `turns` of
@@ -274,7 +313,7 @@ struct chunk_shape {
   static constexpr int blocks = (Policy::resident_threads + threads) / (2 * threads);
 
   /// Of chunks at the ends of a row some units are another tile's: they go to spare rows, without a question.
-  static constexpr int spare_rows = (16 - Unit + ElementBytes - 1) / ElementBytes;
+  static constexpr int spare_rows = (16 - Start + ElementBytes - 1) / ElementBytes;
   /// Elements of a row continue where the neighbour's end, modulo all banks: what a warp stores at once lies there as
   /// it lay in memory. Single units need an odd number of them only.
   static constexpr int pitch = ElementBytes == Unit
@@ -337,8 +376,7 @@ struct chunk_tile {
   unsigned rank;
 
   /// Fills the tile from rows of which all chunks lie in memory, or those inside of `memory`: all of it, or `rows`
-  /// rows of `cols` elements. Neighbours load the rest of the lines at its borders soon (load_global_near: H200,
-  /// 2026-11-22, 0.3 to 1.2 points of cudaMemcpyAsync for each size, 6 for 8191 rows of 2 bytes).
+  /// rows of `cols` elements.
   template <bool Whole>
   TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride,
                                    const memory_range& memory, int rows = Shape::side,
@@ -357,7 +395,8 @@ struct chunk_tile {
       // Where the chunks of a phase start in their rows, and whether a round's exists.
       const auto start = [&](int phase) {
         const unsigned char* const alike = row + phase * Shape::round_rows * stride;
-        return lane * 16 - static_cast<int>(address_bits(alike) % 16);
+        const int before = Shape::starts_on_chunks ? 0 : static_cast<int>(address_bits(alike) % 16);
+        return lane * 16 - before;
       };
       const auto exists = [&](int phase, int turn) {
         const int down = phase * Shape::round_rows + turn * Shape::period;
@@ -377,7 +416,7 @@ struct chunk_tile {
         for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
           const loop_step here(begin + phase * turns + turn);
           if (exists(phase, turn) && inside(chunk)) {
-            got[phase][turn] = load_global_part<word16, true>(
+            got[phase][turn] = load_global_part<word16, Shape::fetched_bytes>(
                 chunk, larger(-start(phase), 0), smaller(cols * bytes - start(phase), 16));
           }
         }
@@ -454,7 +493,7 @@ struct chunk_tile {
   TILETRANSPOSE_FUNCTION void drain(unsigned char* to, size_type stride, int rows,
                                     int length) const {
     const auto head = [&](const unsigned char* row) {
-      return static_cast<int>((0u - address_bits(row)) % 16);
+      return Shape::starts_on_chunks ? 0 : static_cast<int>((0u - address_bits(row)) % 16);
     };
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
@@ -475,6 +514,7 @@ struct chunk_tile {
         }
       }
     }
+    if (Shape::starts_on_chunks && length % 16 == 0) { return; }
     TILETRANSPOSE_UNROLL_BY(2)
     for (int step = static_cast<int>(rank); step < rows * Shape::units; step += Shape::threads) {
       const loop_step here(step / Shape::threads);
@@ -516,7 +556,8 @@ TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
   if (own.exists) {
     const unsigned char* const last = from + (rows - 1) * square.stride_bytes;
     if (smaller(rows, cols) == Shape::side &&
-        arguments.memory.reaches_around(from, last + cols * Shape::element_bytes)) {
+        (Shape::starts_on_chunks ||
+         arguments.memory.reaches_around(from, last + cols * Shape::element_bytes))) {
       tile.template fill<true>(from, square.stride_bytes, arguments.memory);
     } else {
       tile.template fill<false>(from, square.stride_bytes, arguments.memory, rows, cols);

@@ -401,7 +401,7 @@ struct fused_shape {
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it.
   static constexpr int fetched = Aligned ? 0 : 128;
-  static constexpr bool fetches_old = fetched > 0 && (!splits_out || out_unit >= 4);
+  static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
@@ -915,7 +915,7 @@ TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old
   visit_vectors<Fused, bytes, Interior>(
       group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          old.vectors[round].template load_changing<Fused::fetches_old>(address);
+          old.vectors[round].template load_changing<Fused::fetched_old>(address);
         }
       });
 }
@@ -932,7 +932,7 @@ TILETRANSPOSE_FUNCTION void recall_to_shared(Group group, unsigned char* shared,
   visit_vectors<Fused, bytes, Interior>(
       group, target,
       [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-        old[round] = load_global_near<access_word_t<bytes>, Fused::fetches_old>(address);
+        old[round] = load_global_near<access_word_t<bytes>, Fused::fetched_old>(address);
         // At the ends of a matrix registers are short.
         if (!Interior) { keep(round, address, byte, row, further); }
       });
