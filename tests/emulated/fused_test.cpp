@@ -129,7 +129,8 @@ void check_calls(std::size_t cols, std::size_t rows) {
   CHECK(has_interior<In, Out, fusion::transform>(cols + 1, rows + 3));
   CHECK(has_interior<In, Out, fusion::accumulate>(cols + 1, rows + 3));
   CHECK(has_interior<In, Out, fusion::dual>(cols + 1, rows + 3));
-  const placement dense[] = {{cols, rows}, {cols + 1, rows + 3}, {3, 70}, {70, 3}};
+  const placement dense[] = {
+      {cols, rows}, {cols, rows + 3}, {cols + 1, rows + 3}, {3, 70}, {70, 3}};
   // Aligned rows without whole tiles; rows of the copy that are not aligned as those of the input.
   const placement pitched{cols - 9, rows - 5, (cols + 47) / 32 * 32, (rows + 63) / 32 * 32,
                           (cols + 47) / 32 * 32};
@@ -210,6 +211,7 @@ TEST_CASE("fused: elements that are moved in parts") {
 
 // Elements that start at any byte, or any second one, to single bytes, to others that do, and to whole ones.
 TEST_CASE("fused: packed elements") {
+  check_calls<element<2, 1>, element<1>>(288, 384);
   check_calls<element<3, 1>, element<12, 4>>(192, 192);
   check_calls<element<4, 1>, element<3, 1>>(288, 384);
   check_calls<element<5, 1>, element<11, 1>>(96, 192);
@@ -224,6 +226,8 @@ TEST_CASE("fused: packed elements") {
   check_calls<element<4, 1>, element<4, 1>>(192, 192);
   check_calls<element<7, 1>, element<3, 1>>(288, 192);
   check_calls<element<8, 1>, element<4>>(192, 192);
+  check_calls<element<8, 2>, element<8, 2>>(192, 192);
+  check_calls<element<16, 1>, element<16, 4>>(96, 192);
   check_calls<element<12, 4>, element<3, 1>>(192, 192);
   check_calls<element<14, 2>, element<6, 2>>(96, 192);
   check_calls<element<33, 1>, element<2>>(48, 384);

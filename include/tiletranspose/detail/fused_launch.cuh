@@ -30,9 +30,11 @@ constexpr int fused_blocks() {
       return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
     }
     if (out > 8) { return Fused::spans && in <= 8 && Fused::out_unit == 2 && out <= 10 ? 4 : 1; }
-    if (Fused::threads == 192) { return in == 4 ? 5 : 6; }  // three bytes out
+    // Three bytes out. Words that hold nothing else are not waited for one by one, and take more registers.
+    if (Fused::threads == 192) { return in < 4 ? 6 : Fused::spans_whole ? 4 : 5; }
+    if (Fused::spans_whole && in == 8 && out == 3) { return 3; }
     // Large elements of several rows that are stored together.
-    constexpr int loaded = Fused::micro_rows * Fused::load_words;
+    constexpr int loaded = Fused::micro_rows * (Fused::load_words + (Fused::spans_whole ? 1 : 0));
     if (in > 8 && loaded > 28) { return 2; }
     if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
     if (out == 7 && !Fused::spans) { return 2; }
@@ -172,8 +174,8 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   return start(kernel, blocks, Fused::threads, shared_bytes, pointers, stream);
 }
 
-/// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or
-/// for any.
+/// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or for any.
+/// fused_shape says which alignment.
 template <fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
                          cudaStream_t stream) {
@@ -183,10 +185,13 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
     if (sector_mask(problem, 1) == 0) {
       return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
     }
-  } else if constexpr (aligned::loads != any::loads) {
+  } else if constexpr (aligned::loads != any::loads || aligned::spans_whole) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
-    if (in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0) {
+    const bool is_aligned = aligned::spans_whole
+                                ? in_bits % 4 == 0
+                                : in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0;
+    if (is_aligned) {
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out))) {
         using large = fused_shape<In, Out, Kind, true, true>;
         if (fills_large_tiles<large>(problem)) {
