@@ -406,10 +406,24 @@ struct fused_shape {
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
-  /// those that read old elements, but for parts of words, which gain nothing by it. Of packed elements in whole words
-  /// few rows of a tile are whole lines (H200, 2026-11-23, 6 bytes to 6 91.5 % without, 94.3 with; sums of 3 bytes 92.5,
-  /// 97.3).
-  static constexpr int fetched = Aligned && !spans ? 0 : 128;
+  /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
+  /// outputs have, take 256 bytes.
+  ///
+  /// H200, 2026-11-23. Odd shapes with 128 and with 256: 3 bytes to 12 90.5, 93.0 %, to 6 80, 84, 4 to 16 88, 93.5, 9 to
+  /// 9 93.0, 93.9, 2 to 8 81, 85, halves to floats 90.1, 90.9; but bytes to halves 86, 84, floats to halves 93, 90, 3
+  /// bytes to 3 90, 87, sums of floats 93.7, 92.7. Rows of whole lines with none and with 256: bytes to floats 93.1,
+  /// 94.5, to 3 85, 90, to 12 86, 92, 2 bytes to 8 94, 96; sums of bytes 96.4, 98.3, of halves 97.6, 99.7. Packed elements
+  /// in whole words with none and with 128: 6 bytes to 6 91.5, 94.3, sums of 3 bytes 92.5, 97.3. But 2 bytes added to 3 98
+  /// with none, 89 with 256; bytes to 3 84, 92.
+  static constexpr bool widens =
+      Kind == fusion::transform &&
+      ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8));
+  static constexpr bool whole_lines = Aligned && !spans;
+  static constexpr bool short_lines =
+      whole_lines && cols * in_bytes < 256 && !(keeps_elements && in_bytes > 1);
+  static constexpr int fetched = short_lines || (widens && !whole_lines) ? 256
+                                 : whole_lines                           ? 0
+                                                                         : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
 
   /// What the tile's place needs to know, and what draining it does.
