@@ -69,6 +69,8 @@ void check_accumulation() {
 
 TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   require_device();
+  SECTION("2 to 1") { check_each_call<packed<2>, packed<1>>(); }
+  SECTION("2 to 2") { check_each_call<packed<2>, packed<2>>(); }
   SECTION("3 to 1") { check_each_call<packed<3>, packed<1>>(); }
   SECTION("3 to 3") { check_each_call<packed<3>, packed<3>>(); }
   SECTION("3 to 12") { check_each_call<packed<3>, packed<12, 4>>(); }
@@ -82,6 +84,7 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("5 to 5") { check_each_call<packed<5>, packed<5>>(); }
   SECTION("6 to 2") { check_each_call<packed<6, 2>, packed<2, 2>>(); }
   SECTION("7 to 3") { check_each_call<packed<7>, packed<3>>(); }
+  SECTION("8 to 3") { check_each_call<packed<8>, packed<3>>(); }
   SECTION("8 to 4") { check_each_call<packed<8>, packed<4, 4>>(); }
   SECTION("9 to 8") { check_each_call<packed<9>, packed<8, 8>>(); }
   SECTION("12 to 3") { check_each_call<packed<12, 4>, packed<3>>(); }
@@ -89,6 +92,8 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("4 to 3") { check_each_call<packed<4, 4>, packed<3>>(); }
   SECTION("4 to 4") { check_each_call<packed<4>, packed<4>>(); }
   SECTION("6 to 6") { check_each_call<packed<6, 2>, packed<6, 2>>(); }
+  SECTION("8 to 8") { check_each_call<packed<8>, packed<8>>(); }
+  SECTION("16 to 16") { check_each_call<packed<16>, packed<16>>(); }
   SECTION("24 to 24") { check_each_call<packed<24, 8>, packed<24, 8>>(); }
   SECTION("63 to 63") { check_each_call<packed<63>, packed<63>>(); }
   SECTION("33 to 16") { check_each_call<packed<33>, packed<16, 16>>(); }

@@ -189,7 +189,7 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     const bool is_aligned = aligned::spans_whole
-                                ? in_bits % 4 == 0
+                                ? (in_bits | copy_bits) % 4 == 0
                                 : in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0;
     if (is_aligned) {
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out))) {

@@ -127,6 +127,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr int spanned_count(int in_bytes) {
   return in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
 }
 
+/// True where a lane takes several packed elements of a conversion, if they are small: of one output always, of two
+/// where the copy's elements are small, too. H200, 2026-11-23, % of cudaMemcpyAsync, squares and odd shapes, two outputs
+/// by one element a lane and by several: 2 bytes to 1 43, 56 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79 and 50,
+/// 77, to 2 53, 83 and 54, 77; 4 to 1 86, 98 and 77, 82; 5 to 1 67, 95 and 63, 83; 6 to 2 78, 91 and 71, 80; but 3 to 3
+/// 57, 73 and 54, 26, 5 to 5 70, 13, 3 to whole 4 90, 74.
+TILETRANSPOSE_HOST_DEVICE constexpr bool spans_several(fusion kind, int in_bytes, int out_bytes) {
+  return kind == fusion::transform || (kind == fusion::dual && in_bytes <= 8 && out_bytes <= 2);
+}
+
 /// True where packed elements become such large ones that a conversion takes one of them a lane.
 TILETRANSPOSE_HOST_DEVICE constexpr bool widens_packed(int in_bytes, int out_bytes) {
   return in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16;
@@ -175,7 +184,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       return {rows, (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes),
               4 / in_bytes, larger(4 / stored, 1)};
     case fused_loads::spanned: {
-      if (kind != fusion::transform) { break; }
+      if (!spans_several(kind, in_bytes, out_bytes)) { break; }
       // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by several elements a lane of 32 rows; 6 to 10 92
       // and 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by
       // 32 rows.
@@ -235,8 +244,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int
 }
 
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a
-/// copy at sectors; where words of packed elements are spanned, rows of the input at multiples of 4; or, where old
-/// elements of other rows would wait in shared memory, those of the output at sectors.
+/// copy at sectors; where words of packed elements are spanned, these rows at multiples of 4; or, where old elements of
+/// other rows would wait in shared memory, those of the output at sectors.
 ///
 /// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
 /// before it on.
@@ -398,7 +407,10 @@ struct fused_shape {
   static constexpr bool settles =
       recalls || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
   static constexpr bool settles_columns = deals && in_bytes <= 2 && out_bytes == 1;
-  static constexpr int copy_unit = splits_out ? out_unit : access_width(count * out_bytes);
+  static constexpr int copy_access = access_width(count * out_bytes);
+  static constexpr int copy_unit = spans_whole           ? larger(out_unit, smaller(copy_access, 4))
+                                   : splits_out || spans ? out_unit
+                                                         : copy_access;
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
   /// for one round. H200, 2026-11-22, odd rows, % of cudaMemcpyAsync: halves added to floats 88, 80 with two.
@@ -505,8 +517,11 @@ struct tile_loads {
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
   /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
-  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2).
-  static constexpr int unrolled = Fused::spans && Fused::copies && micro_rows > 1 ? 2 : batches;
+  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1; but 3 bytes to 1 69 instead of 79 %
+  /// one by one).
+  static constexpr int unrolled = !(Fused::spans && Fused::copies && micro_rows > 1) ? batches
+                                  : Fused::spans_whole && access_width(in_bytes) == in_bytes ? 1
+                                                                                             : 2;
 
   const tile_source& source;
   bool in_step;  ///< whether vectors of the input start where those of a copy do
