@@ -40,12 +40,18 @@ Out combined(const In& value, const Out& old) {
 
 std::size_t calls = 0;  // of the function that combines; fibers take turns
 
-// Zero strides are dense; offsets are elements past a multiple of 256 bytes.
+// Zero strides are dense; offsets are elements past a multiple of 256 bytes, and what is `past` bytes more.
 struct placement {
   std::size_t nx, ny;
   std::size_t in_stride = 0, out_stride = 0, copy_stride = 0;
   std::size_t in_offset = 0, out_offset = 0, copy_offset = 0;
+  std::size_t in_past = 0, copy_past = 0;
 };
+
+template <class T>
+T* bytes_past(T* first, std::size_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<unsigned char*>(first) + bytes);
+}
 
 // The last one is a dual call with the tiles of matrices that are too large to be emulated.
 enum class call { transform, accumulate, dual, large_dual };
@@ -55,15 +61,18 @@ void check(placement p) {
   p.in_stride = p.in_stride > 0 ? p.in_stride : p.nx;
   p.out_stride = p.out_stride > 0 ? p.out_stride : p.ny;
   p.copy_stride = p.copy_stride > 0 ? p.copy_stride : p.nx;
-  tt::emulated_buffer<In> in((p.ny - 1) * p.in_stride + p.nx, p.in_offset);
+  tt::emulated_buffer<In> in((p.ny - 1) * p.in_stride + p.nx + 1, p.in_offset);
   tt::emulated_buffer<Out> out((p.nx - 1) * p.out_stride + p.ny, p.out_offset);
-  tt::emulated_buffer<Out> copy((p.ny - 1) * p.copy_stride + p.nx, p.copy_offset);
+  const std::size_t copy_size = (p.ny - 1) * p.copy_stride + p.nx;
+  tt::emulated_buffer<Out> copy(copy_size + 1, p.copy_offset);
   fill(in), fill(out), fill(copy);
+  const In* const first = bytes_past(in.data(), p.in_past);
+  Out* const first_copy = bytes_past(copy.data(), p.copy_past);
   std::vector<Out> want_out(out.data(), out.data() + out.size());
-  std::vector<Out> want_copy(copy.data(), copy.data() + copy.size());
+  std::vector<Out> want_copy(first_copy, first_copy + copy_size);
   for (std::size_t y = 0; y < p.ny; ++y) {
     for (std::size_t x = 0; x < p.nx; ++x) {
-      const In& value = in.data()[y * p.in_stride + x];
+      const In& value = first[y * p.in_stride + x];
       Out& result = want_out[x * p.out_stride + y];
       result = Call == call::accumulate ? combined(value, result) : converted<In, Out>(value);
       if (Call == call::dual || Call == call::large_dual) {
@@ -71,9 +80,9 @@ void check(placement p) {
       }
     }
   }
-  const tt::matrix_view<const In> from{in.data(), p.ny, p.nx, p.in_stride};
+  const tt::matrix_view<const In> from{first, p.ny, p.nx, p.in_stride};
   const tt::matrix_view<Out> to{out.data(), p.nx, p.ny, p.out_stride};
-  const tt::matrix_view<Out> beside{copy.data(), p.ny, p.nx, p.copy_stride};
+  const tt::matrix_view<Out> beside{first_copy, p.ny, p.nx, p.copy_stride};
   cpu::this_device() = {};
   cpu::this_device().options.knows(from).knows(to);
   cudaError_t status = cudaSuccess;
@@ -101,12 +110,12 @@ void check(placement p) {
   INFO("call " << static_cast<int>(Call) << ", " << sizeof(In) << " to " << sizeof(Out)
                << " bytes, nx " << p.nx << ", ny " << p.ny << ", strides " << p.in_stride << ", "
                << p.out_stride << ", " << p.copy_stride << ", offsets " << p.in_offset << ", "
-               << p.out_offset << ", " << p.copy_offset << "; repeat with --rng-seed "
-               << Catch::getSeed() << '\n'
+               << p.out_offset << ", " << p.copy_offset << ", bytes past these " << p.in_past
+               << ", " << p.copy_past << "; repeat with --rng-seed " << Catch::getSeed() << '\n'
                << cpu::this_device().last.table());
   CHECK(status == cudaSuccess);
   CHECK(std::memcmp(want_out.data(), out.data(), out.size() * sizeof(Out)) == 0);
-  CHECK(std::memcmp(want_copy.data(), copy.data(), copy.size() * sizeof(Out)) == 0);
+  CHECK(std::memcmp(want_copy.data(), first_copy, copy_size * sizeof(Out)) == 0);
   CHECK(cpu::this_device().faults == 0);
   if (Call == call::accumulate) { CHECK(calls == p.nx * p.ny); }
 }
@@ -148,6 +157,17 @@ void check_calls(std::size_t cols, std::size_t rows) {
   placement beside{cols, rows};
   beside.copy_offset = 1;
   check<call::dual, In, Out>(beside);
+  if constexpr (alignof(Out) < 4 && alignof(Out) < sizeof(Out)) {
+    beside = {cols, rows};
+    beside.copy_past = alignof(Out);
+    check<call::dual, In, Out>(beside);
+  }
+  // Packed elements of as many bytes as words, which start in the middle of these.
+  if constexpr (alignof(In) < 4 && alignof(In) < sizeof(In)) {
+    placement inside{cols + 1, rows + 3};
+    inside.in_past = alignof(In);
+    all(inside);
+  }
 }
 
 // Old elements that start in each byte of a word, in rows that start alike and otherwise.

@@ -168,16 +168,23 @@ void check_small(const std::vector<T>& values, const std::vector<U>& olds, Op op
                           {257, 3}, {1, 90},  {90, 1},  {131, 259}, {601, 649}};
   for (const shape s : shapes) check_fused<Call>(s, {}, random, values, olds, op, reference);
   fused_placement p;
-  p.in_misalignment = sizeof(T);
-  p.copy_misalignment = sizeof(U);
+  p.in_misalignment = alignof(T);
+  p.copy_misalignment = alignof(U);
   check_fused<Call>({64, 128}, p, random, values, olds, op, reference);
   p = {};
-  p.out_misalignment = sizeof(U);
+  p.out_misalignment = alignof(U);
   check_fused<Call>({64, 128}, p, random, values, olds, op, reference);
   // A copy whose rows start elsewhere than those of the input, in tiles inside of the matrices too.
   p = {};
-  p.copy_misalignment = sizeof(U);
+  p.copy_misalignment = alignof(U);
   check_fused<Call>({521, 649}, p, random, values, olds, op, reference);
+  // Everything as little off as may be, where rows of the input start alike, and otherwise.
+  p.in_misalignment = alignof(T);
+  p.out_misalignment = alignof(U);
+  check_fused<Call>({520, 649}, p, random, values, olds, op, reference);
+  check_fused<Call>({523, 649}, p, random, values, olds, op, reference);
+  p = {};
+  p.copy_misalignment = alignof(U);
   if (Call::copies) check_fused<Call>({512, 768}, p, random, values, olds, op, reference);
   p = {75, 201, 74, 0, 0, 0};
   check_fused<Call>({70, 197}, p, random, values, olds, op, reference);
@@ -194,9 +201,9 @@ void check_many(const std::vector<T>& values, const std::vector<U>& olds, Op op,
   random_source random;
   const auto misaligned = [&](std::size_t most) {
     fused_placement p;
-    p.in_misalignment = sizeof(T) * random.between(0, most);
-    p.out_misalignment = sizeof(U) * random.between(0, most);
-    p.copy_misalignment = sizeof(U) * random.between(0, most);
+    p.in_misalignment = alignof(T) * random.between(0, most);
+    p.out_misalignment = alignof(U) * random.between(0, most);
+    p.copy_misalignment = alignof(U) * random.between(0, most);
     return p;
   };
   const std::size_t sides[] = {1, 2, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129, 257};

@@ -129,7 +129,8 @@ TEST_CASE("in place: squares of 45 and 64 bytes", "[inplace][quick]") {
   check_squares_of<64, 16>({2, 8, 151, large_side<64> + 1});
 }
 
-// Squares whose rows start at multiples of 16 bytes, large enough for tiles of whole chunks, those at the edges cut off.
+// Squares whose rows start at multiples of 16 bytes, large enough for tiles of whole chunks, of which the last are cut
+// off.
 template <std::size_t Size, std::size_t Alignment>
 void check_whole_chunks() {
   using namespace tt::detail;

@@ -85,6 +85,12 @@ void widen(unsigned char* bytes, const T* in) {
   tt::transform_transpose(reinterpret_cast<Wide*>(bytes), in, 1, 1, widened<Wide>{});
   tt::accumulate_transpose(reinterpret_cast<Wide*>(bytes), in, 1, 1, widened<Wide>{});
 }
+/// Two outputs, likewise.
+template <class Narrow, class T>
+void narrow(unsigned char* bytes, const T* in) {
+  auto* const out = reinterpret_cast<Narrow*>(bytes);
+  tt::transform_transpose_dual(out, out, in, 1, 1, widened<Narrow>{});
+}
 template <class T>
 struct as_bytes {
   __device__ T operator()(unsigned char value) const {
@@ -128,6 +134,8 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
     widen<packed<9>>(bytes, in);
     widen<packed<10, 2>>(bytes, in);
     widen<packed<12, 4>>(bytes, in);
+    narrow<packed<2>>(bytes, in);
+    narrow<packed<2, 2>>(bytes, in);
   }
 }
 

@@ -66,8 +66,8 @@ cudaError_t launch_swapped_tiles(const square_problem& square, cudaStream_t stre
                       2 * Shape::shared_bytes, stream);
 }
 
-/// True where a problem of so many elements, in squares of `side` a side, takes the large one of the tiles whose rows
-/// start anywhere. Squares of less than two tiles a side would leave most of them empty.
+/// True where a problem of so many elements, in squares of `side` a side, takes the large tile `Shape`. Squares of less
+/// than two tiles a side would leave most of them empty.
 template <class Shape>
 bool takes_large_chunks(size_type elements, size_type side) {
   return side >= 2 * Shape::side &&

@@ -240,31 +240,32 @@ struct small_chunk_policy {
 
 /// The same of squares whose rows start at multiples of 16 bytes: tiles whose rows do, too, and are whole lines where
 /// there is room. H200, 2026-11-22, % of cudaMemcpyAsync with the tiles above and with these, rows of whole lines: 3
-/// bytes 84, 89; 5: 86, 87; 6: 88.5, 89.7; 7: 88.7, 89.2; 9: 83, 88; 10: 85, 91; 11: 83, 88; 12: 86, 94; 15: 86, 89; 20:
-/// 89.5, 90.0; 24: 93, 94; 31: 89.2, 89.8; 40: 88, 92; 48: 89, 95; 63: 77, 90. Rows on 64 and on 16 bytes: 3 bytes 84,
-/// 86; 82, 81; 12: 85, 87.5; 84.6, 85.7. What lines two blocks share decides: rows of 384 bytes reach 89 to 90 for 3, 6
-/// and 12 bytes, of 768 bytes 94. 3 bytes in tiles of 64 rows 88, 12 bytes in tiles of 32 rows 90.
+/// bytes 84, 89; 5: 86, 87; 6: 88.5, 89.7; 7: 88.7, 89.2; 9: 83, 88; 10: 85, 91; 11: 83, 88; 12: 86, 94; 15: 86, 89;
+/// 20: 89.5, 90.0; 24: 93, 94; 31: 89.2, 89.8; 40: 88, 92; 48: 89, 95; 63: 77, 90. Rows on 64 and on 16 bytes: 3 bytes
+/// 84, 86; 82, 81; 12: 85, 87.5; 84.6, 85.7. What lines two blocks share decides: rows of 384 bytes reach 89 to 90 for
+/// 3, 6 and 12 bytes, of 768 bytes 94. 3 bytes in tiles of 64 rows 88, 12 bytes in tiles of 32 rows 90.
 template <int ElementBytes>
 struct whole_chunk_policy {
   static constexpr int most_side = ElementBytes == 3                          ? 128
                                    : ElementBytes <= 10 || ElementBytes == 12 ? 64
                                    : ElementBytes <= 32                       ? 32
                                                                               : 16;
-  static constexpr int most_lanes = 80;
+  static constexpr int most_lanes = 64;
   static constexpr int round_rows = ElementBytes <= 10 || ElementBytes == 12 ? 8
                                     : ElementBytes <= 40                     ? 4
                                                                              : 2;
   static constexpr int resident_threads = 896;
-  /// 3, 5, 6 and 12 bytes: 256 fetched 90.0, 88.3, 90.0 and 93.3 %, 128 fetched 89.6, 87.7, 89.5 and 94.0.
+  /// 256 and 128 fetched, on the same day: 3 bytes 90.0, 89.6, 5 88.3, 87.7, 6 90.0, 89.5, 12 93.3, 94.0.
   static constexpr int fetched_bytes = most_side * ElementBytes % 256 == 0 ? 128 : 256;
   static constexpr int most_loads = 0;
 };
 
-/// True where these pay, of elements that are no access (H200, 2026-11-22, 33 bytes: 85, 83).
+/// True where these pay, of elements that are no access (H200, 2026-11-22, 33 bytes: 85, 83). Those of 32 and 64 bytes
+/// have such tiles anyhow.
 template <int ElementBytes, int Unit>
 inline constexpr bool has_whole_chunks =
     ElementBytes != access_width(ElementBytes) && Unit == access_width(ElementBytes) &&
-    (ElementBytes <= 32 || ElementBytes >= 40);
+    (ElementBytes < 32 || ElementBytes >= 40) && ElementBytes != 64;
 
 /// In shared memory row c of such a tile is its column c as plain bytes: a row of the output. Rows of the input are
 /// loaded in chunks of 16 bytes from the multiple of 16 at or below their start on, and dealt out unit by unit; `Unit`
@@ -533,7 +534,7 @@ struct chunk_tile {
   }
 };
 
-/// The kernel's body where rows start anywhere.
+/// The kernel's body where rows start anywhere, or elements are no accesses.
 /// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,

@@ -128,10 +128,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr int spanned_count(int in_bytes) {
 }
 
 /// True where a lane takes several packed elements of a conversion, if they are small: of one output always, of two
-/// where the copy's elements are small, too. H200, 2026-11-23, % of cudaMemcpyAsync, squares and odd shapes, two outputs
-/// by one element a lane and by several: 2 bytes to 1 43, 56 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79 and 50,
-/// 77, to 2 53, 83 and 54, 77; 4 to 1 86, 98 and 77, 82; 5 to 1 67, 95 and 63, 83; 6 to 2 78, 91 and 71, 80; but 3 to 3
-/// 57, 73 and 54, 26, 5 to 5 70, 13, 3 to whole 4 90, 74.
+/// where the copy's elements are small, too. H200, 2026-11-23, % of cudaMemcpyAsync, squares and odd shapes, two
+/// outputs by one element a lane and by several: 2 bytes to 1 43, 56 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79
+/// and 50, 77, to 2 53, 83 and 54, 77; 4 to 1 86, 98 and 77, 82; 5 to 1 67, 95 and 63, 83; 6 to 2 78, 91 and 71, 80;
+/// but 3 to 3 57, 73 and 54, 26, 5 to 5 70, 13, 3 to whole 4 90, 74.
 TILETRANSPOSE_HOST_DEVICE constexpr bool spans_several(fusion kind, int in_bytes, int out_bytes) {
   return kind == fusion::transform || (kind == fusion::dual && in_bytes <= 8 && out_bytes <= 2);
 }
@@ -294,8 +294,8 @@ struct fused_shape {
   static constexpr int load_bytes = count * in_bytes;
   /// Packed elements whose words hold nothing else. Those of more than 16 bytes spilled (5 bytes to 5, 7 to 7). H200,
   /// 2026-11-23, % of cudaMemcpyAsync as words that they start anywhere in and so: 2 bytes to 1 82, 94, to 2 85, 94; 3
-  /// to 1 95, 99, to 3 93.5, 94.2; 4 to 1 92, 99.5, to 4 92, 98; 6 to 6 93.8, 94.3; 8 to 8 90, 96; 16 to 16 92, 94.5; sums
-  /// of 3 bytes 93.5, 97.3, of 4 96, 101, of 8 91, 97; two outputs, 4 bytes to 1 60, 86.
+  /// to 1 95, 99, to 3 93.5, 94.2; 4 to 1 92, 99.5, to 4 92, 98; 6 to 6 93.8, 94.3; 8 to 8 90, 96; 16 to 16 92, 94.5;
+  /// sums of 3 bytes 93.5, 97.3, of 4 96, 101, of 8 91, 97; two outputs, 4 bytes to 1 60, 86.
   static constexpr bool spans_whole =
       spans && Aligned && load_bytes % 4 == 0 && load_bytes <= max_access_bytes;
   using spanned = spanned_words<load_bytes, (spans_whole ? 4 : in_unit)>;
@@ -419,23 +419,20 @@ struct fused_shape {
 
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
-  /// outputs have, take 256 bytes.
+  /// outputs have, take 256 bytes, and so do large packed elements.
   ///
-  /// H200, 2026-11-23. Odd shapes with 128 and with 256: 3 bytes to 12 90.5, 93.0 %, to 6 80, 84, 4 to 16 88, 93.5, 9 to
-  /// 9 93.0, 93.9, 2 to 8 81, 85, halves to floats 90.1, 90.9; but bytes to halves 86, 84, floats to halves 93, 90, 3
-  /// bytes to 3 90, 87, sums of floats 93.7, 92.7. Rows of whole lines with none and with 256: bytes to floats 93.1,
-  /// 94.5, to 3 85, 90, to 12 86, 92, 2 bytes to 8 94, 96; sums of bytes 96.4, 98.3, of halves 97.6, 99.7. Packed elements
-  /// in whole words with none and with 128: 6 bytes to 6 91.5, 94.3, sums of 3 bytes 92.5, 97.3. But 2 bytes added to 3 98
-  /// with none, 89 with 256; bytes to 3 84, 92.
+  /// H200, 2026-11-23. Odd shapes with 128 and with 256: 3 bytes to 12 90.5, 93.0 %, to 6 80, 84, 4 to 16 88, 93.5, 9
+  /// to 9 93.0, 93.9, 2 to 8 81, 85, halves to floats 90.1, 90.9; but bytes to halves 86, 84, floats to halves 93, 90,
+  /// 3 bytes to 3 90, 87, sums of floats 93.7, 92.7. Rows on 16 bytes with none and with 256: bytes to floats 93.1,
+  /// 94.5, to 3 85, 90, to 12 86, 92, 2 bytes to 8 94, 96; sums of bytes 96.4, 98.3, of halves 97.6, 99.7, bytes added
+  /// to 3 84, 92; but 2 bytes added to 3 98, 89. Packed elements in whole words with none and with 128: 6 bytes to 6
+  /// 91.5, 94.3, sums of 3 bytes 92.5, 97.3.
   static constexpr bool widens =
       Kind == fusion::transform &&
       ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8));
-  static constexpr bool whole_lines = Aligned && !spans;
-  static constexpr bool short_lines =
-      whole_lines && cols * in_bytes < 256 && !(keeps_elements && in_bytes > 1);
-  static constexpr int fetched = short_lines || (widens && !whole_lines) ? 256
-                                 : whole_lines                           ? 0
-                                                                         : 128;
+  static constexpr bool loads_whole = Aligned && !spans;
+  static constexpr bool short_rows = cols * in_bytes < 256 && !(keeps_elements && in_bytes > 1);
+  static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : widens ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
 
   /// What the tile's place needs to know, and what draining it does.
@@ -517,8 +514,8 @@ struct tile_loads {
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
   /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
-  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1; but 3 bytes to 1 69 instead of 79 %
-  /// one by one).
+  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1; but 3 bytes to 1, H200,
+  /// 2026-11-23: 69 % one by one, 79 by two).
   static constexpr int unrolled = !(Fused::spans && Fused::copies && micro_rows > 1) ? batches
                                   : Fused::spans_whole && access_width(in_bytes) == in_bytes ? 1
                                                                                              : 2;
