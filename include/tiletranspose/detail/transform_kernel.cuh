@@ -129,7 +129,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int spanned_count(int in_bytes) {
 
 /// True where a lane takes several packed elements of a conversion, if they are small: of one output always, of two
 /// where the copy's elements are small, too. H200, 2026-11-23, % of cudaMemcpyAsync, squares and odd shapes, two
-/// outputs by one element a lane and by several: 2 bytes to 1 43, 56 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79
+/// outputs by one element a lane and by several: 2 bytes to 1 43, 78 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79
 /// and 50, 77, to 2 53, 83 and 54, 77; 4 to 1 86, 98 and 77, 82; 5 to 1 67, 95 and 63, 83; 6 to 2 78, 91 and 71, 80;
 /// but 3 to 3 57, 73 and 54, 26, 5 to 5 70, 13, 3 to whole 4 90, 74.
 TILETRANSPOSE_HOST_DEVICE constexpr bool spans_several(fusion kind, int in_bytes, int out_bytes) {
