@@ -387,7 +387,9 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
           const bool tall = access == tt::tile_access::tall;
           if (tall && !tt::has_tall_policy(element, unit)) { continue; }
           const bool any = tall || access == tt::tile_access::any;
-          if (!any && !tt::has_whole_policy(element, unit)) { continue; }
+          const bool groups_whole =
+              access == tt::tile_access::whole && tt::has_whole_groups(element, unit);
+          if (!any && !groups_whole && !tt::has_whole_policy(element, unit)) { continue; }
           if (large && !tt::has_large_policy(element)) { continue; }
           const tt::tile_policy p = tt::tuned_policy(architecture, element, unit, access);
           INFO("architecture " << architecture << ", elements of " << element

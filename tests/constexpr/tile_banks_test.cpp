@@ -188,6 +188,9 @@ void check_size() {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
     check<typename small_shape<Bytes>::type>("small");
   }
+  if constexpr (tt::has_whole_groups(Bytes, access_width(Bytes))) {
+    check<typename tuned_shape<90, Bytes, access_width(Bytes), tile_access::whole>::type>("groups");
+  }
   if constexpr (tt::has_tall_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::tall>::type>("tall");
   }

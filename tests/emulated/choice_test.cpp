@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // Which kernel takes which matrix, by tall and large tiles and by boxes; and whole launches of tall matrices, of few
-// columns so that they are not too large for the CPU.
+// columns so that they are not too large for the CPU, and of groups of elements in few rows.
 
 #include "cuda_on_cpu.hpp"
 #include "elements.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 template <int Bytes, tt::tile_access Access>
 const void* kernel_of() {
-  using tuned = tt::detail::tuned_shape<90, Bytes, Bytes, Access>;
+  using tuned = tt::detail::tuned_shape<90, Bytes, tt::access_width(Bytes), Access>;
   return reinterpret_cast<const void*>(
       &tt::detail::tile_kernel<typename tuned::type, tuned::policy.blocks_per_sm>);
 }
@@ -85,17 +85,15 @@ void check_boxes(side few, std::initializer_list<std::size_t> boxes,
   }
 }
 
-// A whole launch. Where rows have gaps the matrix may have few columns; where those of the output have, they are as
-// long as whole tiles, and skewed into one more.
-template <int Bytes>
-void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
+// A whole launch. The buffers start so many elements behind a multiple of 16 bytes.
+template <int Bytes, tt::tile_access Access>
+void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_t out_gap,
+                  std::size_t in_offset, std::size_t out_offset) {
   using type = element<Bytes>;
-  using tile = typename tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::tall>::type;
-  const std::size_t ny = tt::most_column_rows + (out_gap == 0 ? 1 : tile::tile_rows);
   const std::size_t in_stride = nx + in_gap;
   const std::size_t out_stride = ny + out_gap;
-  tt::emulated_buffer<type> in(in_stride * ny, 1);
-  tt::emulated_buffer<type> out(out_stride * nx, 3);
+  tt::emulated_buffer<type> in(in_stride * ny, in_offset);
+  tt::emulated_buffer<type> out(out_stride * nx, out_offset);
   fill(in);
   const tt::matrix_view<const type> from{in.data(), ny, nx, in_stride};
   const tt::matrix_view<type> to{out.data(), nx, ny, out_stride};
@@ -103,13 +101,13 @@ void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
   cpu::this_device().options.knows(from).knows(to);
   const cudaError_t status = tt::transpose(to, from);
   const cpu::device& device = cpu::this_device();
-  INFO(Bytes << " bytes, " << nx << " columns, gaps of " << in_gap << " and " << out_gap
-             << "; repeat with --rng-seed " << Catch::getSeed() << '\n'
+  INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
+             << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'
              << device.last.table());
   CHECK(status == cudaSuccess);
   CHECK(device.faults == 0);
   CHECK(device.launches == 1);
-  CHECK(device.kernel == kernel_of<Bytes, tt::tile_access::tall>());
+  CHECK(device.kernel == kernel_of<Bytes, Access>());
   std::size_t wrong = 0;
   for (std::size_t y = 0; y < ny; ++y) {
     for (std::size_t x = 0; x < nx; ++x) {
@@ -117,6 +115,34 @@ void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
     }
   }
   CHECK(wrong == 0);
+}
+
+// Where rows have gaps the matrix may have few columns; where those of the output have, they are as long as whole
+// tiles, and skewed into one more.
+template <int Bytes>
+void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
+  using tile = typename tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::tall>::type;
+  const std::size_t ny = tt::most_column_rows + (out_gap == 0 ? 1 : tile::tile_rows);
+  check_launch<Bytes, tt::tile_access::tall>(nx, ny, in_gap, out_gap, 1, 3);
+}
+
+// Groups of elements in rows of whole accesses, of which the last tiles are cut off on both sides.
+template <int Bytes>
+void check_groups() {
+  INFO(Bytes << " bytes");
+  const void* const whole = kernel_of<Bytes, tt::tile_access::whole>();
+  const void* const any = kernel_of<Bytes, tt::tile_access::any>();
+  CHECK(whole != any);
+  CHECK(chosen<Bytes>(16384, 16384, 0) == whole);
+  CHECK(chosen<Bytes>(16384, 16384, 2) == any);
+  CHECK(chosen<Bytes>(16384, 16392, 0) == any);  // no whole sectors
+  CHECK(chosen<Bytes>(16388, 16384, 0) == any);  // no whole accesses
+  const std::size_t narrow = tt::narrow_row_bytes / Bytes / 16 * 16;
+  CHECK(chosen<Bytes>(narrow, 16384, 0) == any);
+  CHECK(chosen<Bytes>(narrow + 16, 16384, 0) == whole);
+  CHECK(chosen<Bytes>(16384, tt::most_column_rows + 32, 0) == any);
+  check_launch<Bytes, tt::tile_access::whole>(narrow + 16, 160, 0, 0, 0, 0);
+  check_launch<Bytes, tt::tile_access::whole>(narrow + 32, 96, 16, 32, 16, 32);
 }
 
 }  // namespace
@@ -178,6 +204,14 @@ TEST_CASE("choice: columns of 2^32 bytes and more are planned") {
   check(chosen<16>(3, bytes / 16, 0));
   check(chosen<64>(9, bytes / 64, 0));
   check(chosen<3>(5, 3 * bytes, 0));
+}
+
+TEST_CASE("choice: groups of elements in rows of whole accesses") {
+  check_groups<3>();
+  check_groups<5>();
+  check_groups<6>();
+  check_groups<7>();
+  check_groups<10>();
 }
 
 TEST_CASE("tall tiles: bytes") {

@@ -100,6 +100,14 @@ TEST_CASE("tuned: tall tiles", "[transpose][quick]") {
   check(make_flat<double>("double"), {67, 49157}, random, 8, 24);
 }
 
+TEST_CASE("tuned: groups of elements in rows of whole accesses", "[transpose][quick]") {
+  for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    if (t.type.size > 10 || t.type.alignment > 2) return;
+    check(t, {2768, 160}, random);
+    check(t, {2768, 224}, random, 16, 32);
+  });
+}
+
 TEST_CASE("tuned: large tiles of bytes", "[transpose]") {
   require_device();
   random_source random;

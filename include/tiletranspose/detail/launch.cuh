@@ -446,6 +446,14 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
     cudaError_t status = cudaSuccess;
     if (shear<ElementBytes>(problem, batch, kind, most_shared, stream, status)) { return status; }
   }
+  if constexpr (has_whole_groups(ElementBytes, Unit)) {
+    using groups = tuned_shape<architecture, ElementBytes, Unit, tile_access::whole>;
+    const bool is_narrow =
+        problem.nx * ElementBytes <= narrow_row_bytes || problem.ny > most_column_rows;
+    if (kind == box_kind::none && sectors && (bits | rows) % max_access_bytes == 0 && !is_narrow) {
+      return launch_tiles<groups>(problem, batch, stream);
+    }
+  }
   if constexpr (has_tall_policy(ElementBytes, Unit)) {
     using tall = tuned_shape<architecture, ElementBytes, Unit, tile_access::tall>;
     if (kind == box_kind::none && is_tall(problem)) {

@@ -174,7 +174,7 @@ struct tile_shape {
   static_assert(!splits_element || (ChunkBytes == Unit && Unit >= 4), "");
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
-  static constexpr bool moves_groups = shifts_loads && Unit < ElementBytes;
+  static constexpr bool moves_groups = (Whole || shifts_loads) && Unit < ElementBytes;
   static constexpr int chunk_access = moves_groups ? 4 : ChunkBytes;
   static_assert(Whole || StoreBytes == Unit || joins_stores, "");
 
@@ -455,7 +455,15 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       if constexpr (!Shape::shifts_loads) {
         if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
-          load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded[round][r]);
+          if constexpr (!Shape::moves_groups) {
+            load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded[round][r]);
+          } else {
+            TILETRANSPOSE_UNROLL
+            for (int w = 0; w < words; ++w) {
+              const loop_step part(w);
+              loaded[round][r][w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
+            }
+          }
         }
       } else {
         // One word more than wanted, from the word boundary on, shifted together.
@@ -633,7 +641,7 @@ template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
                                        const tile_target& target) {
   constexpr int bytes = Shape::store_bytes;
-  constexpr int unit = Shape::joins_stores ? Shape::unit : bytes;
+  constexpr int unit = Shape::joins_stores ? Shape::unit : Shape::moves_groups ? 4 : bytes;
   const unsigned rank = group.thread_rank();
   visit_vectors<Shape, bytes, Interior>(
       group, target,
