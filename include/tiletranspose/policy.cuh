@@ -73,7 +73,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes) {
   switch (element_bytes) {
     case 3:
-      return {64, 128, 192, 12, 12, 16, 5, 1, 128};  // 87, 90 %; 16384 x 16384: 87, 92
+      return {64, 128, 192, 12, 12, 16, 5, 1, 128};  // 87, 90 %; 16384 x 16384, as `any`: 87, 92
     case 5:
       return {64, 64, 160, 20, 20, 16, 5, 1, 256};  // 82, 92
     case 6:
@@ -124,8 +124,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 /// 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that were not measured take the
 /// same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all of them have; `large` ones
 /// are for devices whose blocks may have more.
-/// \pre `whole` only where has_whole_policy or has_whole_groups; `large` only for single bytes, in
-/// up to 74 KB of shared memory; `tall` where has_tall_policy, elsewhere it is `any`.
+/// \pre `whole` only where has_whole_policy or has_whole_groups; `large` only for single bytes, in up to 74 KB of shared
+/// memory; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
                                                              int unit, tile_access access) {
   (void)architecture;

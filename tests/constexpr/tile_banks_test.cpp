@@ -57,10 +57,11 @@ tile_ways ways_of() {
         };
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
-      if (!Shape::joins_stores || Shape::unit >= 4) { continue; }
-      // Off a word: the two accesses that hold 16 bytes, or the word behind those that are read in turns.
-      for (unsigned skew = 0; skew < sector_bytes; skew += skew_unit) {
-        const lanes_type drained{0, skew, step};
+      if (!(Shape::joins_stores || Shape::moves_groups) || Shape::unit >= 4) { continue; }
+      // Off a word, or off 16 bytes: the two accesses that hold 16 bytes, or the word behind those that are read in
+      // turns.
+      for (unsigned skew = 0; skew < (Shape::joins_stores ? sector_bytes : 1); skew += skew_unit) {
+        const lanes_type drained{0, skew, Shape::joins_stores ? step : 0};
         const auto from = [&](int lane) {
           return drained.from(first + static_cast<unsigned>(lane));
         };

@@ -85,7 +85,7 @@ void check_boxes(side few, std::initializer_list<std::size_t> boxes,
   }
 }
 
-// A whole launch. The buffers start so many elements behind a multiple of 16 bytes.
+// A whole launch. The buffers start so many elements behind a multiple of 256 bytes.
 template <int Bytes, tt::tile_access Access>
 void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_t out_gap,
                   std::size_t in_offset, std::size_t out_offset) {
@@ -126,7 +126,7 @@ void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
   check_launch<Bytes, tt::tile_access::tall>(nx, ny, in_gap, out_gap, 1, 3);
 }
 
-// Groups of elements in rows of whole accesses, of which the last tiles are cut off on both sides.
+// Groups of elements in rows of whole accesses, of which the last tiles are cut off on either side.
 template <int Bytes>
 void check_groups() {
   INFO(Bytes << " bytes");
@@ -135,14 +135,15 @@ void check_groups() {
   CHECK(whole != any);
   CHECK(chosen<Bytes>(16384, 16384, 0) == whole);
   CHECK(chosen<Bytes>(16384, 16384, 2) == any);
-  CHECK(chosen<Bytes>(16384, 16392, 0) == any);  // no whole sectors
-  CHECK(chosen<Bytes>(16388, 16384, 0) == any);  // no whole accesses
+  CHECK(chosen<Bytes>(16384, 16384 + 16 / tt::access_width(Bytes), 0) == any);  // no whole sectors
+  CHECK(chosen<Bytes>(16388, 16384, 0) == any);                                 // no whole accesses
   const std::size_t narrow = tt::narrow_row_bytes / Bytes / 16 * 16;
   CHECK(chosen<Bytes>(narrow, 16384, 0) == any);
   CHECK(chosen<Bytes>(narrow + 16, 16384, 0) == whole);
   CHECK(chosen<Bytes>(16384, tt::most_column_rows + 32, 0) == any);
   check_launch<Bytes, tt::tile_access::whole>(narrow + 16, 160, 0, 0, 0, 0);
-  check_launch<Bytes, tt::tile_access::whole>(narrow + 32, 96, 16, 32, 16, 32);
+  // Rows of the output end inside of a sector, or of a tile.
+  check_launch<Bytes, tt::tile_access::whole>(narrow + 48, 80, 16, 16, 16, 32);
 }
 
 }  // namespace

@@ -126,6 +126,13 @@ TEST_CASE("backwards: every path at a small size", "[backwards][quick]") {
   });
 }
 
+// Of 3 bytes, in rows of whole accesses: what no small matrix takes.
+TEST_CASE("backwards: groups of elements", "[backwards][quick]") {
+  require_device();
+  random_source random;
+  check_ways(make_backwards<3, 1>(), {2768, 160}, 2, 32, random);
+}
+
 TEST_CASE("backwards: random shapes and strides", "[backwards]") {
   for_each_type(transposes, [&](const backwards_transpose& t, random_source& random) {
     for (int i = 0; i < 20; ++i) {

@@ -175,6 +175,7 @@ struct tile_shape {
   static_assert(Whole || LoadBytes == Unit || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, turned and stored in groups of whole words.
   static constexpr bool moves_groups = (Whole || shifts_loads) && Unit < ElementBytes;
+  static_assert(!moves_groups || (Unit < 4 && LoadBytes % 4 == 0), "");
   static constexpr int chunk_access = moves_groups ? 4 : ChunkBytes;
   static_assert(Whole || StoreBytes == Unit || joins_stores, "");
 
