@@ -74,7 +74,10 @@ void check_chunks() {
   constexpr std::size_t tile = Shape::side;
   constexpr std::size_t start = Shape::start_bytes;
   // The word behind 16 bytes, which rows read by lanes that are no multiple of eight meet once more.
-  constexpr int ways = Shape::lanes % 8 == 0 ? 4 : 5;
+  // Chunks that no other tile has a part of meet twice, and the ends of a matrix' rows three times.
+  constexpr int ways = Shape::starts_on_chunks && Shape::unit_bytes < 16 ? 3
+                       : Shape::lanes % 8 == 0                           ? 4
+                                                                         : 5;
   const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
     tt::detail::swap_chunks<Shape>(tt::static_block<2 * Shape::threads>{}, shared, arguments,
                                    block);
