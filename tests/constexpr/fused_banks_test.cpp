@@ -50,7 +50,7 @@ int drain_ways() {
   constexpr int bytes = Fused::read_bytes;
   constexpr int vector_bytes = Fused::piece_bytes / Fused::row_reads;
   constexpr int unit = Fused::combines ? Fused::in_unit : Fused::out_unit;
-  constexpr bool together = !Fused::reads_parts && unit < bytes && bytes >= 4;
+  constexpr bool together = unit < bytes && bytes >= 4;
   constexpr bool in_turns = together && unit >= 4;
   constexpr bool off_words = together && unit < 4;
   constexpr int access = off_words ? bytes : smaller(unit, bytes);
@@ -63,7 +63,7 @@ int drain_ways() {
       const int byte =
           step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % Fused::skew_bytes;
       // Of a piece that starts inside of a word, the bytes before the next one are written by themselves.
-      if (Fused::keeps_elements && byte < 0) { return -1; }
+      if (Fused::recalls && byte < 0) { return -1; }
       const auto offset = static_cast<long long>(Fused::row_offset(static_cast<unsigned>(row)));
       return Fused::combines ? offset + (byte + Fused::skew_rows * Fused::out_bytes) /
                                             Fused::out_bytes * Fused::in_bytes
@@ -111,11 +111,7 @@ void check() {
   // A warp that stores parts of large elements may meet once for each row that it fills.
   const int parts = fused::unit < fused::bytes ? larger(32 / fused::lanes, 1) : 1;
   CHECK(fill_ways<fused>() <= larger(fused::fill_ways, parts));
-  if (fused::reads_parts) {
-    CHECK(drain_ways<fused>() == fused::drain_ways);
-  } else {
-    CHECK(drain_ways<fused>() <= fused::drain_ways);
-  }
+  CHECK(drain_ways<fused>() <= fused::drain_ways);
 }
 
 template <class In, class Out>
@@ -163,12 +159,4 @@ TEST_CASE("fused banks: elements of several accesses", "[banks]") {
   check_kinds<item<8, 4>, item<8, 4>>();
   check_kinds<item<4, 1>, item<4, 1>>();
   check_outputs<item<64, 4>>();
-  // Parts that follow each other an even number apart, and an odd one.
-  STATIC_REQUIRE(fused_shape<item<24, 4>, float, fusion::accumulate, true>::drain_ways == 2);
-  STATIC_REQUIRE(fused_shape<item<8, 4>, float, fusion::accumulate, true>::drain_ways == 2);
-  STATIC_REQUIRE(fused_shape<item<64, 4>, float, fusion::accumulate, true>::drain_ways == 16);
-  STATIC_REQUIRE(fused_shape<item<12, 4>, float, fusion::accumulate, true>::drain_ways == 1);
-  // Four parts are read in turns.
-  STATIC_REQUIRE(fused_shape<item<16, 4>, float, fusion::accumulate, true>::drain_ways == 1);
-  STATIC_REQUIRE(fused_shape<item<4, 1>, float, fusion::accumulate, true>::drain_ways == 1);
 }

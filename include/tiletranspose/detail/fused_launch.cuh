@@ -22,14 +22,18 @@ constexpr int fused_blocks() {
   // and 90; 87 and 84 with 4. 9 to 12: 98 and 96; 96 and 93 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100
   // and 96; 83 and 81 with 2; but 60 bytes in words spilled with 3. 6 to 10: 82 and 78; 75 and 73 with 3. Single bytes
   // that an element is put together of take a register each: 11 to 11 spilled with 3; 4 to 3 with 6.
-  if (Fused::keeps_elements) {
+  if (Fused::recalls) {
     if (Fused::out_unit >= 4) {
+      if (Fused::whole_in && Fused::out_unit == out) { return 3; }
+      if (Fused::spans && Fused::out_unit == out && out <= 8) {
+        return Fused::spans_whole && in > 8 ? 3 : 4;
+      }
       if (Fused::spans && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
       constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
       if (out > 56 && Fused::out_unit == 4) { return 2; }
       return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
     }
-    if (out > 8) { return Fused::spans && in <= 8 && Fused::out_unit == 2 && out <= 10 ? 4 : 1; }
+    if (out > 8) { return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs ? 2 : 1; }
     // Three bytes out. Words that hold nothing else are not shifted one by one, and with one block more 4 bytes to 3,
     // and with two more 8 to 3, spilled; H200, 2026-11-23: 94 and 97 % so, as by shifted words.
     if (Fused::threads == 192) { return in < 4 ? 6 : Fused::spans_whole ? 4 : 5; }
@@ -39,12 +43,12 @@ constexpr int fused_blocks() {
     if (in > 8 && loaded > 28) { return 2; }
     if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
     if (out == 7 && !Fused::spans) { return 2; }
-    if (Fused::shifts && in == 2) { return 3; }
+    if (Fused::shifts && in == 2) { return Fused::threads == 512 ? 2 : 3; }
     return out == 3 && !Fused::shifts ? 5 : 4;
   }
   // One packed element a lane. 3 bytes to 9 84 % and, odd shapes, 85; 79 and 77 with 4 blocks; but 7 bytes to 9, 9 to 9
   // and 8 to 16 spilled with 6, and before 9.0 3 to 9 with 5.
-  if (Fused::spans && !Fused::combines && !Fused::copies && widens_packed(in, out)) {
+  if (Fused::spans && !Fused::copies && widens_packed(in, out)) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     constexpr int most = 5;  // of which resident_blocks takes one
 #else
@@ -53,7 +57,7 @@ constexpr int fused_blocks() {
     return (in > 6 && Fused::out_unit < 4) || in + out > 20 ? 4 : most;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
-  if (Fused::spans && !Fused::combines && in + out <= 16) {
+  if (Fused::spans && in + out <= 16) {
     const bool few = Fused::copies || Fused::micro_rows * Fused::load_words > 20;
     return (few ? 3 : 4) * 256 / Fused::threads;
   }
@@ -63,8 +67,6 @@ constexpr int fused_blocks() {
   // with 2 blocks.
   constexpr int accesses = Fused::rows * Fused::cols / Fused::threads * (in / Fused::in_unit);
   if (Fused::splits_out && out % 2 != 0 && accesses > 96) { return 1; }
-  // Elements in parts, added to bytes.
-  if (Fused::combines && !Fused::whole_in && out == 1) { return 1; }
   // Blocks of twice as many threads.
   if (Fused::threads == 512) {
     const bool narrows = Fused::shifts && !Fused::combines && out < in;
@@ -76,8 +78,8 @@ constexpr int fused_blocks() {
   // Two outputs: bytes as halves, and what stays as wide as it is.
   if (Fused::copies && in == 1 && out == 2) { return 2; }
   if (Fused::copies && in == out) { return 3; }
-  // Wide elements, and floats that old ones wait for in shared memory.
-  if (in + out > 8 || Fused::recalls) { return 3; }
+  // Wide elements.
+  if (in + out > 8) { return 3; }
   if (Fused::combines) {
     // Added to wider elements; words to small ones; in rows that start anywhere, to as wide ones.
     const bool widens = in <= 2 && out > in;
@@ -139,8 +141,8 @@ inline bool starts_on_words(const tile_problem& problem) {
 template <class Fused, fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
                                cudaStream_t stream) {
-  const unsigned mask = Fused::keeps_elements ? 0 : sector_mask(problem, 1);
-  const bool skewed = Fused::keeps_elements ? !starts_on_words(problem) : mask != 0;
+  const unsigned mask = Fused::recalls ? 0 : sector_mask(problem, 1);
+  const bool skewed = Fused::recalls ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
   if (Fused::deals && Kind == fusion::dual) {
@@ -182,11 +184,7 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
                          cudaStream_t stream) {
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (any::recalls_skewed) {
-    if (sector_mask(problem, 1) == 0) {
-      return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
-    }
-  } else if constexpr (aligned::loads != any::loads || aligned::spans_whole) {
+  if constexpr (aligned::loads != any::loads || aligned::spans_whole) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     const bool is_aligned = aligned::spans_whole

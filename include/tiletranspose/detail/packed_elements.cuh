@@ -92,6 +92,18 @@ struct gathered_bytes {
     __builtin_memcpy(&part, &value, 1);
     parts[at] = part;
   }
+  TILETRANSPOSE_FUNCTION T get(int at) const {
+    const auto part = static_cast<unsigned char>(parts[at]);
+    T value;
+    __builtin_memcpy(&value, &part, 1);
+    return value;
+  }
+  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
+    packed_elements<T, Count, Unit> all;
+    all.load_from_shared(shared);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; ++i) { parts[i] = all.memory[i]; }
+  }
   TILETRANSPOSE_FUNCTION packed_elements<T, Count, Unit> packed() const {
     packed_elements<T, Count, Unit> result;
     TILETRANSPOSE_UNROLL
@@ -213,15 +225,6 @@ constexpr int access_ways() {
 static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
               "accesses that hold what lanes read must not conflict");
 
-/// Those of consecutive threads that read elements that follow each other, part by part.
-constexpr int part_ways(int bytes, int unit) {
-  int worst = 0;
-  for (int from = 0; from < 4; from += unit) {
-    const auto lanes = [=](int lane) -> long long { return from + lane * bytes; };
-    worst = larger(worst, request_ways(lanes, unit));
-  }
-  return worst;
-}
 /// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
 template <int Bytes>
 constexpr int next_word_ways(int row_threads) {
@@ -282,21 +285,14 @@ using vector_of =
     packed_elements<T, Count,
                     (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
 
-/// Whether `Count` elements are read as words, whatever their accesses are. Two words of one element are not. H200,
-/// 2026-11-22, accumulate_transpose of one element of 4 words, 2 halfwords, 4 bytes, 2 words, by its accesses and as
-/// words: 73.7, 81.7; 66.6, 68.6; 45.7, 47.4; 93.4, 82.3 % of cudaMemcpyAsync.
-template <int Bytes, int Unit, int Count>
-inline constexpr bool reads_in_turns = (Bytes == 4 || Bytes == 8 || Bytes == 16) &&
-                                       (Count > 1 || Unit < 4 || Bytes != 2 * Unit);
-
-/// `Count` elements, as read_shared reads bytes.
+/// `Count` elements, as read_shared reads bytes, or fewer bytes than a word's by their accesses.
 template <class T, int Count, int Unit>
 TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
                                                                unsigned from, unsigned further,
                                                                unsigned thread) {
   constexpr int bytes = Count * static_cast<int>(sizeof(T));
   vector_of<T, Count, Unit> result;
-  if constexpr (Unit >= bytes || !reads_in_turns<bytes, Unit, Count>) {
+  if constexpr (Unit >= bytes || bytes < 4) {
     packed_elements<T, Count, Unit> parts;
     parts.load_from_shared(shared + from + further);
     __builtin_memcpy(result.memory, parts.memory, bytes);

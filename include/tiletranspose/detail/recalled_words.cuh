@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Pieces of output rows that are added to, of packed elements: their old bytes are brought into the shared rows word by
-/// word, and written back likewise. A tile owns whole elements, so that pieces start and end inside of words.
+/// Pieces of output rows that are added to: their old bytes are brought into the shared rows word by word, and written
+/// back likewise. A tile owns whole elements, so that those of packed ones start and end inside of words, and all of
+/// them inside of sectors: which costs nothing where these have been read.
 
 #pragma once
 

@@ -9,10 +9,10 @@
 /// (tile_pieces.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
 ///
 /// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in registers, while
+/// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in the shared rows,
+///   where the function finds them when the input is stored (recalled_words.cuh); or, small ones, in registers, while
 ///   the shared rows take the elements of the input as they are, and the function meets both when it is their turn to be
-///   drained; or, packed elements (recalled_words.cuh), and those of 4 and 8 bytes in rows that start anywhere, in the
-///   shared rows, where the function finds them when the input is stored;
+///   drained: `recalls_to_shared`;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -136,6 +136,20 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool spans_several(fusion kind, int in_bytes
   return kind == fusion::transform || (kind == fusion::dual && in_bytes <= 8 && out_bytes <= 2);
 }
 
+/// True where old elements that are added to wait in the shared rows, false where they wait in registers. Elements that
+/// are several accesses each would be combined one at a time as these are drained, and in tiles that start at sectors,
+/// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by pieces that share sectors.
+/// H200, 2026-11-23, % of cudaMemcpyAsync in registers and in the shared rows, squares and odd shapes: 3 packed bytes
+/// added to one 44, 96 and 38, 73; 64 bytes in words to one 38, 99 and 29, 98; 12 in words to two 95, 100 and 84, 95; 3
+/// packed bytes to floats 79, 97 and 76, 90; floats to bytes 94, 100 and 80, 89; halves to bytes 91, 102 and 75, 75; but
+/// bytes 98, 86 and 82, 73, halves 99, 97 and 93, 84, halves to floats 99, 99 and 93, 89, floats to halves 102, 102 and
+/// 95, 90.
+TILETRANSPOSE_HOST_DEVICE constexpr bool recalls_to_shared(int in_bytes, int in_unit, int out_bytes,
+                                                           int out_unit) {
+  if (in_unit < in_bytes || out_unit < out_bytes) { return true; }
+  return in_bytes >= 4 ? out_bytes != 2 : in_bytes > out_bytes;
+}
+
 /// True where packed elements become such large ones that a conversion takes one of them a lane.
 TILETRANSPOSE_HOST_DEVICE constexpr bool widens_packed(int in_bytes, int out_bytes) {
   return in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16;
@@ -189,6 +203,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       // and 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by
       // 32 rows.
       if (widens_packed(in_bytes, out_bytes)) { return {64, 32, 1, 1}; }
+      // 2026-11-23: 7 bytes to 7 94 and 90 %, 80 and 78 by four elements a lane; 6 to 6 94 and 93, 93 and 92.
+      if (in_bytes <= 8 && (out_bytes == 6 || out_bytes == 7)) { return {64, 32, 2, 1}; }
       const bool divides = 16 % out_bytes == 0;  // an access of the output
       // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
       // 93 and 88, 67 and 66 by one. 5 bytes to 1: 95 and 83; 89 and 76.
@@ -208,10 +224,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
-/// The same where old packed elements are added to, which move by accesses of `out_unit` bytes: the tiles of a
+/// The same where old elements are recalled to the shared rows, by accesses of `out_unit` bytes: the tiles of a
 /// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and odd
 /// shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
-TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_bytes, int out_bytes,
+TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_bytes, int out_bytes,
                                                                      int out_unit,
                                                                      fused_loads loads) {
   fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
@@ -224,8 +240,18 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_packed_policy(int in_byte
     result.lanes = 16;
     result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
   }
+  // Whole words. 9 packed bytes to 4 99 and 95 %, 95 and 88 by 16 lanes, 82 and 78 by 64; 6 bytes to 8 99 and 96, 95 and
+  // 94 by one element a lane.
+  if (out_unit == out_bytes && out_bytes >= 4 && in_bytes > 8 && in_bytes <= 16) {
+    result.lanes = 32;
+  }
+  if (out_unit == 8 && in_bytes <= 8) { result.count = 2; }
   if (widens_packed(in_bytes, out_bytes)) {
-    // 5 bytes added to 11 49 and 47 %, 35 and 34 by four elements a lane of 32 rows; 6 to 10 82 and 78, 66 and 62.
+    // Rows that are stored together as whole words. 2026-11-23: 3 bytes added to 9 67 and 63 %, 45 and 43 by single
+    // bytes, 55 and 51 by 256 threads, 66 and 63 by 64 rows of those; 15 to 15 70 and 66, 46 and 43; 6 to 10 89 and 84,
+    // 82 and 79; 14 to 14 92 and 88, 79 and 73.
+    if (out_unit < 4 && out_bytes % 4 == 2) { return {32, 8, 2, 1, 128}; }
+    if (out_unit < 4 && out_bytes % 2 == 1) { return {32, 16, 1, 1, 128}; }
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
     // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61, 56
     // and 52 by 64 rows; and 12 bytes to 12 spilled.
@@ -259,16 +285,12 @@ struct fused_shape {
   static constexpr int out_unit = access_width(out_bytes, alignof(Out));
   static constexpr bool whole_in = in_unit == in_bytes;
   static constexpr bool splits_out = out_unit < out_bytes;
-  /// A tile that starts at a sector would share an element with its neighbour where elements do not divide
-  /// a sector, and whoever is later would find the new element instead of the old one.
-  static constexpr bool keeps_elements = Kind == fusion::accumulate && splits_out;
-  /// Words and pairs of words of rows that start anywhere are recalled from where the tile's skewed pieces begin.
-  static constexpr bool recalls_skewed = Kind == fusion::accumulate && !splits_out && !Aligned &&
-                                         whole_in && in_bytes >= 4 && out_bytes >= 4 &&
-                                         in_bytes <= 8 && out_bytes <= 8;
   /// Whether old elements wait in the shared rows, and meet those of the input when these are stored there. Else
-  /// (`combines`) they wait in registers, and meet them when the rows are drained.
-  static constexpr bool recalls = keeps_elements || recalls_skewed;
+  /// (`combines`) they wait in registers, and meet them when the rows are drained. Tiles that recall own whole elements:
+  /// one that starts at a sector would share an element with its neighbour where elements do not divide a sector, and
+  /// whoever is later would find the new element instead of the old one.
+  static constexpr bool recalls =
+      Kind == fusion::accumulate && recalls_to_shared(in_bytes, in_unit, out_bytes, out_unit);
   static constexpr bool combines = Kind == fusion::accumulate && !recalls;
   /// What shared memory holds: old elements are combined with those of the input.
   using stored = typename either<combines, In, Out>::type;
@@ -281,13 +303,13 @@ struct fused_shape {
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr bool spans = loads == fused_loads::spanned;
   static constexpr fused_policy wanted =
-      keeps_elements ? tuned_packed_policy(in_bytes, out_bytes, out_unit, loads)
-                     : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
+      recalls ? tuned_recall_policy(in_bytes, out_bytes, out_unit, loads)
+              : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of small packed elements are stored together, as whole words.
-  static constexpr bool packs =
-      (keeps_elements || (spans && !combines)) && unit < bytes && bytes < 8 && bytes != 4;
+  static constexpr bool packs = (recalls || spans) && unit < bytes && bytes % 4 != 0 &&
+                                (bytes < 8 || (recalls && widens_packed(in_bytes, out_bytes)));
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
                                     : packs       ? word_elements(bytes)
                                                   : 1;
@@ -301,12 +323,12 @@ struct fused_shape {
   using spanned = spanned_words<load_bytes, (spans_whole ? 4 : in_unit)>;
   static constexpr int load_words = spans ? spanned::count : larger(load_bytes / 4, 1);
   /// The accesses that store them, and where nothing is skewed those of the words that elements lie in.
-  static constexpr int chunk_unit = keeps_elements
+  static constexpr int chunk_unit = recalls
                                         ? larger(unit, smaller(access_width(micro_rows* bytes), 4))
                                     : micro_rows > 1 ? access_width(micro_rows* bytes)
                                                      : unit;
   static constexpr int skew_rows =
-      keeps_elements ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
+      recalls ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
   /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile, or up to a vector.
   static constexpr int lead_cols = !deals ? 0 : copies ? sector_bytes / out_bytes : count;
@@ -317,7 +339,7 @@ struct fused_shape {
 
   /// Registers that old elements of as many bytes take on their way; where words are shifted together, two each.
   TILETRANSPOSE_HOST_DEVICE static constexpr int old_registers(int old_bytes) {
-    return combines || keeps_elements ? old_bytes / (keeps_elements && out_unit < 4 ? 2 : 4) : 0;
+    return combines || recalls ? old_bytes / (recalls && out_unit < 4 ? 2 : 4) : 0;
   }
 
   /// What follows from a policy.
@@ -350,10 +372,9 @@ struct fused_shape {
       return round_up(shared_rows * pitch() + shared_rows / count * padding(), 16);
     }
   };
-  /// Old elements that are stored into the shared rows at once take no registers: wider. Narrower where shared memory
-  /// or, for old elements, registers are short.
+  /// Narrower where shared memory or, for old elements, registers are short.
   static constexpr plan tile = [] {
-    plan result{wanted.rows, wanted.lanes * (recalls_skewed ? 2 : 1)};
+    plan result{wanted.rows, wanted.lanes};
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
            old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
@@ -431,7 +452,7 @@ struct fused_shape {
       Kind == fusion::transform &&
       ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8));
   static constexpr bool loads_whole = Aligned && !spans;
-  static constexpr bool short_rows = cols * in_bytes < 256 && !(keeps_elements && in_bytes > 1);
+  static constexpr bool short_rows = cols * in_bytes < 256 && !(recalls && in_bytes > 1);
   static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : widens ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
 
@@ -441,35 +462,26 @@ struct fused_shape {
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
-  static constexpr int skew_bytes = keeps_elements ? 4 : sector_bytes;
+  static constexpr int skew_bytes = recalls ? 4 : sector_bytes;
   static constexpr bool joins_pieces = false;
   static constexpr int element_bytes = out_bytes;
   static constexpr int piece_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
   /// Elements that are combined at a time: up to 16 bytes of both.
-  static constexpr int combined =
-      in_unit < in_bytes ? 1 : larger(16 / larger(out_bytes, in_bytes), 1);
-  /// Packed elements are recalled and written as words, or by wider accesses that they are made of.
+  static constexpr int combined = larger(16 / larger(out_bytes, in_bytes), 1);
+  /// Old elements are recalled and written as words, or by wider accesses that they are made of.
   static constexpr int word_bytes = larger(out_unit, 4);
 
-  /// What a thread reads for a store, how many of these a row has, and whether they are read part by part, as those of
-  /// elements are that are combined one at a time.
-  static constexpr int read_bytes = combines         ? combined * in_bytes
-                                    : keeps_elements ? word_bytes
-                                                     : store_bytes;
+  /// What a thread reads for a store, and how many of these a row has.
+  static constexpr int read_bytes = combines  ? combined * in_bytes
+                                    : recalls ? word_bytes
+                                              : store_bytes;
   static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : read_bytes);
-  static constexpr bool reads_parts =
-      combines && in_unit < in_bytes && !reads_in_turns<in_bytes, in_unit, 1>;
-  static_assert(!reads_parts || row_reads % 32 == 0, "a warp reads parts of one row");
   /// Pieces that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
   /// are added.
-  static constexpr int drain_ways =
-      reads_parts ? part_ways(in_bytes, in_unit) : turn_ways<larger(read_bytes, 4)>(row_reads);
+  static constexpr int drain_ways = turn_ways<larger(read_bytes, 4)>(row_reads);
   static constexpr bool odd_pieces = row_reads * larger(read_bytes, 4) % 128 != 0;
-  static_assert(reads_parts || drain_ways == (odd_pieces ? 2 : 1),
-                "a shipped tile must not conflict");
-  static_assert(!recalls_skewed || turn_ways<out_unit>(piece_bytes / out_unit) == 1,
-                "old elements must not conflict");
+  static_assert(drain_ways == (odd_pieces ? 2 : 1), "a shipped tile must not conflict");
 };
 
 /// Where a block puts what it has computed: its shared rows, and its place in the copy.
@@ -498,11 +510,11 @@ struct tile_loads {
   static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
-  static constexpr int registers = Fused::deals                       ? 40
-                                   : Fused::spans && !Fused::combines ? (Fused::copies ? 8 : 32)
-                                   : Fused::shifts                    ? Fused::load_registers
-                                   : micro_rows * in_bytes > 8        ? 16
-                                                                      : 32;
+  static constexpr int registers = Fused::deals                ? 40
+                                   : Fused::spans              ? (Fused::copies ? 8 : 32)
+                                   : Fused::shifts             ? Fused::load_registers
+                                   : micro_rows * in_bytes > 8 ? 16
+                                                               : 32;
   static constexpr int taken =
       Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
   static constexpr int words = micro_rows * Fused::load_words;
@@ -752,8 +764,8 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
 /// Stores a batch of loads into the shared rows, and into the copy.
 template <class Fused, bool Interior, class In, class Out, class Convert>
 TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
-                                       const fused_memory& memory, const tile_target& target,
-                                       int first, const loaded_batch<Fused, Interior>& loaded,
+                                       const fused_memory& memory, int first,
+                                       const loaded_batch<Fused, Interior>& loaded,
                                        const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
   using stored = typename Fused::stored;
@@ -786,21 +798,6 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   if constexpr (Fused::copies) {
     copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
   }
-  // Where old elements wait, the function may see those of the tile's own rows and columns alone.
-  int first_own[count] = {};
-  int end_own[count] = {};
-  if constexpr (Fused::recalls_skewed) {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < count; ++i) {
-      const int column = at.col + i;
-      if (column < 0 || column >= Fused::cols) { continue; }
-      first_own[i] = -static_cast<int>(address_bits(target.first + column * target.stride_bytes) &
-                                       target.sector_mask) /
-                     Fused::out_bytes;
-      end_own[i] = first_own[i] + Fused::rows;
-    }
-  }
-  (void)target;
   TILETRANSPOSE_UNROLL
   for (int b = 0; b < places::batch; ++b) {
     const int round = first + b;
@@ -846,7 +843,6 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-        if (Fused::recalls_skewed && !(row >= first_own[i] && row < end_own[i])) { continue; }
         unsigned char* const chunk_to = place(i);
         if constexpr (Fused::recalls && !Interior && places::micro_rows > 1) {
           // Behind the last row no old elements wait.
@@ -924,7 +920,7 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior, In, Out>(at, memory, target, first, loaded, convert);
+      store_rows<Fused, Interior, In, Out>(at, memory, first, loaded, convert);
     }
   }
 }
@@ -953,25 +949,6 @@ TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old
           old.vectors[round].template load_changing<Fused::fetched_old>(address);
         }
       });
-}
-
-/// The same, into the places of the shared rows that they will be drained from.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void recall_to_shared(Group group, unsigned char* shared,
-                                             const tile_target& target) {
-  constexpr int bytes = Fused::out_unit;
-  access_word_t<bytes> old[piece_rounds<Fused, bytes>::rounds];
-  const auto keep = [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
-    store_shared(shared + Fused::row_offset(row) + Fused::lead_bytes + byte + further, old[round]);
-  };
-  visit_vectors<Fused, bytes, Interior>(
-      group, target,
-      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-        old[round] = load_global_near<access_word_t<bytes>, Fused::fetched_old>(address);
-        // At the ends of a matrix registers are short.
-        if (!Interior) { keep(round, address, byte, row, further); }
-      });
-  if (Interior) { visit_vectors<Fused, bytes, Interior>(group, target, keep); }
 }
 
 /// Writes op(element, old element). Old elements that were not read early are read when it is their turn.
@@ -1069,7 +1046,7 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   };
   // Words that hold the first and the last bytes of pieces which start anywhere.
   const size_type past_rows =
-      skewed && Fused::keeps_elements && Fused::out_unit < 4 ? divide_up(3, Fused::out_bytes) : 0;
+      skewed && Fused::recalls && Fused::out_unit < 4 ? divide_up(3, Fused::out_bytes) : 0;
   const size_type first_row =
       skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
@@ -1101,9 +1078,9 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
-  result.target.sector_mask = !Fused::keeps_elements ? arguments.tiles.sector_mask
-                              : Fused::out_unit < 4  ? 3
-                                                     : 0;
+  result.target.sector_mask = !Fused::recalls       ? arguments.tiles.sector_mask
+                              : Fused::out_unit < 4 ? 3
+                                                    : 0;
   if constexpr (Kind == fusion::dual) {
     result.copied = static_cast<unsigned char*>(arguments.copy.data) +
                     first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
@@ -1132,7 +1109,7 @@ TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_o
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
                                                  const fused_tile& tile, const Op& op) {
-  if constexpr (Fused::keeps_elements) {
+  if constexpr (Fused::recalls) {
     // Both are under way before either is waited for.
     recalled_words<Fused> old;
     recall_words<Fused, Interior>(group, old, memory.shared, tile.target);
@@ -1148,14 +1125,6 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     tile_target target = tile.target;
     target.stride_bytes = settled(target.stride_bytes);
     drain_words<Fused, Interior>(group, memory.shared, target);
-  } else if constexpr (Fused::recalls) {
-    recall_to_shared<Fused, Interior>(group, memory.shared, tile.target);
-    group.sync();
-    fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, tile.target,
-        [&](const In& element, const Out& old) -> Out { return op(element, old); }, [] {});
-    group.sync();
-    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
   } else if constexpr (Kind == fusion::accumulate) {
     recalled<Fused, Out> old;
     const auto recall = [&] {
