@@ -7,7 +7,7 @@
 ///
 /// Kernels with other shapes keep their own numbers, with their figures, beside what plans them: boxes in
 /// detail/staged_plan.cuh, detail/sheared_plan.cuh and detail/turned_plan.cuh, rows in detail/row_plan.cuh, fused calls
-/// in detail/transform_kernel.cuh, transposes in place in detail/swap_kernel.cuh and detail/rectangle.cuh.
+/// in detail/fused_policy.cuh, transposes in place in detail/swap_kernel.cuh and detail/rectangle.cuh.
 
 #pragma once
 

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The bank conflicts of the tiles of fused calls: what transform_kernel.cuh proves of one warp, and of any rows, gone
+// The bank conflicts of the tiles of fused calls: what fused_shape.cuh proves of one warp, and of any rows, gone
 // over for the warps of a tile, all shifts of dealt loads and many patterns of the rows' skews.
 
 #include <catch2/catch_test_macros.hpp>
-#include <tiletranspose/detail/transform_kernel.cuh>
+#include <tiletranspose/detail/fused_shape.cuh>
 
 using namespace tt::detail;
 using tt::request_ways;

@@ -2,96 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The fused kernel as CUDA sees it, and the choice of its loads.
+/// The fused kernel as CUDA sees it, and which one a call takes.
 
 #pragma once
 
+#include <tiletranspose/detail/fused_blocks.cuh>
 #include <tiletranspose/detail/launch.cuh>
 #include <tiletranspose/detail/transform_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// The blocks of a multiprocessor that registers are kept low for: the first rule that fits says. Small elements leave
-/// room for more; what a function of the caller's needs, nobody knows.
-template <class Fused>
-constexpr int fused_blocks() {
-  constexpr int in = Fused::in_bytes;
-  constexpr int out = Fused::out_bytes;
-  // Packed elements that are added to. 3 bytes to 3: 93.5 % and, odd shapes, 83; 92 and 82 with 5 blocks. 3 to 12: 93
-  // and 90; 87 and 84 with 4. 9 to 12: 98 and 96; 96 and 93 with 4. 12 to 12: 99 and 94; 99 and 92 with 5. 48 to 48: 100
-  // and 96; 83 and 81 with 2; but 60 bytes in words spilled with 3. 6 to 10: 82 and 78; 75 and 73 with 3. Single bytes
-  // that an element is put together of take a register each: 11 to 11 spilled with 3; 4 to 3 with 6.
-  if (Fused::recalls) {
-    if (Fused::out_unit >= 4) {
-      if (Fused::whole_in && Fused::out_unit == out) { return 3; }
-      if (Fused::spans && Fused::out_unit == out && out <= 8) {
-        return Fused::spans_whole && in > 8 ? 3 : 4;
-      }
-      if (Fused::spans && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
-      constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
-      if (out > 56 && Fused::out_unit == 4) { return 2; }
-      return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
-    }
-    if (out > 8) { return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs ? 2 : 1; }
-    // Three bytes out. Words that hold nothing else are not shifted one by one, and with one block more 4 bytes to 3,
-    // and with two more 8 to 3, spilled; H200, 2026-11-23: 94 and 97 % so, as by shifted words.
-    if (Fused::threads == 192) { return in < 4 ? 6 : Fused::spans_whole ? 4 : 5; }
-    if (Fused::spans_whole && in == 8 && out == 3) { return 3; }
-    // Large elements of several rows that are stored together.
-    constexpr int loaded = Fused::micro_rows * (Fused::load_words + (Fused::spans_whole ? 1 : 0));
-    if (in > 8 && loaded > 28) { return 2; }
-    if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
-    if (out == 7 && !Fused::spans) { return 2; }
-    if (Fused::shifts && in == 2) { return Fused::threads == 512 ? 2 : 3; }
-    return out == 3 && !Fused::shifts ? 5 : 4;
-  }
-  // One packed element a lane. 3 bytes to 9 84 % and, odd shapes, 85; 79 and 77 with 4 blocks; but 7 bytes to 9, 9 to 9
-  // and 8 to 16 spilled with 6, and before 9.0 3 to 9 with 5.
-  if (Fused::spans && !Fused::copies && widens_packed(in, out)) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-    constexpr int most = 5;  // of which resident_blocks takes one
-#else
-    constexpr int most = 6;
-#endif
-    return (in > 6 && Fused::out_unit < 4) || in + out > 20 ? 4 : most;
-  }
-  // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
-  if (Fused::spans && in + out <= 16) {
-    const bool few = Fused::copies || Fused::micro_rows * Fused::load_words > 20;
-    return (few ? 3 : 4) * 256 / Fused::threads;
-  }
-  // Large elements.
-  if (in + out > 16) { return 1; }
-  // Many accesses a thread, and packed elements of an odd size out: with 112, of 7 bytes, stores byte by byte spilled
-  // with 2 blocks.
-  constexpr int accesses = Fused::rows * Fused::cols / Fused::threads * (in / Fused::in_unit);
-  if (Fused::splits_out && out % 2 != 0 && accesses > 96) { return 1; }
-  // Blocks of twice as many threads.
-  if (Fused::threads == 512) {
-    const bool narrows = Fused::shifts && !Fused::combines && out < in;
-    if (narrows || (Fused::count == 1 && Fused::whole_in)) { return 3; }
-    return Fused::splits_out ? 1 : 2;
-  }
-  // Elements in parts.
-  if (Fused::splits_out || !Fused::whole_in) { return 2; }
-  // Two outputs: bytes as halves, and what stays as wide as it is.
-  if (Fused::copies && in == 1 && out == 2) { return 2; }
-  if (Fused::copies && in == out) { return 3; }
-  // Wide elements.
-  if (in + out > 8) { return 3; }
-  if (Fused::combines) {
-    // Added to wider elements; words to small ones; in rows that start anywhere, to as wide ones.
-    const bool widens = in <= 2 && out > in;
-    const bool narrows = in > 2 && out <= 2;
-    const bool alike = Fused::shifts && in == out;
-    return widens || narrows || alike ? 3 : 4;
-  }
-  // Converted four rows at a time.
-  if (Fused::micro_rows == 4 && !Fused::shifts && in != 2) { return 3; }
-  // H200, 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
-  return Fused::shifts && in != out ? 5 : 4;
-}
 
 template <class Fused, fusion Kind, class In, class Out, class Op>
 __global__ void __launch_bounds__(Fused::threads,
