@@ -97,6 +97,13 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("24 to 24") { check_each_call<packed<24, 8>, packed<24, 8>>(); }
   SECTION("63 to 63") { check_each_call<packed<63>, packed<63>>(); }
   SECTION("33 to 16") { check_each_call<packed<33>, packed<16, 16>>(); }
+  SECTION("7 to 7") { check_each_call<packed<7>, packed<7>>(); }
+  SECTION("15 to 15") { check_each_call<packed<15>, packed<15>>(); }
+  SECTION("10 to 14") { check_each_call<packed<10>, packed<14>>(); }
+  SECTION("12 to 2") { check_each_call<packed<12, 4>, packed<2, 2>>(); }
+  SECTION("64 to 1") { check_each_call<packed<64, 4>, packed<1>>(); }
+  SECTION("8 to 1") { check_each_call<packed<8, 8>, packed<1>>(); }
+  SECTION("3 to 8") { check_each_call<packed<3>, packed<8, 8>>(); }
 }
 
 TEST_CASE("packed: 3 bytes to 1", "[packed]") {
@@ -122,6 +129,18 @@ TEST_CASE("packed: 6 bytes at even addresses to 4", "[packed]") {
 TEST_CASE("packed: 3 bytes added to 3", "[packed]") {
   require_device();
   check_accumulation<packed<3>, packed<3>>();
+}
+TEST_CASE("packed: 3 bytes added to 1", "[packed]") {
+  require_device();
+  check_accumulation<packed<3>, packed<1>>();
+}
+TEST_CASE("packed: 9 bytes added to 15", "[packed]") {
+  require_device();
+  check_accumulation<packed<9>, packed<15>>();
+}
+TEST_CASE("packed: 8 bytes added to 4", "[packed]") {
+  require_device();
+  check_accumulation<packed<8, 8>, packed<4, 4>>();
 }
 TEST_CASE("packed: 7 bytes added to 5", "[packed]") {
   require_device();
