@@ -205,7 +205,7 @@ TEST_CASE("fused: large tiles of halves as bytes") {
 }
 
 TEST_CASE("fused: 4-byte elements") {
-  check_calls<element<4>, element<4>>(384, 192);
+  check_calls<element<4>, element<4>>(288, 384);
   check_calls<element<4>, element<2>>(416, 384);
   check_calls<element<4>, element<1>>(416, 640);
   check_calls<element<4>, element<8>>(192, 192);

@@ -65,7 +65,7 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   const bool skewed = Fused::recalls ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
-  if (Fused::deals && Kind == fusion::dual) {
+  if (Fused::deals) {
     copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
   }

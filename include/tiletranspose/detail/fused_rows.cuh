@@ -76,16 +76,14 @@ struct tile_loads {
   template <class Group>
   TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory,
                                     const tile_source& from, bool skewed, int phase)
-      : source(from), in_step(!Fused::copies || memory.in_step) {
+      : source(from), in_step(memory.in_step) {
     const unsigned rank = group.thread_rank();
     lane = static_cast<int>(rank % Fused::lanes);
     first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
     shift = 0;
-    if constexpr (Fused::deals && Fused::copies) {
+    if constexpr (Fused::deals) {
       shift = static_cast<int>(address_bits(memory.copy_row(first_row)) % sector_bytes) /
               Fused::out_bytes;
-    } else if constexpr (Fused::deals) {
-      shift = static_cast<int>(address_bits(source.row(first_row)) % Fused::load_bytes) / in_bytes;
     }
     col = lane * count - shift;
     from_row = skewed ? -skew_rows : 0;

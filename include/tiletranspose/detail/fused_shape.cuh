@@ -87,8 +87,8 @@ struct fused_shape {
   static constexpr int skew_rows =
       recalls ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
-  /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile, or up to a vector.
-  static constexpr int lead_cols = !deals ? 0 : copies ? sector_bytes / out_bytes : count;
+  /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile.
+  static constexpr int lead_cols = deals ? sector_bytes / out_bytes : 0;
   /// Lanes whose loads are shifted take what they lack from the next one; the last of a row has none.
   static constexpr int spare_cols = shifts ? count : lead_cols;
   /// Rows after which they are aligned as before.
@@ -147,6 +147,7 @@ struct fused_shape {
   static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
   static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
   static_assert(!shifts || !copies, "lanes that are there for their neighbours write no copy");
+  static_assert(!deals || copies, "lanes start where the sectors of a copy do");
   static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
@@ -197,7 +198,7 @@ struct fused_shape {
 
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
-  /// outputs have, take 256 bytes, and so do large packed elements.
+  /// outputs have, take 256 bytes, and so do large packed elements and words that keep their size.
   ///
   /// H200, 2026-11-23. Odd shapes with 128 and with 256: 3 bytes to 12 90.5, 93.0 %, to 6 80, 84, 4 to 16 88, 93.5, 9
   /// to 9 93.0, 93.9, 2 to 8 81, 85, halves to floats 90.1, 90.9; but bytes to halves 86, 84, floats to halves 93, 90,
@@ -205,12 +206,13 @@ struct fused_shape {
   /// 94.5, to 3 85, 90, to 12 86, 92, 2 bytes to 8 94, 96; sums of bytes 96.4, 98.3, of halves 97.6, 99.7, bytes added
   /// to 3 84, 92; but 2 bytes added to 3 98, 89. Packed elements in whole words with none and with 128: 6 bytes to 6
   /// 91.5, 94.3, sums of 3 bytes 92.5, 97.3.
-  static constexpr bool widens =
+  static constexpr bool fetches_far =
       Kind == fusion::transform &&
-      ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8));
+      ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8) ||
+       (out_bytes == in_bytes && whole_in && in_bytes >= 4));
   static constexpr bool loads_whole = Aligned && !spans;
   static constexpr bool short_rows = cols * in_bytes < 256 && !(recalls && in_bytes > 1);
-  static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : widens ? 256 : 128;
+  static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : fetches_far ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
 
   /// What the tile's place needs to know, and what draining it does.

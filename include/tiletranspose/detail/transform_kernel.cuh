@@ -65,10 +65,9 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
                                   : !Fused::shifts || at.col < Fused::cols;
   // The tile's part of the copy's row ends where the one of its right neighbour begins.
-  const bool in_copy =
-      !Fused::deals || !Fused::copies ||
-      at.lane * count * Fused::out_bytes <
-          (Fused::cols + at.shift) * Fused::out_bytes / sector_bytes * sector_bytes;
+  const bool in_copy = !Fused::deals || at.lane * count * Fused::out_bytes <
+                                            (Fused::cols + at.shift) * Fused::out_bytes /
+                                                sector_bytes * sector_bytes;
   unsigned char* copy_to = memory.copied;
   if constexpr (Fused::copies) {
     copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
