@@ -262,6 +262,7 @@ TEST_CASE("fused: old elements in each byte of a word") {
   check_starts<element<4>, element<6, 2>>(96, 192);
   check_starts<element<12, 1>, element<11, 1>>(96, 96);
   check_starts<element<10, 2>, element<14, 2>>(48, 96);
+  check_starts<element<17, 1>, element<31, 1>>(24, 96);
   check_starts<element<12, 4>, element<1>>(160, 288);
   check_starts<element<8>, element<1>>(96, 288);
 }

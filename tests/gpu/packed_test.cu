@@ -100,6 +100,8 @@ TEST_CASE("packed: each call at a small size", "[packed][quick]") {
   SECTION("7 to 7") { check_each_call<packed<7>, packed<7>>(); }
   SECTION("15 to 15") { check_each_call<packed<15>, packed<15>>(); }
   SECTION("10 to 14") { check_each_call<packed<10>, packed<14>>(); }
+  SECTION("17 to 31") { check_each_call<packed<17>, packed<31>>(); }
+  SECTION("18 to 30") { check_each_call<packed<18, 2>, packed<30, 2>>(); }
   SECTION("12 to 2") { check_each_call<packed<12, 4>, packed<2, 2>>(); }
   SECTION("64 to 1") { check_each_call<packed<64, 4>, packed<1>>(); }
   SECTION("8 to 1") { check_each_call<packed<8, 8>, packed<1>>(); }

@@ -32,6 +32,7 @@ constexpr int recall_blocks() {
   }
   // Single bytes that an element is put together of take a register each. With 3 blocks of 256 threads 3 to 9 spilled;
   // with 4 of 128 15 to 15 did, if the function takes a register for each byte.
+  if (out > 16 && Fused::packs) { return 2; }
   if (out > 8) { return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs ? 2 : 1; }
   // Three bytes out: 3 to 3 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6. Words that hold nothing else
   // are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled; H200,

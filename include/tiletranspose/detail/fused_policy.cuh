@@ -167,6 +167,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
+/// True where rows of packed elements that are added to are stored together, as whole words, as far as registers go:
+/// bytes added to 17 to 31, which move in other tiles than the packed elements that are `spanned`, spilled.
+TILETRANSPOSE_HOST_DEVICE constexpr bool packs_rows(int in_bytes, int out_bytes, bool spanned) {
+  if (out_bytes <= 16) { return out_bytes < 8 || in_bytes <= 16; }
+  return spanned && in_bytes <= 32 && (out_bytes % 2 == 0 || out_bytes < 32);
+}
+
 /// The same where old elements are recalled to the shared rows, by accesses of `out_unit` bytes: the tiles of a
 /// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and odd
 /// shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
@@ -193,6 +200,12 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_byte
     result.lanes = 32;
   }
   if (out_unit == 8 && in_bytes <= 8) { result.count = 2; }
+  // 17 bytes 64 and 61 %, 52 and 51 by single bytes, 72 and 68 by 16 lanes; 31 62 and 60, 42 and 41, 55 and 53; 18 80 and
+  // 77, 63 and 60, 72 and 70 by 8 lanes; 30 71 and 68, 47 and 45, 70 and 69.
+  if (out_unit < 4 && out_bytes > 16 && out_bytes % 4 != 0 &&
+      packs_rows(in_bytes, out_bytes, true)) {
+    return out_bytes % 2 == 0 ? fused_policy{16, 16, 1, 1, 128} : fused_policy{32, 8, 1, 1, 128};
+  }
   if (widens_packed(in_bytes, out_bytes)) {
     // Rows that are stored together as whole words. 2026-11-23: 3 bytes added to 9 67 and 63 %, 45 and 43 by single
     // bytes, 55 and 51 by 256 threads, 66 and 63 by 64 rows of those; 15 to 15 70 and 66, 46 and 43; 6 to 10 89 and 84,

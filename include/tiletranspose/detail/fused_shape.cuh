@@ -65,8 +65,9 @@ struct fused_shape {
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of small packed elements are stored together, as whole words.
-  static constexpr bool packs = (recalls || spans) && unit < bytes && bytes % 4 != 0 &&
-                                (bytes < 8 || (recalls && widens_packed(in_bytes, out_bytes)));
+  static constexpr bool packs =
+      unit < bytes && bytes % 4 != 0 &&
+      (recalls ? packs_rows(in_bytes, out_bytes, spans) : spans && bytes < 8);
   static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
                                     : packs       ? word_elements(bytes)
                                                   : 1;
@@ -132,8 +133,9 @@ struct fused_shape {
   /// Narrower where shared memory or, for old elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes};
+    const int most_old = packs && bytes > 16 ? 64 : 32;
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
-           old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
+           old_registers(result.rows * result.cols() / threads * out_bytes) > most_old) {
       result.lanes /= 2;
     }
     return result;
