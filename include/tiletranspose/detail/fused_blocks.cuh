@@ -17,14 +17,14 @@ constexpr int recall_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   if (Fused::out_unit >= 4) {
-    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 spilled with 4, 3
-    // to 4 with 5.
+    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 spilled with 4,
+    // 3 to 4 with 5.
     if (Fused::out_unit == out && Fused::whole_in) { return 3; }
     if (Fused::out_unit == out && Fused::spans && out <= 8) {
       return Fused::spans_whole && in > 8 ? 3 : 4;
     }
-    // Elements of several words. 3 bytes to 12 93 and 90; 87 and 84 with 4. 9 to 12 98 and 96; 96 and 93 with 4. 12 to 12
-    // 99 and 94; 99 and 92 with 5. 48 to 48 100 and 96; 83 and 81 with 2; but 60 bytes spilled with 3.
+    // Elements of several words. 3 bytes to 12 93 and 90; 87 and 84 with 4. 9 to 12 98 and 96; 96 and 93 with 4. 12 to
+    // 12 99 and 94; 99 and 92 with 5. 48 to 48 100 and 96; 83 and 81 with 2; but 60 bytes spilled with 3.
     if (Fused::spans && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
     constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
     if (out > 56 && Fused::out_unit == 4) { return 2; }
@@ -34,8 +34,8 @@ constexpr int recall_blocks() {
   // with 4 of 128 15 to 15 did, if the function takes a register for each byte.
   if (out > 16 && Fused::packs) { return 2; }
   if (out > 8) { return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs ? 2 : 1; }
-  // Three bytes out: 3 to 3 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6. Words that hold nothing else
-  // are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled; H200,
+  // Three bytes out: 3 to 3 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6. Words that hold nothing
+  // else are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled; H200,
   // 2026-11-23: 94 and 97 % so, as by shifted words.
   if (Fused::threads == 192) { return in < 4 ? 6 : Fused::spans_whole ? 4 : 5; }
   if (Fused::spans_whole && in == 8 && out == 3) { return 3; }

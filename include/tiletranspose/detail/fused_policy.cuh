@@ -76,9 +76,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool spans_several(fusion kind, int in_bytes
 /// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by pieces that share sectors.
 /// H200, 2026-11-23, % of cudaMemcpyAsync in registers and in the shared rows, squares and odd shapes: 3 packed bytes
 /// added to one 44, 96 and 38, 73; 64 bytes in words to one 38, 99 and 29, 98; 12 in words to two 95, 100 and 84, 95; 3
-/// packed bytes to floats 79, 97 and 76, 90; floats to bytes 94, 100 and 80, 89; halves to bytes 91, 102 and 75, 75; but
-/// bytes 98, 86 and 82, 73, halves 99, 97 and 93, 84, halves to floats 99, 99 and 93, 89, floats to halves 102, 102 and
-/// 95, 90.
+/// packed bytes to floats 79, 97 and 76, 90; floats to bytes 94, 100 and 80, 89; halves to bytes 91, 102 and 75, 75;
+/// but bytes 98, 86 and 82, 73, halves 99, 97 and 93, 84, halves to floats 99, 99 and 93, 89, floats to halves 102, 102
+/// and 95, 90.
 TILETRANSPOSE_HOST_DEVICE constexpr bool recalls_to_shared(int in_bytes, int in_unit, int out_bytes,
                                                            int out_unit) {
   if (in_unit < in_bytes || out_unit < out_bytes) { return true; }
@@ -175,8 +175,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_rows(int in_bytes, int out_bytes,
 }
 
 /// The same where old elements are recalled to the shared rows, by accesses of `out_unit` bytes: the tiles of a
-/// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and odd
-/// shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
+/// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and
+/// odd shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_bytes, int out_bytes,
                                                                      int out_unit,
                                                                      fused_loads loads) {
@@ -194,14 +194,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_byte
     result.lanes = 16;
     result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
   }
-  // Whole words. 9 packed bytes to 4 99 and 95 %, 95 and 88 by 16 lanes, 82 and 78 by 64; 6 bytes to 8 99 and 96, 95 and
-  // 94 by one element a lane.
+  // Whole words. 9 packed bytes to 4 99 and 95 %, 95 and 88 by 16 lanes, 82 and 78 by 64; 6 bytes to 8 99 and 96, 95
+  // and 94 by one element a lane.
   if (out_unit == out_bytes && out_bytes >= 4 && in_bytes > 8 && in_bytes <= 16) {
     result.lanes = 32;
   }
   if (out_unit == 8 && in_bytes <= 8) { result.count = 2; }
-  // 17 bytes 64 and 61 %, 52 and 51 by single bytes, 72 and 68 by 16 lanes; 31 62 and 60, 42 and 41, 55 and 53; 18 80 and
-  // 77, 63 and 60, 72 and 70 by 8 lanes; 30 71 and 68, 47 and 45, 70 and 69.
+  // 17 bytes 64 and 61 %, 52 and 51 by single bytes, 72 and 68 by 16 lanes; 31 62 and 60, 42 and 41, 55 and 53; 18 80
+  // and 77, 63 and 60, 72 and 70 by 8 lanes; 30 71 and 68, 47 and 45, 70 and 69.
   if (out_unit < 4 && out_bytes > 16 && out_bytes % 4 != 0 &&
       packs_rows(in_bytes, out_bytes, true)) {
     return out_bytes % 2 == 0 ? fused_policy{16, 16, 1, 1, 128} : fused_policy{32, 8, 1, 1, 128};
@@ -213,8 +213,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_byte
     if (out_unit < 4 && out_bytes % 4 == 2) { return {32, 8, 2, 1, 128}; }
     if (out_unit < 4 && out_bytes % 2 == 1) { return {32, 16, 1, 1, 128}; }
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
-    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61, 56
-    // and 52 by 64 rows; and 12 bytes to 12 spilled.
+    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61,
+    // 56 and 52 by 64 rows; and 12 bytes to 12 spilled.
     if (in_bytes == 9 && out_bytes == 12 && out_unit >= 4) { return result; }
     return {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
   }

@@ -43,9 +43,9 @@ struct fused_shape {
   static constexpr bool whole_in = in_unit == in_bytes;
   static constexpr bool splits_out = out_unit < out_bytes;
   /// Whether old elements wait in the shared rows, and meet those of the input when these are stored there. Else
-  /// (`combines`) they wait in registers, and meet them when the rows are drained. Tiles that recall own whole elements:
-  /// one that starts at a sector would share an element with its neighbour where elements do not divide a sector, and
-  /// whoever is later would find the new element instead of the old one.
+  /// (`combines`) they wait in registers, and meet them when the rows are drained. Tiles that recall own whole
+  /// elements: one that starts at a sector would share an element with its neighbour where elements do not divide a
+  /// sector, and whoever is later would find the new element instead of the old one.
   static constexpr bool recalls =
       Kind == fusion::accumulate && recalls_to_shared(in_bytes, in_unit, out_bytes, out_unit);
   static constexpr bool combines = Kind == fusion::accumulate && !recalls;
@@ -64,7 +64,7 @@ struct fused_shape {
               : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
-  /// Rows of small packed elements are stored together, as whole words.
+  /// Rows of packed elements are stored together, as whole words.
   static constexpr bool packs =
       unit < bytes && bytes % 4 != 0 &&
       (recalls ? packs_rows(in_bytes, out_bytes, spans) : spans && bytes < 8);

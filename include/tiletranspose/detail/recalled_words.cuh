@@ -14,8 +14,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The old bytes of a tile's pieces on their way into the shared rows. Pieces may start inside of a word, shared rows do
-/// not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
+/// The old bytes of a tile's pieces on their way into the shared rows. Pieces may start inside of a word, shared rows
+/// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
 template <class Fused>
 struct recalled_words {
   static constexpr int bytes = Fused::word_bytes;
@@ -71,7 +71,8 @@ TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, 
   }
 }
 
-/// Loads the old bytes of a tile's pieces. At the ends of a matrix, where words may reach over them, it keeps them, too.
+/// Loads the old bytes of a tile's pieces. At the ends of a matrix, where words may reach over them, it keeps them,
+/// too.
 template <class Fused, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old,
                                          unsigned char* shared, const tile_target& target) {
