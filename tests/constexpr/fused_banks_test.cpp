@@ -160,3 +160,13 @@ TEST_CASE("fused banks: elements of several accesses", "[banks]") {
   check_kinds<item<4, 1>, item<4, 1>>();
   check_outputs<item<64, 4>>();
 }
+
+TEST_CASE("fused banks: rows of packed elements stored together", "[banks]") {
+  check_kinds<item<7, 1>, item<7, 1>>();
+  check_kinds<item<3, 1>, item<9, 1>>();
+  check_kinds<item<10, 2>, item<10, 2>>();
+  check_kinds<item<6, 2>, item<14, 2>>();
+  check_kinds<item<15, 1>, item<15, 1>>();
+  check_kinds<item<17, 1>, item<31, 1>>();
+  check_kinds<item<30, 2>, item<30, 2>>();
+}

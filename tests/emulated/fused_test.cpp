@@ -183,7 +183,34 @@ void check_starts(std::size_t cols, std::size_t rows) {
   }
 }
 
+struct without_default {
+  unsigned char byte;
+  explicit without_default(int value) : byte(static_cast<unsigned char>(value)) {}
+};
+
 }  // namespace
+
+TEST_CASE("fused: elements without a default constructor") {
+  constexpr std::size_t nx = 40, ny = 30;
+  tt::emulated_buffer<element<4>> in(nx * ny, 0);
+  tt::emulated_buffer<element<1>> out(nx * ny, 0);
+  fill(in), fill(out);
+  std::vector<element<1>> want(out.data(), out.data() + out.size());
+  for (std::size_t i = 0; i < nx * ny; ++i) {
+    element<1>& sum = want[i % nx * ny + i / nx];
+    sum.bytes[0] = static_cast<unsigned char>(sum.bytes[0] + in.data()[i].bytes[0]);
+  }
+  const tt::matrix_view<const element<4>> from{in.data(), ny, nx, nx};
+  const tt::matrix_view<without_default> to{reinterpret_cast<without_default*>(out.data()), nx, ny,
+                                            ny};
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(from).knows(to);
+  CHECK(tt::accumulate_transpose(to, from, [](const element<4>& v, const without_default& old) {
+          return without_default(v.bytes[0] + old.byte);
+        }) == cudaSuccess);
+  CHECK(std::memcmp(want.data(), out.data(), nx * ny) == 0);
+  CHECK(cpu::this_device().faults == 0);
+}
 
 TEST_CASE("fused: 1-byte elements") {
   check_calls<element<1>, element<1>>(768, 384);

@@ -132,6 +132,7 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   tt::accumulate_transpose(reinterpret_cast<packed<7>*>(bytes), in, 1, 1, add_parity{});
   tt::accumulate_transpose(reinterpret_cast<packed<4, 4>*>(bytes), in, 1, 1, add_parity{});
   tt::accumulate_transpose(reinterpret_cast<packed<8, 8>*>(bytes), in, 1, 1, add_parity{});
+  tt::accumulate_transpose(reinterpret_cast<packed<15>*>(bytes), in, 1, 1, add_parity{});
   if constexpr (sizeof(T) <= 16 && alignof(T) < 4 && alignof(T) < sizeof(T)) {
     widen<packed<9>>(bytes, in);
     widen<packed<10, 2>>(bytes, in);

@@ -17,11 +17,11 @@ constexpr int recall_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   if (Fused::out_unit >= 4) {
-    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 spilled with 4,
-    // 3 to 4 with 5.
+    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 and 8 to
+    // 8 spilled with 4, 3 to 4 with 5.
     if (Fused::out_unit == out && Fused::whole_in) { return 3; }
     if (Fused::out_unit == out && Fused::spans && out <= 8) {
-      return Fused::spans_whole && in > 8 ? 3 : 4;
+      return Fused::spans_whole && (in > 8 || in + out == 16) ? 3 : 4;
     }
     // Elements of several words. 3 bytes to 12 93 and 90; 87 and 84 with 4. 9 to 12 98 and 96; 96 and 93 with 4. 12 to
     // 12 99 and 94; 99 and 92 with 5. 48 to 48 100 and 96; 83 and 81 with 2; but 60 bytes spilled with 3.
@@ -30,10 +30,13 @@ constexpr int recall_blocks() {
     if (out > 56 && Fused::out_unit == 4) { return 2; }
     return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
   }
-  // Single bytes that an element is put together of take a register each. With 3 blocks of 256 threads 3 to 9 spilled;
-  // with 4 of 128 15 to 15 did, if the function takes a register for each byte.
+  // Rows that are stored together as many words, which take as many registers, and their old ones twice as many.
   if (out > 16 && Fused::packs) { return 2; }
-  if (out > 8) { return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs ? 2 : 1; }
+  // Single bytes that an element is put together of take a register each. With 3 blocks of 256 threads 3 to 9 spilled,
+  // with 2 bytes to 15; with 4 of 128 15 to 15 did, if the function takes a register for each byte.
+  if (out > 8) {
+    return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs && out < 15 ? 2 : 1;
+  }
   // Three bytes out: 3 to 3 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6. Words that hold nothing
   // else are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled; H200,
   // 2026-11-23: 94 and 97 % so, as by shifted words.
@@ -73,15 +76,11 @@ constexpr int fused_blocks() {
   }
   // Large elements.
   if (in + out > 16) { return 1; }
-  // Many accesses a thread, and packed elements of an odd size out: with 112, of 7 bytes, stores byte by byte spilled
-  // with 2 blocks.
-  constexpr int accesses = Fused::rows * Fused::cols / Fused::threads * (in / Fused::in_unit);
-  if (Fused::splits_out && out % 2 != 0 && accesses > 96) { return 1; }
   // Blocks of twice as many threads.
   if (Fused::threads == 512) {
     const bool narrows = Fused::shifts && !Fused::combines && out < in;
     if (narrows || (Fused::count == 1 && Fused::whole_in)) { return 3; }
-    return Fused::splits_out ? 1 : 2;
+    return 2;
   }
   // Elements in parts.
   if (Fused::splits_out || !Fused::whole_in) { return 2; }
@@ -91,11 +90,10 @@ constexpr int fused_blocks() {
   // Wide elements.
   if (in + out > 8) { return 3; }
   if (Fused::combines) {
-    // Added to wider elements; words to small ones; in rows that start anywhere, to as wide ones.
+    // Added to wider elements; words to small ones.
     const bool widens = in <= 2 && out > in;
     const bool narrows = in > 2 && out <= 2;
-    const bool alike = Fused::shifts && in == out;
-    return widens || narrows || alike ? 3 : 4;
+    return widens || narrows ? 3 : 4;
   }
   // Converted four rows at a time.
   if (Fused::micro_rows == 4 && !Fused::shifts && in != 2) { return 3; }

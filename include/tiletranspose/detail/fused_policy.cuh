@@ -92,10 +92,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool widens_packed(int in_bytes, int out_byt
 
 /// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-22, near 16384 x 16384. Rows
 /// of odd shapes that neighbours read too pass the L2 cache twice, which is what most of them wait for: the larger a
-/// tile, the fewer.
+/// tile, the fewer. `whole`: elements of both sides are single accesses.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
                                                                     int out_bytes,
-                                                                    fused_loads loads, bool large) {
+                                                                    fused_loads loads, bool whole,
+                                                                    bool large) {
   if (large) { return {256, 32, 8, 4, 512}; }
   const bool combines = kind == fusion::accumulate;
   const int stored = combines ? in_bytes : out_bytes;
@@ -105,7 +106,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   switch (loads) {
     case fused_loads::dealt:
       // Halves to bytes 84 %, floats to halves 90, to bytes 92.
-      if (kind == fusion::dual && in_bytes > out_bytes && in_bytes <= 4) {
+      if (in_bytes > out_bytes && in_bytes <= 4) {
         return {in_bytes == 4 * out_bytes ? 256 : 128, 32, 16 / in_bytes, 1, 512};
       }
       return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32,
@@ -154,7 +155,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   // Squares and odd shapes, 2026-11-23: floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt
   // out, 96.6 and 93.6 by 64 rows; 8 bytes 94.5 and 93.7, 95.2 and 92.1 by 64 columns; 16 bytes 94.1 and 94.3, 94.2 and
   // 92.5 by 32.
-  if (kind == fusion::transform && in_bytes == out_bytes) {
+  if (kind == fusion::transform && whole && in_bytes == out_bytes) {
     if (in_bytes == 4) { return {128, 64, 1, 1, 512}; }
     if (in_bytes == 8) { return {64, 32, 1, 1}; }
     if (in_bytes == 16) { return {32, 16, 1, 1}; }
@@ -179,11 +180,13 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_rows(int in_bytes, int out_bytes,
 /// odd shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_bytes, int out_bytes,
                                                                      int out_unit,
-                                                                     fused_loads loads) {
-  fused_policy result = tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, false);
+                                                                     fused_loads loads,
+                                                                     bool whole) {
+  fused_policy result =
+      tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, whole, false);
   if (loads != fused_loads::spanned) {
     // Floats 101 and 95 %; 100 and 95 by the tiles of a conversion, which need more registers.
-    if (in_bytes == 4 && out_bytes == 4) { return {64, 64, 1, 1}; }
+    if (whole && in_bytes == 4 && out_bytes == 4) { return {64, 64, 1, 1}; }
     return result;
   }
   // 3 bytes 93.5 and 83 %; 92 and 82 by 64 rows and 256 threads, 92 and 84 by 128 rows and 256 threads, 91 and 82 by 96
@@ -213,8 +216,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_byte
     if (out_unit < 4 && out_bytes % 4 == 2) { return {32, 8, 2, 1, 128}; }
     if (out_unit < 4 && out_bytes % 2 == 1) { return {32, 16, 1, 1, 128}; }
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
-    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, 9 to 9 65 and 61,
-    // 56 and 52 by 64 rows; and 12 bytes to 12 spilled.
+    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, and 12
+    // bytes to 12 spilled.
     if (in_bytes == 9 && out_bytes == 12 && out_unit >= 4) { return result; }
     return {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
   }

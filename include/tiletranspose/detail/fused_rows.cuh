@@ -10,7 +10,6 @@
 #include <tiletranspose/detail/fused_shape.cuh>
 #include <tiletranspose/detail/memory.cuh>
 #include <tiletranspose/detail/shuffle.cuh>
-#include <tiletranspose/detail/spanned_words.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -21,7 +20,8 @@ struct fused_memory {
   unsigned char* shared;
   unsigned char* copied;
   size_type copy_stride_bytes;
-  bool in_step;  ///< as the one of row_major_copy
+  bool
+      in_step;  ///< rows of the copy start as far from a vector's boundary as those of the input do
 
   TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
     return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);

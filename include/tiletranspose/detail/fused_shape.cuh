@@ -9,7 +9,6 @@
 
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/fused_policy.cuh>
-#include <tiletranspose/detail/memory.cuh>
 #include <tiletranspose/detail/packed_elements.cuh>
 #include <tiletranspose/detail/spanned_words.cuh>
 #include <tiletranspose/policy.cuh>
@@ -60,8 +59,9 @@ struct fused_shape {
   static constexpr bool deals = loads == fused_loads::dealt;
   static constexpr bool spans = loads == fused_loads::spanned;
   static constexpr fused_policy wanted =
-      recalls ? tuned_recall_policy(in_bytes, out_bytes, out_unit, loads)
-              : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, Large);
+      recalls
+          ? tuned_recall_policy(in_bytes, out_bytes, out_unit, loads, whole_in && !splits_out)
+          : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, whole_in && !splits_out, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of packed elements are stored together, as whole words.

@@ -92,11 +92,8 @@ struct gathered_bytes {
     __builtin_memcpy(&part, &value, 1);
     parts[at] = part;
   }
-  TILETRANSPOSE_FUNCTION T get(int at) const {
-    const auto part = static_cast<unsigned char>(parts[at]);
-    T value;
-    __builtin_memcpy(&value, &part, 1);
-    return value;
+  TILETRANSPOSE_FUNCTION const T& get(int at) const {
+    return reinterpret_cast<const T&>(parts[at]);
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
     packed_elements<T, Count, Unit> all;

@@ -9,9 +9,9 @@
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (recalled_words.cuh); or, small ones, in registers, while
-///   the shared rows take the elements of the input as they are, and the function meets both when it is their turn to be
-///   drained: `recalls_to_shared`;
+///   where the function finds them when the input is stored (recalled_words.cuh); or, where `recalls_to_shared` says
+///   so, in registers, while the shared rows take the elements of the input as they are, and the function meets both
+///   when it is their turn to be drained;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -23,7 +23,6 @@
 #include <tiletranspose/detail/settled.cuh>
 #include <tiletranspose/detail/tile_kernel.cuh>
 #include <tiletranspose/detail/tile_pieces.cuh>
-#include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
