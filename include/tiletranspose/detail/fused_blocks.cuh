@@ -17,8 +17,8 @@ constexpr int recall_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   if (Fused::out_unit >= 4) {
-    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 and 8 to
-    // 8 spilled with 4, 3 to 4 with 5.
+    // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 and 8 to 8
+    // spilled with 4, 3 to 4 with 5.
     if (Fused::out_unit == out && Fused::whole_in) { return 3; }
     if (Fused::out_unit == out && Fused::spans && out <= 8) {
       return Fused::spans_whole && (in > 8 || in + out == 16) ? 3 : 4;
@@ -78,8 +78,7 @@ constexpr int fused_blocks() {
   if (in + out > 16) { return 1; }
   // Blocks of twice as many threads.
   if (Fused::threads == 512) {
-    const bool narrows = Fused::shifts && !Fused::combines && out < in;
-    if (narrows || (Fused::count == 1 && Fused::whole_in)) { return 3; }
+    if ((Fused::shifts && out < in) || (Fused::count == 1 && Fused::whole_in)) { return 3; }
     return 2;
   }
   // Elements in parts.

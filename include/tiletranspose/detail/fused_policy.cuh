@@ -120,7 +120,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       // Bytes: 85 %; 76 by 8 x 8 elements.
       if (to_bytes) { return {128, 32, 8, 4}; }
       // 89 %; 87.5 by 128 rows and 256 threads.
-      if (!combines && in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
+      if (in_bytes == 2 && out_bytes == 1) { return {256, 32, 4, 4, 512}; }
       return {rows, combines && (out_bytes <= 2 || out_bytes > 4) ? 16 : 32, 4,
               combines && out_bytes == 2 ? 2 : 4};
     case fused_loads::vectors:
@@ -216,8 +216,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_recall_policy(int in_byte
     if (out_unit < 4 && out_bytes % 4 == 2) { return {32, 8, 2, 1, 128}; }
     if (out_unit < 4 && out_bytes % 2 == 1) { return {32, 16, 1, 1, 128}; }
     if (out_unit < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
-    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, and 12
-    // bytes to 12 spilled.
+    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, and
+    // 12 bytes to 12 spilled.
     if (in_bytes == 9 && out_bytes == 12 && out_unit >= 4) { return result; }
     return {32, in_bytes > 8 ? 32 : 16, spanned_count(in_bytes), 1};
   }

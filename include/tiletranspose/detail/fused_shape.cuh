@@ -97,7 +97,7 @@ struct fused_shape {
 
   /// Registers that old elements of as many bytes take on their way; where words are shifted together, two each.
   TILETRANSPOSE_HOST_DEVICE static constexpr int old_registers(int old_bytes) {
-    return combines || recalls ? old_bytes / (recalls && out_unit < 4 ? 2 : 4) : 0;
+    return Kind == fusion::accumulate ? old_bytes / (recalls && out_unit < 4 ? 2 : 4) : 0;
   }
 
   /// What follows from a policy.
