@@ -19,7 +19,7 @@
 #include <cuda.h>  // types of the driver's descriptor; its library is not needed
 #endif
 
-#include <tiletranspose/detail/bulk_copy.cuh>
+#include <tiletranspose/detail/core/bulk_copy.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -15,7 +15,7 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
-#include <tiletranspose/detail/shuffle.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 

@@ -6,8 +6,8 @@
 /// it from the architecture, the element and the alignment. Plain C++17.
 ///
 /// Kernels with other shapes keep their own numbers, with their figures, beside what plans them: boxes in
-/// detail/staged_plan.cuh, detail/sheared_plan.cuh and detail/turned_plan.cuh, rows in detail/row_plan.cuh, fused calls
-/// in detail/fused_policy.cuh, transposes in place in detail/swap_kernel.cuh and detail/rectangle.cuh.
+/// detail/panel/gathered_plan.cuh, detail/panel/word_shifted_plan.cuh and detail/panel/vectorised_plan.cuh, rows in detail/rows/row_plan.cuh, fused calls
+/// in detail/tile/fused_policy.cuh, transposes in place in detail/inplace/swap_kernel.cuh and detail/inplace/rectangle.cuh.
 
 #pragma once
 

@@ -24,8 +24,8 @@
     "tt: reverse.cuh launches kernels from the host; under NVRTC include tiletranspose/block_reverse.cuh"
 #endif
 
-#include <tiletranspose/detail/make_request.cuh>
-#include <tiletranspose/detail/reorient.cuh>
+#include <tiletranspose/detail/calls/reorient.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -8,7 +8,7 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
-#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/layout.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -16,7 +16,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/copy_async.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/tile_io.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

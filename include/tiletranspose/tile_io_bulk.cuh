@@ -26,7 +26,7 @@
 #pragma once
 
 #include <tiletranspose/bulk_view.cuh>
-#include <tiletranspose/detail/bulk_copy.cuh>
+#include <tiletranspose/detail/core/bulk_copy.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -31,12 +31,12 @@
 #include <type_traits>
 
 #include <tiletranspose/block_transpose.cuh>
-#include <tiletranspose/detail/fused_launch.cuh>
-#include <tiletranspose/detail/inplace.cuh>
-#include <tiletranspose/detail/launch.cuh>
-#include <tiletranspose/detail/make_request.cuh>
-#include <tiletranspose/detail/rectangle.cuh>
-#include <tiletranspose/detail/strip_launch.cuh>
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle.cuh>
+#include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
+#include <tiletranspose/detail/tile/fused_launch.cuh>
+#include <tiletranspose/detail/tile/strip_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -9,8 +9,8 @@
 
 #pragma once
 
-#include <tiletranspose/detail/divide.cuh>
-#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -17,8 +17,8 @@
 
 #pragma once
 
-#include <tiletranspose/detail/exchange.cuh>
-#include <tiletranspose/detail/memory.cuh>
+#include <tiletranspose/detail/core/exchange.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/tile.cuh>
 
@@ -298,7 +298,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 /// where N is odd, four rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
 /// number allows.
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
-/// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/exchange.cuh).
+/// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/core/exchange.cuh).
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void warp_blocked_to_striped(Group group, T (&items)[N]) {
   detail::exchange_items<true>(group, items);

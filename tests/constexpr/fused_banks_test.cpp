@@ -5,7 +5,7 @@
 // over for the warps of a tile, all shifts of dealt loads and many patterns of the rows' skews.
 
 #include <catch2/catch_test_macros.hpp>
-#include <tiletranspose/detail/fused_shape.cuh>
+#include <tiletranspose/detail/tile/fused_shape.cuh>
 
 using namespace tt::detail;
 using tt::request_ways;

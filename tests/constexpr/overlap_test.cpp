@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include <tiletranspose/detail/divide.cuh>
-#include <tiletranspose/detail/overlap.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/request/overlap.cuh>
 
 namespace {
 

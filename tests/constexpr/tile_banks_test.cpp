@@ -6,9 +6,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <tiletranspose/detail/row_kernel.cuh>
-#include <tiletranspose/detail/shapes.cuh>
-#include <tiletranspose/detail/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+#include <tiletranspose/detail/rows/row_kernel.cuh>
+#include <tiletranspose/detail/tile/shapes.cuh>
 #include <utility>
 
 using namespace tt::detail;

@@ -6,7 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <tiletranspose/detail/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 #include <vector>
 

@@ -8,7 +8,7 @@
 #include "cuda_on_cpu.hpp"
 #include "elements.hpp"
 
-#include <tiletranspose/detail/slab_launch.cuh>
+#include <tiletranspose/detail/inplace/slab_launch.cuh>
 
 #include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>

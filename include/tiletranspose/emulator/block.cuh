@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/shuffle.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/emulator/memory_map.cuh>
 #include <tiletranspose/emulator/recorder.cuh>
 

@@ -18,7 +18,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/shuffle.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/emulator/pricing.cuh>
 #include <tiletranspose/emulator/report.cuh>
 #include <tiletranspose/emulator/shadow.cuh>

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/machine.cuh>
+#include <tiletranspose/detail/core/machine.cuh>
 
 #include <cstddef>
 #include <cstdint>

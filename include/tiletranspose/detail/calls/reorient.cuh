@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// From a symmetry to launches. One that transposes is a transpose whose input rows, output rows or both run
+/// backwards: columns taken from the last to the first are output rows written from the last to the first.
+/// One that does not moves rows.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/detail/rows/row_launch.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The problem with its first row moved to where the last one is, and a stride that leads back.
+inline tile_problem run_backwards(tile_problem problem, symmetry s) {
+  if (reverses_rows(s)) {
+    const size_type to_last = (problem.ny - 1) * problem.in_stride_bytes;
+    if (problem.pointer_arrays) {
+      problem.in_batch_bytes += to_last;
+    } else {
+      problem.in = static_cast<const unsigned char*>(problem.in) + to_last;
+    }
+    problem.in_stride_bytes = size_type{0} - problem.in_stride_bytes;
+  }
+  if (reverses_cols(s)) {
+    const size_type to_last = (problem.nx - 1) * problem.out_stride_bytes;
+    if (problem.pointer_arrays) {
+      problem.out_batch_bytes += to_last;
+    } else {
+      problem.out = static_cast<unsigned char*>(problem.out) + to_last;
+    }
+    problem.out_stride_bytes = size_type{0} - problem.out_stride_bytes;
+  }
+  return problem;
+}
+
+inline row_problem make_rows(const transpose_request& request, symmetry s) {
+  const tile_problem problem = make_problem(request);
+  return {problem.in,
+          problem.out,
+          problem.in_stride_bytes,
+          problem.out_stride_bytes,
+          problem.in_batch_bytes,
+          problem.out_batch_bytes,
+          request.batch,
+          request.ny,
+          request.nx,
+          request.in_element,
+          problem.pointer_arrays,
+          reverses_rows(s),
+          reverses_cols(s)};
+}
+
+template <int ElementBytes, int Alignment>
+cudaError_t reorient_bytes(transpose_request request, symmetry s, cudaStream_t stream) {
+  const verdict answer = examine(request, s);
+  if (answer != verdict::go) { return status_of(answer); }
+  if (!transposes(s)) {
+    return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+  }
+  if (is_vector(request)) {  // an array, whatever its direction
+    const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
+    request.nx *= request.ny;
+    request.ny = 1;
+    request.in_stride = request.out_stride = request.nx;
+    return launch_rows<ElementBytes, Alignment>(
+        make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity), stream);
+  }
+  return transpose_problem<ElementBytes, Alignment>(run_backwards(make_problem(request), s),
+                                                    request.batch, stream);
+}
+
+/// Squares turn in two passes: they are transposed, and then flipped.
+template <int ElementBytes, int Alignment>
+cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
+                                   cudaStream_t stream) {
+  const verdict answer = examine_inplace(request, s);
+  if (answer != verdict::go) { return status_of(answer); }
+  if (transposes(s)) {
+    const cudaError_t status =
+        transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
+    if (status != cudaSuccess) { return status; }
+    s = compose(s, symmetry::transpose);
+  }
+  if (s == symmetry::identity) { return cudaSuccess; }
+  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Copies from global to shared memory that the thread does not wait for: `cp.async` where the architecture
+/// has it (8.0 and newer), through CUDA's pipeline primitives. Elsewhere, and on the CPU, a load and a store.
+
+#pragma once
+
+#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
+#include <cuda_pipeline_primitives.h>
+#endif
+
+#include <tiletranspose/detail/core/memory.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// False where a copy cannot run in the background. The CPU follows the path of the newer GPUs, so that
+/// what it counts is what they do.
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ < 800
+inline constexpr bool copies_async = false;
+#else
+inline constexpr bool copies_async = true;
+#endif
+
+/// Starts a copy of `Bytes` bytes; fewer than 4 cannot be copied in the background and are copied at once.
+/// Precondition: both addresses are multiples of Bytes.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global) {
+#if TILETRANSPOSE_ON_DEVICE
+  if constexpr (copies_async && Bytes >= 4) {
+    __pipeline_memcpy_async(shared, global, Bytes);
+  } else {
+    store_shared(shared, load_global<access_word_t<Bytes>>(global));
+  }
+#else
+  store_shared(shared, load_global<access_word_t<Bytes>>(global));
+#endif
+}
+
+/// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the rest of them meanwhile.
+TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)first, (void)end;
+  copy_async<16>(shared, global);
+#else
+  store_shared(shared, load_global_part<word16>(global, first, end));
+#endif
+}
+
+/// Closes the group of copies that this thread started since the last call; it may be empty.
+TILETRANSPOSE_FUNCTION void commit_copies() {
+#if TILETRANSPOSE_ON_DEVICE
+  __pipeline_commit();
+#endif
+}
+
+/// Waits until all but the `pending` youngest groups of this thread have arrived. Up to 8; more wait longer.
+TILETRANSPOSE_FUNCTION void wait_for_copies(unsigned pending) {
+#if TILETRANSPOSE_ON_DEVICE
+  __pipeline_wait_prior(pending);
+#endif
+  (void)pending;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,367 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Every access of a device function to memory goes through the functions of this file, on the GPU
+/// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
+/// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
+/// place in the source.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/machine.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+struct alignas(16) word16 {
+  unsigned x, y, z, w;
+};
+
+/// The type that one access of `Bytes` bytes moves.
+template <int Bytes>
+struct access_word;
+template <>
+struct access_word<1> {
+  using type = unsigned char;
+};
+template <>
+struct access_word<2> {
+  using type = unsigned short;
+};
+template <>
+struct access_word<4> {
+  using type = unsigned;
+};
+template <>
+struct access_word<8> {
+  using type = unsigned long long;
+};
+template <>
+struct access_word<16> {
+  using type = word16;
+};
+template <int Bytes>
+using access_word_t = typename access_word<Bytes>::type;
+
+/// Copies bytes between variables of a thread, such as the parts of an element and registers. NVRTC knows memcpy by
+/// that name alone; elsewhere it would take a header.
+TILETRANSPOSE_FUNCTION void copy_bytes(void* to, const void* from, size_type bytes) {
+#if defined(__CUDACC_RTC__)
+  memcpy(to, from, bytes);
+#else
+  __builtin_memcpy(to, from, bytes);
+#endif
+}
+
+template <class Word>
+TILETRANSPOSE_FUNCTION Word load(const void* address) {
+#if TILETRANSPOSE_ON_DEVICE
+  return *static_cast<const Word*>(address);
+#else
+  union room {  // for types without a default constructor
+    room() {}
+    Word word;
+  } result;
+  __builtin_memcpy(static_cast<void*>(&result), address, sizeof(Word));
+  return result.word;
+#endif
+}
+
+/// As many bytes as Word has, for types that cannot be assigned: of const members, say.
+template <class Word>
+struct alignas(Word) bytes_of {
+  unsigned char bytes[sizeof(Word)];
+};
+
+template <class Word>
+TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
+#if TILETRANSPOSE_ON_DEVICE
+  if constexpr (__is_assignable(Word&, const Word&)) {
+    *static_cast<Word*>(address) = word;
+  } else {
+    *static_cast<bytes_of<Word>*>(address) = reinterpret_cast<const bytes_of<Word>&>(word);
+  }
+#else
+  __builtin_memcpy(address, &word, sizeof(Word));
+#endif
+}
+
+/// Tells the compiler the address space, which it cannot see through a pointer that was itself loaded
+/// (batches of pointers); a generic access costs up to a third of the bandwidth (H200, 2026-11-21: 4-byte
+/// 16384 x 16384 by 4-byte accesses 70 % of cudaMemcpy generic).
+TILETRANSPOSE_FUNCTION void assume_global(const void* address) {
+#if TILETRANSPOSE_ON_DEVICE
+  __builtin_assume(__isGlobal(address));
+#endif
+  (void)address;
+}
+TILETRANSPOSE_FUNCTION void assume_shared(const void* address) {
+#if TILETRANSPOSE_ON_DEVICE
+  __builtin_assume(__isShared(address));
+#endif
+  (void)address;
+}
+
+#if !TILETRANSPOSE_ON_DEVICE
+
+/// False where an access must not be made, which only a machine that watches can tell. An access wider than
+/// a GPU's is announced with the width of those that it is made of.
+template <class Word>
+bool announce(access_kind kind, const void* address, access_site site) {
+  return running == nullptr || running->access(kind, address, sizeof(Word),
+                                               access_width(sizeof(Word), alignof(Word)), site);
+}
+
+/// Loads what has been announced: zeros in place of what must not be read.
+template <class Word>
+Word load_announced(access_kind kind, const void* address, access_site site) {
+  static_assert(sizeof(Word) <= max_element_bytes, "");
+  alignas(max_element_bytes) static constexpr unsigned char zeros[max_element_bytes] = {};
+  return load<Word>(announce<Word>(kind, address, site) ? address : zeros);
+}
+
+template <class Word>
+void store_announced(access_kind kind, void* address, const Word& word, access_site site) {
+  if (announce<Word>(kind, address, site)) { store(address, word); }
+}
+
+#endif
+
+/// The four accesses. Precondition of all: `address` is a multiple of sizeof(Word).
+template <class Word>
+TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
+  assume_global(address);
+  return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_global, address, site);
+#endif
+}
+template <class Word>
+TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word,
+                                         access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
+  assume_global(address);
+  store(address, word);
+#else
+  store_announced(access_kind::store_global, address, word, site);
+#endif
+}
+template <class Word>
+TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
+  assume_shared(address);
+  return load<Word>(address);
+#else
+  return load_announced<Word>(access_kind::load_shared, address, site);
+#endif
+}
+template <class Word>
+TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
+                                         access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
+  assume_shared(address);
+  store(address, word);
+#else
+  store_announced(access_kind::store_shared, address, word, site);
+#endif
+}
+
+/// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
+/// space to be known, so addresses may come out of integer arithmetic.
+template <class Word>
+TILETRANSPOSE_FUNCTION Word load_constant(const void* address,
+                                          access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)site;
+  if constexpr (sizeof(Word) == 16) {
+    const uint4 word = __ldg(static_cast<const uint4*>(address));
+    return {word.x, word.y, word.z, word.w};
+  } else {
+    return __ldg(static_cast<const Word*>(address));
+  }
+#else
+  return load_global<Word>(address, site);
+#endif
+}
+
+/// As load_constant, of words whose neighbours other blocks load at some other time: the L2 cache fetches all of the
+/// `Fetched` bytes, 128 or 256, that they lie in, so that these are read from memory at once. 0: just the words.
+template <class Word, int Fetched>
+TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
+                                               access_site site = access_site::at()) {
+  static_assert(Fetched == 0 || Fetched == 128 || Fetched == 256, "");
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
+  Word word;
+  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+        : "l"(address));
+  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+        : "l"(address));
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.u64 %0, [%1];" : "=l"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 256) {
+    asm("ld.global.nc.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(address));
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
+    asm("ld.global.nc.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address));
+  } else {
+    word = load_constant<Word>(address);
+  }
+  (void)site;
+  return word;
+#else
+  return load_constant<Word>(address, site);
+#endif
+}
+
+/// The same of memory that the kernel writes; 256 bytes for words of 16.
+template <class Word, int Fetched>
+TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
+                                             access_site site = access_site::at()) {
+  static_assert(Fetched == 0 || Fetched == 128 || (Fetched == 256 && sizeof(Word) == 16), "");
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
+  Word word;
+  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
+    asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(address)
+                 : "memory");
+  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
+    asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(address)
+                 : "memory");
+  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
+    asm volatile("ld.global.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
+  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
+    asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
+  } else {
+    word = load_global<Word>(address);
+  }
+  (void)site;
+  return word;
+#else
+  return load_global<Word>(address, site);
+#endif
+}
+
+/// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the rest of it
+/// meanwhile. Fetched: load_global_near. On the CPU only these bytes are read.
+template <class Word, int Fetched = 0>
+TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
+                                             access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+  (void)first, (void)end;
+  return load_global_near<Word, Fetched>(address, site);
+#else
+  Word word{};
+  const auto* const from = static_cast<const unsigned char*>(address) + first;
+  if (running == nullptr || running->access(access_kind::load_global, from,
+                                            static_cast<unsigned>(end - first), 1, site)) {
+    __builtin_memcpy(reinterpret_cast<unsigned char*>(&word) + first, from,
+                     static_cast<size_type>(end - first));
+  }
+  return word;
+#endif
+}
+
+/// The word boundary at or below an address.
+TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* address) {
+  return reinterpret_cast<const unsigned char*>(reinterpret_cast<size_type>(address) &
+                                                ~size_type{3});
+}
+
+/// The low bits of an address, enough to tell its place in a sector.
+TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
+  return static_cast<unsigned>(reinterpret_cast<size_type>(address));
+}
+
+/// Four bytes picked out of the eight of (low, high): byte i of the result is byte (selector >> 4 i) & 7.
+TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned selector) {
+#if TILETRANSPOSE_ON_DEVICE
+  return __byte_perm(low, high, selector);
+#else
+  const unsigned long long both = (static_cast<unsigned long long>(high) << 32) | low;
+  unsigned result = 0;
+  for (int i = 0; i < 4; ++i) {
+    result |= static_cast<unsigned>((both >> (8 * ((selector >> (4 * i)) & 7))) & 0xff) << (8 * i);
+  }
+  return result;
+#endif
+}
+
+/// The 32 bits of (low, high) that start at bit `shift` % 32 of low.
+TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsigned shift) {
+#if TILETRANSPOSE_ON_DEVICE
+  return __funnelshift_r(low, high, shift);
+#else
+  return static_cast<unsigned>(((static_cast<unsigned long long>(high) << 32) | low) >>
+                               (shift % 32));
+#endif
+}
+
+/// The `Bytes` bytes that start `shift` % Bytes bytes into two accesses of as many, 4, 8 or 16.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<Bytes>& low,
+                                                           const access_word_t<Bytes>& high,
+                                                           unsigned shift) {
+  constexpr int count = Bytes / 4;
+  unsigned words[2 * count];
+  copy_bytes(words, &low, Bytes);
+  copy_bytes(words + count, &high, Bytes);
+  // Moved down by whole words first, by half an access at most.
+  TILETRANSPOSE_UNROLL
+  for (int by = count / 2; by > 0; by /= 2) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i + by < 2 * count; ++i) {
+      words[i] = (shift & static_cast<unsigned>(4 * by)) == 0 ? words[i] : words[i + by];
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) { words[i] = funnel_shift(words[i], words[i + 1], 8 * shift); }
+  access_word_t<Bytes> result;
+  copy_bytes(&result, words, Bytes);
+  return result;
+}
+
+/// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
+TILETRANSPOSE_FUNCTION unsigned splice_word(unsigned before, unsigned after, int bit) {
+  const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);
+#if TILETRANSPOSE_ON_DEVICE
+  const unsigned mask = __funnelshift_lc(0u, ~0u, bits);
+#else
+  const unsigned mask = bits < 32 ? ~0u << bits : 0;
+#endif
+  return (before & ~mask) | (after & mask);
+}
+
+/// Puts words in order of which read[i] is number (i + turn) % Count, 2 or 4. Lanes read their words in such
+/// turns where they would meet in the same banks if all of them began with the first.
+template <class Word, unsigned Count>
+TILETRANSPOSE_FUNCTION void turn_back(const Word (&read)[Count], unsigned turn,
+                                      Word (&words)[Count]) {
+  static_assert(Count == 2 || Count == 4, "");
+  Word half[Count];
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < Count; ++i) {
+    half[i] = turn % 2 == 0 ? read[i] : read[(i + Count - 1) % Count];
+  }
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < Count; ++i) {
+    words[i] = Count == 2 || turn / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,304 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Elements that are moved together, and how they are read from shared memory where they need not lie at multiples of
+/// their size.
+
+#pragma once
+
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// `Count` elements that are moved together, `Unit` bytes at a time.
+template <class T, int Count, int Unit>
+struct packed_elements {
+  static constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char memory[bytes];
+
+  TILETRANSPOSE_FUNCTION const T& get(int at) const {
+    return reinterpret_cast<const T&>(memory[at * sizeof(T)]);
+  }
+  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
+    __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
+  }
+  TILETRANSPOSE_FUNCTION const packed_elements& packed() const { return *this; }
+  /// Fetched: load_constant_near.
+  template <int Fetched = 0>
+  TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
+    take([&](int i) { return load_constant_near<access_word_t<Unit>, Fetched>(address + i); });
+  }
+  /// From memory that the kernel writes. Fetched: load_global_near.
+  template <int Fetched = 0>
+  TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
+    take([&](int i) { return load_global_near<access_word_t<Unit>, Fetched>(address + i); });
+  }
+  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
+    take([&](int i) { return load_shared<access_word_t<Unit>>(shared + i); });
+  }
+  TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < bytes; i += Unit) {
+      access_word_t<Unit> word;
+      __builtin_memcpy(&word, memory + i, Unit);
+      store_shared(shared + i, word);
+    }
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < bytes; i += Unit) {
+      access_word_t<Unit> word;
+      __builtin_memcpy(&word, memory + i, Unit);
+      store_global(address + i, word);
+    }
+  }
+
+ private:
+  /// load(i): the access from byte i on.
+  template <class Load>
+  TILETRANSPOSE_FUNCTION void take(Load load) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < bytes; i += Unit) {
+      const access_word_t<Unit> word = load(i);
+      __builtin_memcpy(memory + i, &word, Unit);
+    }
+  }
+};
+
+/// `word` with its byte `At` replaced by the lowest byte of `byte`. The compiler need not clear what lies above that
+/// one first, as it does for permutes and shifts: four instructions instead of seven for a word of bytes (nvcc 13.0).
+template <int At>
+TILETRANSPOSE_FUNCTION unsigned insert_byte(unsigned word, unsigned byte) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned result;
+  asm("bfi.b32 %0, %1, %2, %3, 8;" : "=r"(result) : "r"(byte), "r"(word), "n"(8 * At));
+  return result;
+#else
+  return (word & ~(0xFFu << (8 * At))) | (byte & 0xFFu) << (8 * At);
+#endif
+}
+
+/// Bytes that are computed one by one and then moved together.
+template <class T, int Count, int Unit>
+struct gathered_bytes {
+  unsigned parts[Count];
+
+  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
+    unsigned char part;
+    __builtin_memcpy(&part, &value, 1);
+    parts[at] = part;
+  }
+  TILETRANSPOSE_FUNCTION const T& get(int at) const {
+    return reinterpret_cast<const T&>(parts[at]);
+  }
+  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
+    packed_elements<T, Count, Unit> all;
+    all.load_from_shared(shared);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; ++i) { parts[i] = all.memory[i]; }
+  }
+  TILETRANSPOSE_FUNCTION packed_elements<T, Count, Unit> packed() const {
+    packed_elements<T, Count, Unit> result;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; i += 4) {
+      const unsigned low = insert_byte<1>(parts[i], parts[i + 1]);
+      const unsigned word = insert_byte<3>(insert_byte<2>(low, parts[i + 2]), parts[i + 3]);
+      __builtin_memcpy(result.memory + i, &word, 4);
+    }
+    return result;
+  }
+};
+
+/// What `Count` elements that are computed one by one are gathered in.
+template <class T, int Count, int Unit, bool InWords = sizeof(T) == 1 && Count % 4 == 0>
+struct gathering {
+  using type = packed_elements<T, Count, Unit>;
+};
+template <class T, int Count, int Unit>
+struct gathering<T, Count, Unit, true> {
+  using type = gathered_bytes<T, Count, Unit>;
+};
+template <class T, int Count, int Unit>
+using gathered_elements = typename gathering<T, Count, Unit>::type;
+
+/// Consecutive threads that read `Bytes` bytes each, which fill all banks once where they follow each other: a *group*.
+template <int Bytes>
+inline constexpr unsigned bank_group = 128 / Bytes;
+
+/// The word that a thread reads first of the `Bytes` bytes from byte `from` of shared memory on: consecutive lanes,
+/// whose bytes follow each other, read the same word of theirs until they have seen every bank, those after them the
+/// next one. Threads of other rows find their words in the same order, wherever they start.
+template <int Bytes, int WordBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned word_turn(unsigned thread, unsigned from) {
+  return (thread / bank_group<Bytes> - from / WordBytes) % (Bytes / WordBytes);
+}
+
+/// How far from the first word the one lies that a thread reads in turn `turn`, `first` being its word_turn.
+template <int Bytes, int WordBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned turn_offset(unsigned first, unsigned turn) {
+  return (turn + first) % (Bytes / WordBytes) * WordBytes;
+}
+/// Where that is in shared memory, for the proofs.
+template <int Bytes, int WordBytes>
+constexpr unsigned word_in_turn(unsigned thread, unsigned from, unsigned turn) {
+  return from / WordBytes * WordBytes +
+         turn_offset<Bytes, WordBytes>(word_turn<Bytes, WordBytes>(thread, from), turn);
+}
+
+/// The banks, a bit each, that a group of threads reads in a turn, whose bytes follow each other from `from` on.
+template <int Bytes, int WordBytes>
+constexpr unsigned banks_of_group(unsigned group, unsigned from, unsigned turn) {
+  unsigned banks = 0;
+  for (unsigned lane = 0; lane < bank_group<Bytes>; ++lane) {
+    const unsigned own = from + lane * Bytes;
+    const unsigned word =
+        word_in_turn<Bytes, WordBytes>(group * bank_group<Bytes> + lane, own, turn) / 4;
+    for (unsigned w = 0; w < WordBytes / 4; ++w) { banks |= 1u << (word + w) % 32; }
+  }
+  return banks;
+}
+
+/// True where the groups that are served together take a bank each of all that there are, whatever word each of them
+/// begins with: then they never meet, wherever the bytes of each of them lie. That these begin `Bytes` bytes later
+/// makes every thread read what the next one of its group did.
+template <int Bytes, int WordBytes>
+constexpr bool turns_share_banks(unsigned end) {
+  for (unsigned turn = 0; turn < Bytes / WordBytes; ++turn) {
+    for (unsigned from = 0; from < end; from += WordBytes) {
+      unsigned all = 0;
+      for (unsigned group = 0; group < Bytes / WordBytes; ++group) {
+        const unsigned banks = banks_of_group<Bytes, WordBytes>(group, from, turn);
+        if (banks != banks_of_group<Bytes, WordBytes>(group, 0, turn)) { return false; }
+        all |= banks;
+      }
+      if (all != ~0u) { return false; }
+    }
+  }
+  return true;
+}
+static_assert(turns_share_banks<16, 4>(16) && turns_share_banks<16, 8>(16) &&
+                  turns_share_banks<8, 4>(8),
+              "words that are read in turns must not conflict");
+
+/// Conflict ways of threads that read `Bytes` bytes each in turns, or at once, where as many as `row_threads` of them
+/// read a row: groups do not meet, and neither does what a group reads of one row, so that it is the rows that a group
+/// reads which may.
+template <int Bytes>
+constexpr int turn_ways(int row_threads) {
+  constexpr int group = bank_group<Bytes>;
+  return row_threads % group == 0   ? 1
+         : group % row_threads == 0 ? group / row_threads
+                                    : (group - 2) / row_threads + 2;
+}
+
+/// Where the first and the last access lie of those that hold the `Bytes` bytes from byte `from` on.
+template <int Bytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned first_access(unsigned from) {
+  return from / Bytes * Bytes;
+}
+template <int Bytes>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned last_access(unsigned from) {
+  return (from + Bytes - 1) / Bytes * Bytes;
+}
+/// Conflict ways of these accesses of lanes whose bytes follow each other, wherever they begin.
+template <int Bytes>
+constexpr int access_ways() {
+  int worst = 0;
+  for (unsigned from = 0; from < Bytes; ++from) {
+    const auto first = [=](int lane) -> long long {
+      return first_access<Bytes>(from + lane * Bytes);
+    };
+    const auto last = [=](int lane) -> long long {
+      return last_access<Bytes>(from + lane * Bytes);
+    };
+    worst = larger(worst, larger(request_ways(first, Bytes), request_ways(last, Bytes)));
+  }
+  return worst;
+}
+static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
+              "accesses that hold what lanes read must not conflict");
+
+/// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
+template <int Bytes>
+constexpr int next_word_ways(int row_threads) {
+  return Bytes / 4 * turn_ways<Bytes>(row_threads);
+}
+
+/// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `Unit` and maybe of no
+/// more, `further` one of 16. Whole words are read in turns; what may begin inside of one is shifted together from the
+/// two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and
+/// one more behind them.
+/// Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
+template <int Bytes, int Unit, bool InWords = (Unit >= 4)>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
+                                                        unsigned further, unsigned thread) {
+  static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "");
+  if constexpr (Unit >= Bytes) {
+    return load_shared<access_word_t<Bytes>>(shared + from + further);
+  } else if constexpr (!InWords) {
+    const auto low =
+        load_shared<access_word_t<Bytes>>(shared + first_access<Bytes>(from) + further);
+    const auto high =
+        load_shared<access_word_t<Bytes>>(shared + last_access<Bytes>(from) + further);
+    return shift_together<Bytes>(low, high, from);
+  } else {
+    constexpr int word_bytes = larger(Unit, 4);
+    constexpr unsigned count = Bytes / word_bytes;
+    using word = access_word_t<word_bytes>;
+    const unsigned char* const first = shared + from / word_bytes * word_bytes;
+    const unsigned turned = word_turn<Bytes, word_bytes>(thread, from);
+    word read[count], back[count], words[count + 1];
+    TILETRANSPOSE_UNROLL
+    for (unsigned turn = 0; turn < count; ++turn) {
+      read[turn] =
+          load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
+    }
+    turn_back(read, turned, back);
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
+    if constexpr (Unit < 4) {
+      if (from % 4 != 0) {
+        words[count] = load_shared<word>(first + Bytes + further);
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < count; ++i) {
+          words[i] = funnel_shift(words[i], words[i + 1], 8 * from);
+        }
+      }
+    }
+    access_word_t<Bytes> result;
+    __builtin_memcpy(&result, words, Bytes);
+    return result;
+  }
+}
+
+/// `Count` elements that are moved by the widest access that their size allows or, where an element is
+/// several accesses, one of those at a time.
+template <class T, int Count, int Unit>
+using vector_of =
+    packed_elements<T, Count,
+                    (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
+
+/// `Count` elements, as read_shared reads bytes, or fewer bytes than a word's by their accesses.
+template <class T, int Count, int Unit>
+TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
+                                                               unsigned from, unsigned further,
+                                                               unsigned thread) {
+  constexpr int bytes = Count * static_cast<int>(sizeof(T));
+  vector_of<T, Count, Unit> result;
+  if constexpr (Unit >= bytes || bytes < 4) {
+    packed_elements<T, Count, Unit> parts;
+    parts.load_from_shared(shared + from + further);
+    __builtin_memcpy(result.memory, parts.memory, bytes);
+  } else {
+    const auto all = read_shared<bytes, Unit>(shared, from, further, thread);
+    __builtin_memcpy(result.memory, &all, bytes);
+  }
+  return result;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launches of step 3 of a rectangle in place, rectangle_columns.cuh: how wide bands are, and where they are held.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_columns.cuh>
+#include <tiletranspose/detail/rows/row_launch.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Blocks that share a multiprocessor's memory: one waits while the other reads or writes. H200, 2026-11-22, % of
+/// cudaMemcpyAsync with 1, 2 and 4, floats: 16411 x 16381 33.0, 34.5, 30.5, 131072 x 2048 35.9, 35.3, 30.4.
+inline constexpr int column_blocks = 2;
+
+template <bool Undo, int Unit, bool Runs = false>
+__global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
+    column_kernel(const __grid_constant__ column_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_columns<Undo, Unit, Runs>(static_block<column_threads>{}, tiletranspose_dynamic_shared,
+                                 arguments, blockIdx.x);
+}
+
+/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of runs, `rows` are the slabs.
+struct rectangle_problem {
+  unsigned char* data;
+  unsigned char* scratch;
+  size_type scratch_bytes;
+  size_type rows;
+  size_type cols;
+  bool undo;  ///< the matrix has as many rows as the grid has columns
+};
+
+/// Bytes of a band's rows in scratch memory: the least that a caller must have for each row. H200, 2026-11-22, % of
+/// cudaMemcpyAsync with 64, 128 and 256: 2097143 x 127 floats 10.6, 14.8, 18.6, 1048573 x 255 10.4, 14.5, 18.4.
+inline constexpr size_type band_bytes = 128;
+/// Scratch that stays in the L2 cache beside what passes through it. H200, 2026-11-22, % of cudaMemcpyAsync with 12,
+/// 24, 48 and 96 MB: 14600 x 14700 elements of 16 bytes 17.4, 18.7, 19.6, 20.5, 14700 x 14600 15.2, 16.3, 16.7, 16.9.
+inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
+/// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
+/// and 48 KB: 2097143 x 127 floats 13.7, 14.8, 14.8.
+inline constexpr size_type scratch_tile_bytes = 24 * 1024;
+/// The same where tiles may be read at a slant: of more rows than they have, the fewer the taller they are.
+inline constexpr size_type slanted_tile_bytes = 96 * 1024;
+
+/// What a device offers to a kernel.
+struct device_limits {
+  int shared_of_block = 0;
+  int shared_of_multiprocessor = 0;
+  int multiprocessors = 0;
+  int starts_together = 0;  ///< knows cooperative launches
+};
+
+inline cudaError_t ask_device(device_limits& limits) {
+  int device = 0;
+  cudaError_t status = cudaGetDevice(&device);
+  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
+    if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&value, attribute, device); }
+  };
+  ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
+  ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
+  limits.shared_of_block = static_cast<int>(most_shared_bytes());
+  return status;
+}
+
+/// Bands of columns and their tiles.
+struct column_plan {
+  size_type unit = 1;        ///< bytes
+  size_type band_bytes = 0;  ///< of a row of a band
+  size_type tile_rows = 1;
+  size_type tile_pitch = 0;   ///< bytes
+  size_type blocks = 0;       ///< that run at once; 0: columns pass through scratch memory
+  size_type spare_bytes = 0;  ///< of shared memory, around the tile
+  bool squares = false;       ///< are transposed on the way
+  bool shifts = false;        ///< see shifted_tile
+
+  size_type shared_bytes() const { return tile_rows * tile_pitch + spare_bytes; }
+  size_type band_tiles(const rectangle& grid) const { return divide_up(grid.rows, tile_rows); }
+  size_type bands(const rectangle& grid, size_type element) const {
+    return divide_up(grid.cols * element, band_bytes);
+  }
+
+  column_plan() = default;
+  /// Bands of up to `wanted` bytes or one unit, tiles of up to `most` bytes. `narrow` divides elements and
+  /// addresses, `wide` rows of squares and addresses.
+  column_plan(const rectangle& grid, bool with_squares, size_type element, size_type narrow,
+              size_type wide, size_type wanted, size_type most) {
+    const size_type square_bytes = grid.common * element;
+    const size_type slanted = smaller(wanted, widest_slanted_bytes);
+    const bool single = narrow < 4 && narrow == element;  // elements that squares slant
+    squares = with_squares && square_bytes <= (single ? slanted : wanted);
+    unit = squares ? narrow : wide;
+    const bool slants = squares ? single : unit < 4;
+    if (slants) { wanted = slanted; }
+    const size_type step = squares ? square_bytes : unit;
+    band_bytes = smaller(larger<size_type>(smaller(wanted, column_threads * unit) / step, 1) * step,
+                         grid.cols * element);
+    shifts = slants && !squares && square_bytes >= band_bytes;
+    // Squares in shared memory are read across.
+    tile_pitch = shifts    ? shifted_pitch
+                 : slants  ? slanted_pitch
+                 : squares ? band_bytes + unit
+                           : band_bytes;
+    spare_bytes = slants && !shifts ? slanted_spare_bytes : 0;
+    limit_rows(grid, (most - spare_bytes) / tile_pitch);
+  }
+
+  /// At most so many rows a tile; whole squares in any case.
+  void limit_rows(const rectangle& grid, size_type most) {
+    const size_type step = squares ? grid.common : 1;
+    tile_rows = smaller<size_type>(larger<size_type>(most / step, 1) * step, grid.rows);
+  }
+};
+
+/// Bands wider than widest_band_bytes pay where so many of them are under way at once.
+inline constexpr size_type many_bands = 6;
+
+/// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes. Either kernel may be the one
+/// that moves them.
+template <class Kernel>
+cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
+                          size_type narrow, size_type wide, size_type widest,
+                          Kernel* const (&kernels)[2], const device_limits& limits,
+                          column_plan& plan) {
+  plan = column_plan();
+  if (limits.starts_together == 0) { return cudaSuccess; }
+  constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
+  const size_type most =
+      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved,
+              static_cast<size_type>(limits.shared_of_block));
+  size_type blocks = ~size_type{0};
+  for (Kernel* const kernel : kernels) {
+    cudaError_t status = allow_shared_bytes(kernel, most);
+    int resident = 0;
+    if (status == cudaSuccess) {
+      status =
+          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, column_threads, most);
+    }
+    if (status != cudaSuccess) { return status; }
+    blocks = smaller(
+        blocks, static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors));
+  }
+  for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
+    column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
+    const size_type bands_at_once = bytes > widest_band_bytes ? many_bands : 1;
+    if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
+      continue;
+    }
+    // Where there is room for many bands, a fifth of it is worth more as the cache of sectors that two of them
+    // share: 16381 x 16411 floats 55 % instead of 50. And no fewer tiles than blocks, if they have enough rows.
+    const size_type bands = found.bands(grid, element);
+    const size_type fair = larger<size_type>(divide_up(grid.rows * bands, blocks), 64);
+    const size_type rows =
+        2 * found.band_tiles(grid) <= blocks ? found.tile_rows * 4 / 5 : found.tile_rows;
+    found.limit_rows(grid, smaller(fair, rows));
+    if (found.band_tiles(grid) > blocks) { continue; }
+    found.blocks = smaller(blocks, bands * found.band_tiles(grid));
+    plan = found;
+    return cudaSuccess;
+  }
+  return cudaSuccess;
+}
+
+/// As start(), of blocks that wait for each other: all of them run at once.
+template <class Kernel>
+cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
+                           void** arguments, cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+                                     dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
+                                     stream);
+}
+
+/// Step 3, and step 2 where the plan says so. The grid's elements are runs where `runs` is not null.
+template <class Kernel>
+cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
+                           size_type element, const column_plan& plan, Kernel* kernel,
+                           const run_layout* runs, cudaStream_t stream) {
+  const auto count = [](size_type value) { return static_cast<unsigned>(value); };
+  const size_type row_bytes = problem.cols * element;
+  const size_type band_tiles = plan.band_tiles(grid);
+  column_arguments arguments{};
+  arguments.data = problem.data;
+  arguments.data_pitch = row_bytes;
+  arguments.grid = grid;
+  arguments.band_units = count(plan.band_bytes / plan.unit);
+  arguments.square_units = divider(grid.common * element / plan.unit);
+  arguments.parts = divider(larger<size_type>(element / plan.unit, 1));
+  arguments.tile_rows = count(plan.tile_rows);
+  arguments.tile_pitch = count(plan.tile_pitch);
+  arguments.band_tiles = divider(band_tiles);
+  arguments.lines = column_threads / arguments.band_units;
+  arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
+  arguments.squares = plan.squares;
+  arguments.shifts = plan.shifts;
+  if (runs != nullptr) { arguments.runs = *runs; }
+  void* pointers[] = {&arguments};
+  if (plan.blocks != 0) {
+    const size_type bands = plan.bands(grid, element);
+    const size_type misaligned = reinterpret_cast<size_type>(problem.scratch) % sizeof(unsigned);
+    arguments.arrived = reinterpret_cast<unsigned*>(
+        problem.scratch + (misaligned == 0 ? 0 : sizeof(unsigned) - misaligned));
+    arguments.source = problem.data;
+    arguments.source_pitch = row_bytes;
+    arguments.units = count(row_bytes / plan.unit);
+    arguments.tiles = count(bands * band_tiles);
+    arguments.blocks = count(plan.blocks);
+    const cudaError_t status =
+        cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream);
+    return status != cudaSuccess ? status
+                                 : start_together(kernel, plan.blocks, column_threads,
+                                                  plan.shared_bytes(), pointers, stream);
+  }
+  const cudaError_t allowed = allow_shared_bytes(kernel, plan.shared_bytes());
+  if (allowed != cudaSuccess) { return allowed; }
+  const size_type held = problem.scratch_bytes / problem.rows;  // bytes of a row, at least a band's
+  const size_type cached = cached_scratch_bytes / problem.rows;
+  const size_type step =
+      smaller(held, larger(cached, plan.band_bytes)) / plan.band_bytes * plan.band_bytes;
+  arguments.source = problem.scratch;
+  for (size_type first = 0; first < row_bytes; first += step) {
+    const size_type bytes = smaller(row_bytes - first, step);
+    arguments.first_unit = count(first / plan.unit);
+    arguments.units = count(bytes / plan.unit);
+    arguments.source_pitch = bytes;
+    arguments.tiles = count(divide_up(bytes, plan.band_bytes) * band_tiles);
+    arguments.blocks = arguments.tiles;
+    cudaError_t status = copy_rows(problem.scratch, bytes, problem.data + first, row_bytes, bytes,
+                                   problem.rows, stream);
+    if (status != cudaSuccess) { return status; }
+    status = start(kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,366 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has.
+///
+/// What each amount buys, for a matrix of s bytes; every pass reads and writes s bytes of DRAM:
+///
+/// | scratch | passes |
+/// |---|---|
+/// | s | 2: transposed into the scratch, copied back |
+/// | less | 2: slabs, columns (slab_kernel.cuh), where elements have runs that start on 16 bytes, but for is_swift |
+/// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
+///
+/// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
+/// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
+/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once, or move
+/// through scratch memory where they are longer than that.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/inplace/column_launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_rows.cuh>
+#include <tiletranspose/detail/inplace/rectangle_squares.cuh>
+#include <tiletranspose/detail/inplace/slab_launch.cuh>
+#include <tiletranspose/detail/inplace/square.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <bool Undo, int ElementBytes, int Unit>
+__global__ void __launch_bounds__(shuffle_threads)
+    shuffle_kernel(const __grid_constant__ shuffle_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  shuffle_rows<Undo, ElementBytes, Unit>(static_block<shuffle_threads>{},
+                                         tiletranspose_dynamic_shared, arguments, blockIdx.x);
+}
+
+template <bool Undo, int ElementBytes, int Unit>
+__global__ void __launch_bounds__(column_threads)
+    long_row_kernel(const __grid_constant__ long_row_arguments arguments) {
+  shuffle_long_row<Undo, ElementBytes, Unit>(arguments,
+                                             size_type{blockIdx.x} * column_threads + threadIdx.x);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(2 * Shape::threads)
+    squares_kernel(const __grid_constant__ squares_arguments arguments) {
+  __shared__ __align__(16) unsigned char shared[2 * Shape::shared_bytes];
+  swap_tiles<Shape>(static_block<2 * Shape::threads>{}, shared, arguments.square(blockIdx.x),
+                    arguments.pair(blockIdx.x));
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(2 * Shape::threads,
+                                  resident_blocks(2 * Shape::threads, smaller(Shape::blocks, 2)))
+    square_chunks_kernel(const __grid_constant__ squares_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
+                     arguments.square(blockIdx.x), arguments.pair(blockIdx.x));
+}
+
+template <class T, class Tile, int Threads>
+__global__ void __launch_bounds__(Threads)
+    square_views_kernel(const __grid_constant__ squares_arguments arguments) {
+  __shared__ typename Tile::storage storage[2];
+  swap_views<T, Tile>(static_block<Threads>{}, storage, arguments.square(blockIdx.x),
+                      arguments.pair(blockIdx.x));
+}
+
+/// Shared memory of a block that takes short rows. H200, 2026-11-22, % of cudaMemcpyAsync with 16, 32 and 64 KB:
+/// 120011 x 1021 floats 26.2, 26.4, 26.2.
+inline constexpr size_type shuffle_block_bytes = 32 * 1024;
+
+/// The smallest scratch for a matrix: one band, which the longest row fits, too; or all
+/// of it, where that is less or where a side is too long for 32-bit arithmetic.
+inline size_type least_scratch(size_type nx, size_type ny, size_type element) {
+  const size_type longer = larger(nx, ny);
+  const size_type shorter = smaller(nx, ny);
+  const size_type band_cols = larger<size_type>(band_bytes / element, 1);
+  const bool whole = shorter <= band_cols || longer >= size_type{1} << 31;
+  return (whole ? shorter : band_cols) * longer * element;
+}
+
+/// True where `rows` rows fit the shared memory of a block.
+inline bool fits_block(const device_limits& limits, const rectangle& grid, size_type rows,
+                       size_type element) {
+  return rows * grid.cols * element + max_access_bytes <=
+         static_cast<size_type>(limits.shared_of_block);
+}
+
+/// Step 1 on all rows: in shared memory where a row fits it, else through scratch memory. Step 2, too, where
+/// g rows fit.
+template <bool Undo, int ElementBytes, int Unit>
+cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid, bool squares,
+                            const device_limits& limits, cudaStream_t stream) {
+  constexpr size_type parts = ElementBytes / Unit;
+  const size_type row_bytes = problem.cols * ElementBytes;
+  const size_type least_rows = squares ? grid.common : 1;
+  if (fits_block(limits, grid, least_rows, ElementBytes)) {
+    shuffle_arguments arguments{};
+    arguments.data = problem.data;
+    arguments.grid = grid;
+    arguments.squares = squares;
+    arguments.block_rows = static_cast<unsigned>(
+        smaller(problem.rows,
+                larger<size_type>(shuffle_block_bytes / row_bytes / least_rows, 1) * least_rows));
+    // Eight elements or more a thread: the first of a row takes some time to find.
+    size_type team = shuffle_threads;
+    while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
+    arguments.team = static_cast<unsigned>(team);
+    // A thread takes a unit of every `team`-th, or a word.
+    const size_type skipped =
+        gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
+    arguments.step = row_walk::step(grid, static_cast<unsigned>(skipped));
+    arguments.one = row_walk::step(grid, 1);
+    arguments.word =
+        row_walk::step(grid, static_cast<unsigned>(team * larger<size_type>(4 / ElementBytes, 1)));
+    const size_type shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
+    const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
+    const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+    if (status != cudaSuccess) { return status; }
+    void* pointers[] = {&arguments};
+    return start(kernel, divide_up(problem.rows, arguments.block_rows), shuffle_threads,
+                 shared_bytes, pointers, stream);
+  }
+
+  long_row_arguments arguments{};
+  arguments.scratch = problem.scratch;
+  arguments.data = problem.data;
+  arguments.grid = grid;
+  const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
+  const size_type together = larger<size_type>(held, 1);
+  for (size_type row = 0; row < problem.rows; row += together) {
+    arguments.first_row = static_cast<unsigned>(row);
+    arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
+    unsigned char* const data = problem.data + row * row_bytes;
+    const size_type bytes = arguments.rows * row_bytes;
+    cudaError_t status = cudaSuccess;
+    if (Undo) {
+      status = cudaMemcpyAsync(problem.scratch, data, bytes, cudaMemcpyDeviceToDevice, stream);
+      if (status != cudaSuccess) { return status; }
+    }
+    void* pointers[] = {&arguments};
+    status = start(&long_row_kernel<Undo, ElementBytes, Unit>,
+                   divide_up(bytes / Unit, column_threads), column_threads, 0, pointers, stream);
+    if (status != cudaSuccess) { return status; }
+    if (!Undo) {
+      status = cudaMemcpyAsync(data, problem.scratch, bytes, cudaMemcpyDeviceToDevice, stream);
+      if (status != cudaSuccess) { return status; }
+    }
+  }
+  return cudaSuccess;
+}
+
+template <class Kernel>
+cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, const rectangle& grid,
+                          size_type element, int side, int threads, size_type shared_bytes,
+                          cudaStream_t stream) {
+  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+  if (status != cudaSuccess) { return status; }
+  squares_arguments arguments{problem.data,
+                              problem.cols * element,
+                              grid.common * element,
+                              grid.common,
+                              pair_order(divide_up(grid.common, side)),
+                              {problem.data, problem.data + problem.rows * problem.cols * element},
+                              divider(),
+                              divider(grid.wide)};
+  const size_type square_blocks = arguments.order.blocks();
+  arguments.pairs = divider(square_blocks);
+  void* pointers[] = {&arguments};
+  // As many rows of squares at a time as one launch can take: all but of tens of gigabytes of small squares.
+  const size_type together = larger<size_type>(max_blocks / (square_blocks * grid.wide), 1);
+  for (size_type done = 0; done < grid.tall; done += together) {
+    arguments.data = problem.data + done * grid.common * arguments.pitch;
+    const size_type squares = smaller<size_type>(grid.tall - done, together) * grid.wide;
+    const cudaError_t started =
+        start(kernel, square_blocks * squares, threads, shared_bytes, pointers, stream);
+    if (started != cudaSuccess) { return started; }
+  }
+  return cudaSuccess;
+}
+
+/// Step 2 by itself: its own inverse.
+template <int ElementBytes, int Unit>
+cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& grid,
+                           cudaStream_t stream) {
+  if constexpr (access_width(ElementBytes) == ElementBytes) {
+    const size_type bits = reinterpret_cast<size_type>(problem.data) | problem.cols * ElementBytes |
+                           grid.common * ElementBytes;
+    if (bits % max_access_bytes == 0) {
+      using shape = swap_shape<ElementBytes>;
+      return start_squares(&squares_kernel<shape>, problem, grid, ElementBytes, shape::tile_rows,
+                           2 * shape::threads, 0, stream);
+    }
+  }
+  return with_square_tile<ElementBytes, Unit>(
+      problem.rows * problem.cols, grid.common,
+      [&](auto tile_shape) {
+        using tile = decltype(tile_shape);
+        return start_squares(&square_chunks_kernel<tile>, problem, grid, ElementBytes, tile::side,
+                             2 * tile::threads, 2 * tile::shared_bytes, stream);
+      },
+      [&](auto tile_shape) {
+        using tile = decltype(tile_shape);
+        return start_squares(
+            &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
+            problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
+      });
+}
+
+/// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
+/// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
+/// sides are coprime; and where bands are as wide as they need be. H200, 2026-11-22, % of cudaMemcpyAsync by bands and
+/// by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576 x 16384 29, 37, 5000 x 50010 32, 36, 16381
+/// x 16411 34, 32.
+template <int ElementBytes>
+bool is_swift(const rectangle& grid, const column_plan& plan) {
+  if (plan.blocks == 0) { return false; }
+  const size_type full = smaller(widest_slanted_bytes, grid.cols * size_type{ElementBytes});
+  const bool by_squares =
+      grid.wide == 1 && (ElementBytes >= 4 || grid.common * ElementBytes % 16 == 0);
+  return by_squares ? plan.band_bytes >= smaller<size_type>(full, 128)
+                    : ElementBytes >= 4 && grid.common == 1 && plan.band_bytes >= full;
+}
+
+/// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
+template <bool Undo, int ElementBytes, int Unit>
+cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
+  const rectangle grid(problem.rows, problem.cols);
+  device_limits limits;
+  cudaError_t status = ask_device(limits);
+  if (status != cudaSuccess) { return status; }
+  const bool has_squares = grid.common > 1;
+  const bool in_rows =
+      has_squares && grid.wide > 1 && fits_block(limits, grid, grid.common, ElementBytes);
+  const bool in_columns = has_squares && !in_rows;
+
+  constexpr int widest = max_access_bytes;
+  const size_type bits = reinterpret_cast<size_type>(problem.data) |
+                         reinterpret_cast<size_type>(problem.scratch) | grid.common * ElementBytes;
+  const size_type wide = bits % widest == 0 ? widest : Unit;
+  void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Unit>,
+                                               &column_kernel<Undo, widest>};
+  column_plan plan;
+  status = plan_together(grid, in_columns, ElementBytes, Unit, wide, widest_band_bytes, kernels,
+                         limits, plan);
+  if constexpr (Unit == access_width(ElementBytes) && has_runs<ElementBytes>) {
+    if (status == cudaSuccess && !is_swift<ElementBytes>(grid, plan) &&
+        reinterpret_cast<size_type>(problem.data) % 16 == 0) {
+      // A cut that takes more than the least scratch memory leaves more rows over. H200, 2026-11-22, % of
+      // cudaMemcpyAsync with the least and with 32 MB: 3 bytes, 18000 x 12000 27.0, 24.0; 12 bytes, 9216 x 6144 36.9,
+      // 34.8.
+      run_plan runs;
+      rectangle_problem frugal = problem;
+      frugal.scratch_bytes =
+          smaller(problem.scratch_bytes, least_scratch(problem.cols, problem.rows, ElementBytes));
+      status = plan_runs<Undo, ElementBytes>(frugal, limits, runs);
+      if (status == cudaSuccess && runs.slabs.slabs == 0) {
+        status = plan_runs<Undo, ElementBytes>(problem, limits, runs);
+      }
+      if (status == cudaSuccess && runs.slabs.slabs != 0) {
+        return launch_runs<Undo, ElementBytes>(problem, runs, stream);
+      }
+    }
+  }
+  if (plan.blocks == 0) {
+    constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
+    const size_type tile_bytes =
+        Unit < 4 ? smaller(slanted_tile_bytes, static_cast<size_type>(limits.shared_of_block))
+                 : scratch_tile_bytes;
+    plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes, tile_bytes);
+  }
+
+  const auto rows = [&] {
+    if (status == cudaSuccess && grid.wide > 1) {
+      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, in_rows, limits, stream);
+    }
+  };
+  const auto squares = [&] {
+    if (status == cudaSuccess && in_columns && !plan.squares) {
+      status = launch_squares<ElementBytes, Unit>(problem, grid, stream);
+    }
+  };
+  const auto columns = [&] {
+    if (status != cudaSuccess) { return; }
+    status = launch_columns(problem, grid, ElementBytes, plan, kernels[plan.unit == Unit ? 0 : 1],
+                            nullptr, stream);
+  };
+  if constexpr (Undo) {
+    columns();
+    squares();
+    rows();
+  } else {
+    rows();
+    squares();
+    columns();
+  }
+  return status;
+}
+
+/// Transposes a dense matrix in place; `scratch` holds at least least_scratch() bytes.
+template <int ElementBytes, int Alignment>
+cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
+                                size_type scratch_bytes, cudaStream_t stream) {
+  if (request.nx == 1 || request.ny == 1) { return cudaSuccess; }  // a vector stays as it is
+  if (request.nx == request.ny) {
+    return transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
+  }
+  const size_type bytes = request.nx * request.ny * ElementBytes;
+  if (scratch_bytes >= bytes) {
+    transpose_request copy = request;
+    copy.out = scratch;
+    copy.out_stride = request.ny;
+    const cudaError_t status =
+        transpose_problem<ElementBytes, Alignment>(make_problem(copy), 1, stream);
+    return status != cudaSuccess
+               ? status
+               : cudaMemcpyAsync(request.out, scratch, bytes, cudaMemcpyDeviceToDevice, stream);
+  }
+  const bool tall = request.ny > request.nx;
+  const rectangle_problem problem{
+      static_cast<unsigned char*>(request.out), static_cast<unsigned char*>(scratch), scratch_bytes,
+      tall ? request.ny : request.nx,           tall ? request.nx : request.ny,       !tall};
+  const size_type bits =
+      reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
+  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    return problem.undo
+               ? launch_rectangle<true, ElementBytes, decltype(unit)::value>(problem, stream)
+               : launch_rectangle<false, ElementBytes, decltype(unit)::value>(problem, stream);
+  });
+}
+
+/// The two calls of a caller with scratch memory.
+template <int ElementBytes, int Alignment>
+cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
+                                   const transpose_request& request, cudaStream_t stream) {
+  const bool empty = request.nx == 0 || request.ny == 0;
+  size_type elements = 0;
+  size_type bytes = 0;
+  if (!empty && (!multiplies(request.nx, request.ny, elements) ||
+                 !multiplies(elements, ElementBytes, bytes))) {
+    return cudaErrorInvalidValue;
+  }
+  const bool stays = empty || request.nx == 1 || request.ny == 1 || request.nx == request.ny;
+  // Never 0: who allocates nothing has a null pointer, and would ask again.
+  const size_type least = stays ? 1 : least_scratch(request.nx, request.ny, ElementBytes);
+  if (temp == nullptr) {
+    temp_bytes = least;
+    return cudaSuccess;
+  }
+  const verdict answer = examine_inplace(request, symmetry::identity);
+  if (answer != verdict::go) { return status_of(answer); }
+  memory_region data{};
+  memory_region scratch{};
+  if (temp_bytes < least || !make_region(request.out, 1, elements, 0, ElementBytes, data) ||
+      !make_region(temp, 1, temp_bytes, 0, 1, scratch) || overlap(data, scratch)) {
+    return cudaErrorInvalidValue;
+  }
+  return transpose_rectangle<ElementBytes, Alignment>(request, temp, temp_bytes, stream);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

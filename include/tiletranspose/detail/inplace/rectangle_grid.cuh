@@ -1,0 +1,77 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a rectangle is transposed in its own memory: by permutations of its rows, transposes of squares, and
+/// permutations of its columns. rectangle_rows.cuh, rectangle_squares.cuh and rectangle_columns.cuh have the kernels.
+/// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// which rotates columns where squares are transposed here, so that all columns of a square move alike.
+///
+/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of
+/// g x g elements, m = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets
+/// there takes
+///
+///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
+///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
+///     3. columns   (P * g + s, Q * g + i)  ->  (s * p + (P - Q) / q % p, Q * g + i)
+///
+/// where a division modulo p is a multiplication by an inverse. The same steps, undone from the last to the
+/// first, make the transpose of an n x m matrix.
+///
+/// Step 1 stays in a row, which shared memory holds. Step 3 stays in a column: the shared memory of all blocks
+/// together holds *bands* of adjacent columns, or scratch memory does; squares no wider than a band are
+/// transposed on the way.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The grid and its numbers.
+struct rectangle {
+  unsigned rows;    ///< m < 2^31
+  unsigned cols;    ///< n < 2^31; n <= m but for runs, see slab_kernel.cuh
+  unsigned common;  ///< g
+  unsigned tall;    ///< p
+  unsigned wide;    ///< q
+  divider by_common;
+  divider by_wide;
+  long_divider modulo_tall;
+  long_divider modulo_wide;
+  unsigned tall_inverse;  ///< of p, modulo q
+  unsigned wide_inverse;  ///< of q, modulo p
+
+  rectangle() = default;
+  rectangle(size_type m, size_type n)
+      : rows(static_cast<unsigned>(m)),
+        cols(static_cast<unsigned>(n)),
+        common(common_divisor(rows, cols)),
+        tall(rows / common),
+        wide(cols / common),
+        by_common(common),
+        by_wide(wide),
+        modulo_tall(tall),
+        modulo_wide(wide),
+        tall_inverse(inverse_modulo(tall, wide)),
+        wide_inverse(inverse_modulo(wide, tall)) {}
+
+  /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
+  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
+    const unsigned s = by_wide.quotient(col);
+    const unsigned t = by_wide.remainder(col, s);
+    return modulo_wide.remainder(static_cast<unsigned long long>(t) * tall + row_of_squares) *
+               common +
+           s;
+  }
+};
+
+/// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
+TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modulus) {
+  const unsigned sum = a + b;
+  return smaller(sum, sum - modulus);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

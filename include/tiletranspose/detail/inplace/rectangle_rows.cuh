@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Step 1 of a rectangle in place, rectangle_grid.cuh: the elements of a row are permuted in shared memory, together
+/// with the squares of step 2 where a block holds a row of those.
+
+#pragma once
+
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
+#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 34.7, 34.5, 34.3.
+inline constexpr int shuffle_threads = 512;
+
+/// Step 1: where the elements of a row come from. A walk visits every `stride`-th of its places.
+///
+///     place Q * g + s has element s * q + t
+///
+/// With step 2, place Q * g + i of row s has element s * q + t of row i. So one of s and i is the row's own, the other
+/// comes with the place.
+struct row_walk {
+  struct step {
+    unsigned minor;
+    unsigned turn;
+
+    step() = default;
+    step(const rectangle& grid, unsigned stride)
+        : minor(stride % grid.common),
+          turn(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
+                                     grid.tall_inverse % grid.wide)) {}
+  };
+
+  unsigned minor;   ///< s or i
+  unsigned turned;  ///< t
+
+  TILETRANSPOSE_FUNCTION row_walk(const rectangle& grid, unsigned row_of_squares, unsigned place) {
+    const unsigned major = grid.by_common.quotient(place);
+    minor = grid.by_common.remainder(place, major);
+    const unsigned start =
+        grid.by_wide.remainder(row_of_squares, grid.by_wide.quotient(row_of_squares));
+    turned = grid.modulo_wide.remainder(static_cast<unsigned long long>(major + grid.wide - start) *
+                                        grid.tall_inverse);
+  }
+  /// `pitch` is what the place's s or i counts: elements of a row, or whole rows.
+  TILETRANSPOSE_FUNCTION unsigned element(unsigned pitch) const { return minor * pitch + turned; }
+  /// True where `count` places from here on have the same Q.
+  TILETRANSPOSE_FUNCTION bool stays(const rectangle& grid, unsigned count) const {
+    return minor + count <= grid.common;
+  }
+  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
+    minor += by.minor;
+    turned = add_modulo(turned, by.turn, grid.wide);
+    if (minor >= grid.common) {
+      minor -= grid.common;
+      turned = add_modulo(turned, grid.tall_inverse, grid.wide);
+    }
+  }
+};
+
+/// Rows whose elements are permuted among themselves.
+struct shuffle_arguments {
+  unsigned char* data;
+  rectangle grid;
+  unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
+  bool squares;         ///< step 2, too
+  unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
+  /// What a thread skips, the units or words of the others of its team; one element; and both, its own word too.
+  row_walk::step step;
+  row_walk::step one;
+  row_walk::step word;
+};
+
+/// A row of global memory that starts anywhere: units up to a word's boundary, words, and units.
+template <int Unit>
+struct row_of_words {
+  static constexpr unsigned word_units = 4 / Unit;
+
+  unsigned head;  ///< units before the first word
+  unsigned words;
+  unsigned tail;  ///< units behind the last word
+
+  TILETRANSPOSE_FUNCTION row_of_words(const unsigned char* row, unsigned units)
+      : head(smaller((0u - address_bits(row)) % 4 / Unit, units)),
+        words((units - head) / word_units),
+        tail((units - head) % word_units) {}
+
+  TILETRANSPOSE_FUNCTION unsigned word(unsigned number) const { return head + number * word_units; }
+  /// Threads 0 to 3 take the head, threads 4 to 7 the tail.
+  TILETRANSPOSE_FUNCTION bool has_edge(unsigned thread) const {
+    return thread < 4 ? thread < head : thread - 4 < tail;
+  }
+  TILETRANSPOSE_FUNCTION unsigned edge(unsigned thread) const {
+    return thread < 4 ? thread : word(words) + thread - 4;
+  }
+};
+
+/// True where a thread writes words of several elements.
+template <int ElementBytes, int Unit>
+inline constexpr bool gathers_words = ElementBytes <= 2 && Unit == ElementBytes;
+
+/// Step 1 for the rows of a block, or undone: there what follows each other in global memory is scattered.
+/// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
+template <bool Undo, int ElementBytes, int Unit, class Group>
+TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
+                                         const shuffle_arguments& arguments, unsigned block) {
+  using word = access_word_t<Unit>;
+  constexpr unsigned parts = ElementBytes / Unit;
+  constexpr unsigned batch = 4;  // words or units under way
+  const rectangle& grid = arguments.grid;
+  const unsigned first_row = block * arguments.block_rows;
+  const unsigned rows = smaller(grid.rows - first_row, arguments.block_rows);
+  const unsigned row_bytes = grid.cols * ElementBytes;
+  unsigned char* const data = arguments.data + size_type{first_row} * row_bytes;
+  const unsigned rank = group.thread_rank();
+
+  // The rows where elements come from, as far after a multiple of 16 in shared memory as in global memory.
+  unsigned char* const copy = shared + address_bits(data) % max_access_bytes;
+  const unsigned bytes = rows * row_bytes;
+  const unsigned head = smaller((0u - address_bits(data)) % max_access_bytes, bytes);
+  const unsigned body = (bytes - head) / max_access_bytes * max_access_bytes;
+  const auto each_access = [&](auto whole, auto single) {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned at = head + rank * max_access_bytes; at < head + body;
+         at += group.size() * max_access_bytes) {
+      whole(at);
+    }
+    for (unsigned at = rank * Unit; at < bytes - body; at += group.size() * Unit) {
+      single(at < head ? at : at + body);
+    }
+  };
+  if constexpr (!Undo) {
+    each_access([&](unsigned at) { copy_async<max_access_bytes>(copy + at, data + at); },
+                [&](unsigned at) { copy_async<Unit>(copy + at, data + at); });
+    commit_copies();
+    wait_for_copies(0);
+    group.sync();
+  }
+
+  const unsigned stride = arguments.team / parts;
+  const unsigned in_team = rank % arguments.team;
+  const unsigned start = in_team / parts;
+  const unsigned part = in_team % parts * Unit;
+  const unsigned teams = group.size() / arguments.team;
+  // What s or i is worth that comes with the place, and the one that is the row's own.
+  const unsigned pitch = arguments.squares ? grid.cols : grid.wide;
+  for (unsigned row = rank / arguments.team; row < rows && start < stride; row += teams) {
+    const unsigned above = grid.by_common.quotient(first_row + row);
+    const unsigned in_square = grid.by_common.remainder(first_row + row, above);
+    const unsigned own =
+        arguments.squares ? (row - in_square) * grid.cols + in_square * grid.wide : row * grid.cols;
+    unsigned char* const elements = copy + own * ElementBytes + part;
+    unsigned char* const places = data + row * row_bytes + part;
+    const auto move_unit = [&](unsigned place, unsigned element) {
+      if constexpr (Undo) {
+        store_shared(elements + element * ElementBytes,
+                     load_global<word>(places + place * ElementBytes));
+      } else {
+        store_global(places + place * ElementBytes,
+                     load_shared<word>(elements + element * ElementBytes));
+      }
+    };
+    if constexpr (gathers_words<ElementBytes, Unit>) {
+      // Words of the row, element by element, and what is left at both ends of it.
+      constexpr unsigned word_elements = 4 / ElementBytes;
+      const row_of_words<Unit> piece(places, grid.cols);
+      // A warp's words start on a line.
+      const unsigned skew = address_bits(places + piece.head * ElementBytes) % 128 / 4;
+      const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
+      row_walk walk(grid, above, smaller(piece.word(begin), grid.cols - 1));
+      // Calls visit(i, element) for the elements of the next word.
+      const auto next_word = [&](auto coprime, auto visit) {
+        if constexpr (coprime.value) {
+          TILETRANSPOSE_UNROLL
+          for (unsigned i = 0; i < word_elements; ++i) {
+            visit(i, walk.turned);
+            const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
+            walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
+          }
+        } else {
+          row_walk here = walk;
+          if (walk.stays(grid, word_elements)) {
+            const unsigned first = walk.element(pitch);
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < word_elements; ++i) { visit(i, first + i * pitch); }
+          } else {
+            TILETRANSPOSE_UNROLL
+            for (unsigned i = 0; i < word_elements; ++i) {
+              visit(i, here.element(pitch));
+              here.advance(grid, arguments.one);
+            }
+          }
+          walk.advance(grid, arguments.word);
+        }
+      };
+      const auto move_words = [&](auto coprime) {
+        if constexpr (Undo) {
+          for (unsigned number = begin; number < piece.words; number += batch * arguments.team) {
+            unsigned got[batch];
+            TILETRANSPOSE_UNROLL
+            for (unsigned k = 0; k < batch; ++k) {
+              const unsigned at = number + k * arguments.team;
+              if (at < piece.words) {
+                got[k] = load_global<unsigned>(places + piece.word(at) * ElementBytes);
+              }
+            }
+            TILETRANSPOSE_UNROLL
+            for (unsigned k = 0; k < batch; ++k) {
+              if (number + k * arguments.team >= piece.words) { break; }
+              const loop_step here(k);
+              next_word(coprime, [&](unsigned i, unsigned element) {
+                store_shared(elements + element * ElementBytes,
+                             static_cast<word>(got[k] >> 8 * ElementBytes * i));
+              });
+            }
+          }
+        } else {
+          TILETRANSPOSE_UNROLL_BY(4)
+          for (unsigned number = begin; number < piece.words; number += arguments.team) {
+            unsigned all = 0;
+            next_word(coprime, [&](unsigned i, unsigned element) {
+              all |= static_cast<unsigned>(load_shared<word>(elements + element * ElementBytes))
+                     << 8 * ElementBytes * i;
+            });
+            store_global(places + piece.word(number) * ElementBytes, all);
+          }
+        }
+      };
+      if (grid.common == 1) {
+        move_words(constant<true>{});
+      } else {
+        move_words(constant<false>{});
+      }
+      if (in_team < 8 && piece.has_edge(in_team)) {
+        const unsigned place = piece.edge(in_team);
+        move_unit(place, row_walk(grid, above, place).element(pitch));
+      }
+    } else {
+      row_walk walk(grid, above, start);
+      if constexpr (Undo) {
+        for (unsigned place = start; place < grid.cols; place += batch * stride) {
+          word got[batch];
+          TILETRANSPOSE_UNROLL
+          for (unsigned k = 0; k < batch; ++k) {
+            if (place + k * stride < grid.cols) {
+              got[k] = load_global<word>(places + (place + k * stride) * ElementBytes);
+            }
+          }
+          TILETRANSPOSE_UNROLL
+          for (unsigned k = 0; k < batch; ++k) {
+            if (place + k * stride < grid.cols) {
+              store_shared(elements + walk.element(pitch) * ElementBytes, got[k]);
+            }
+            walk.advance(grid, arguments.step);
+          }
+        }
+      } else {
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned place = start; place < grid.cols; place += stride) {
+          move_unit(place, walk.element(pitch));
+          walk.advance(grid, arguments.step);
+        }
+      }
+    }
+  }
+  if constexpr (Undo) {
+    group.sync();
+    each_access([&](unsigned at) { store_global(data + at, load_shared<word16>(copy + at)); },
+                [&](unsigned at) { store_global(data + at, load_shared<word>(copy + at)); });
+  }
+}
+
+/// Rows that shared memory cannot hold.
+struct long_row_arguments {
+  unsigned char* data;
+  unsigned char* scratch;
+  rectangle grid;
+  unsigned first_row;
+  unsigned rows;  ///< that the launch takes
+};
+
+/// The same between memory and scratch memory, for rows of any length: one element of one row a thread.
+template <bool Undo, int ElementBytes, int Unit>
+TILETRANSPOSE_FUNCTION void shuffle_long_row(const long_row_arguments& arguments,
+                                             size_type thread) {
+  using word = access_word_t<Unit>;
+  constexpr unsigned parts = ElementBytes / Unit;
+  const rectangle& grid = arguments.grid;
+  const size_type row_units = size_type{grid.cols} * parts;
+  if (thread >= arguments.rows * row_units) { return; }
+  const auto row = static_cast<unsigned>(thread / row_units);
+  const auto at = static_cast<unsigned>(thread % row_units);
+  const unsigned above = grid.by_common.quotient(arguments.first_row + row);
+  const unsigned col = grid.target_col(above, at / parts);
+  const size_type plain = at * size_type{Unit};
+  const size_type turned = (size_type{col} * parts + at % parts) * Unit;
+  const size_type row_bytes = size_type{grid.cols} * ElementBytes;
+  unsigned char* const data = arguments.data + (size_type{arguments.first_row} + row) * row_bytes;
+  unsigned char* const scratch = arguments.scratch + row * row_bytes;
+  if constexpr (Undo) {
+    store_global(data + plain, load_global<word>(scratch + turned));
+  } else {
+    store_global(scratch + turned, load_global<word>(data + plain));
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

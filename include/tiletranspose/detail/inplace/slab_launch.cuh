@@ -1,0 +1,293 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Launches that transpose a rectangle in place by runs of elements, slab_kernel.cuh.
+
+#pragma once
+
+#include <tiletranspose/detail/inplace/column_launch.cuh>
+#include <tiletranspose/detail/inplace/remainder_kernel.cuh>
+#include <tiletranspose/detail/inplace/slab_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <bool Undo, int ElementBytes>
+__global__ void __launch_bounds__(slab_threads,
+                                  resident_blocks(slab_threads, slab_blocks(ElementBytes)))
+    slab_kernel(const __grid_constant__ slab_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  turn_slabs<Undo, ElementBytes>(static_block<slab_threads>{}, tiletranspose_dynamic_shared,
+                                 arguments, blockIdx.x);
+}
+
+template <bool Back, int ElementBytes>
+__global__ void __launch_bounds__(rest_threads)
+    rest_kernel(const __grid_constant__ rest_arguments arguments) {
+  copy_rest<Back, ElementBytes>(arguments, blockIdx.x * rest_threads + threadIdx.x);
+}
+
+/// Bytes of a run, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0, 28.7.
+inline constexpr size_type shortest_run_bytes = 64;
+/// At most, where a block holds a slab, and where several do: there runs are as long as rows of tiles of so many bytes
+/// allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x 268435
+/// 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
+inline constexpr size_type longest_run_bytes = 512;
+inline constexpr size_type longest_shared_run_bytes = 256;
+inline constexpr size_type wide_tile_bytes = 800;
+/// Shared memory of all tiles of a multiprocessor, at most.
+inline constexpr size_type most_tiles_bytes = 192 * 1024;
+/// Bytes of a band of runs, at most, where many_bands of them fit all blocks at once: runs begin anywhere among the
+/// pieces of 64 bytes that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000
+/// x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
+inline constexpr size_type widest_run_band_bytes = 512;
+/// Of a column's runs: what is left beside them is little.
+inline constexpr size_type least_column_bytes = 16 * 1024;
+
+/// What runs are multiples of: two blocks of whole words, which neighbouring lanes move.
+constexpr size_type run_step(size_type element) {
+  return 2 * max_access_bytes * element /
+         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
+}
+/// False for elements whose runs would be too long.
+template <int ElementBytes>
+inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
+
+/// Slabs of a matrix, and what is left of it.
+struct slab_plan {
+  /// Of shared memory beside the rows of a tile.
+  static constexpr size_type spare_bytes = 32;
+
+  size_type group = 0;  ///< elements, see run_layout
+  size_type slant = 0;  ///< the largest phase
+  size_type rows = 0;   ///< of a slab
+  size_type slabs = 0;  ///< 0: it cannot be cut so
+  size_type run_bytes = 0;
+  size_type rest = 0;  ///< elements of a column that are in no run
+  size_type tile_cols = 0;
+  size_type tile_pitch = 0;  ///< bytes
+  size_type held = 0;        ///< rows of a tile in shared memory
+  size_type blocks = 0;      ///< that run at once
+
+  /// Parts of a column that keep most threads busy.
+  size_type parts() const {
+    const size_type together = slab_threads / 2 / tile_cols;
+    return larger<size_type>(smaller(together, run_bytes / sector_bytes), 1);
+  }
+  bool dense(const rectangle_problem& problem) const { return tile_cols == problem.cols; }
+  size_type tiles(const rectangle_problem& problem) const {
+    return divide_up(problem.cols, tile_cols);
+  }
+  size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
+  /// Slabs further down whose rows the runs of a slab may come to lie in: the rest moves them.
+  size_type reach() const { return divide_up(rest, rows); }
+  size_type rest_bytes(const rectangle_problem& problem, size_type element) const {
+    return divide_up(rest * problem.cols * element, 16) * 16;
+  }
+  /// Of scratch memory, wherever it starts: the rest, and what blocks count together.
+  size_type scratch_bytes(const rectangle_problem& problem, size_type element) const {
+    const size_type bands = problem.cols * run_bytes / sector_bytes;
+    return 32 + rest_bytes(problem, element) + larger(bands, slabs + 1) * sizeof(unsigned);
+  }
+
+  slab_plan() = default;
+  /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a slab, the
+  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more
+  /// than the scratch memory holds, on 16 bytes.
+  slab_plan(const rectangle_problem& problem, size_type element, size_type most,
+            size_type together) {
+    const size_type step = run_step(element);
+    for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
+      const size_type all =
+          aligned / common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(aligned));
+      for (size_type bytes = divide_up(shortest_run_bytes, step) * step; bytes <= longest_run_bytes;
+           bytes += step) {
+        slab_plan found;
+        found.blocks = together;
+        found.group = all;
+        found.slant =
+            all - common_divisor(static_cast<unsigned>(problem.rows), static_cast<unsigned>(all));
+        if (!found.set_tiles(problem, element, bytes, most)) { break; }
+        const bool longer = found.dense(problem) || (found.tile_cols * element >= wide_tile_bytes &&
+                                                     bytes <= longest_shared_run_bytes);
+        if ((slabs == 0 || longer) && found.cut(problem, element)) { *this = found; }
+      }
+      if (slabs != 0) { return; }
+    }
+  }
+
+  /// False where a tile would be too narrow.
+  bool set_tiles(const rectangle_problem& problem, size_type element, size_type bytes,
+                 size_type most) {
+    const size_type row_bytes = problem.cols * element;
+    run_bytes = bytes;
+    rows = bytes / element;
+    held = problem.undo ? rows : rows + slant;
+    // Columns are read from their phases on, in rows that are not to meet in the same banks.
+    const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
+    if (held * row_bytes + spare_bytes <= most && (spreads(row_bytes) || slant == 0)) {
+      tile_cols = problem.cols;
+      tile_pitch = row_bytes;
+      return true;
+    }
+    // Rows of a tile start anywhere: the words of 16 bytes that they touch may not be those of another row, and lie in
+    // shared memory as in the data.
+    constexpr size_type touched = 30;  // bytes of these words beside a row's own, at most
+    constexpr size_type most_gap = touched + 15 + 16;  // the latter two by the next steps
+    constexpr size_type least_cols = 4;
+    const size_type fitting = (most - spare_bytes) / held;
+    if (fitting < most_gap + least_cols * element) { return false; }
+    tile_cols = divide_up(problem.cols, divide_up(problem.cols, (fitting - most_gap) / element));
+    tile_pitch = tile_cols * element + touched;
+    tile_pitch += (row_bytes - tile_pitch) % 16;
+    if (!spreads(tile_pitch)) { tile_pitch += 16; }
+    return true;
+  }
+
+  /// Cuts a matrix into as many slabs as there can be without a divisor that their number and the columns have in
+  /// common; false where the rest then does not fit the scratch memory, or where more tiles wait for each other than
+  /// run at once.
+  bool cut(const rectangle_problem& problem, size_type element) {
+    constexpr size_type most_slots = size_type{1} << 31;
+    for (slabs = problem.rows / rows; slabs * run_bytes >= least_column_bytes; --slabs) {
+      rest = problem.rows - slabs * rows;
+      if (scratch_bytes(problem, element) > problem.scratch_bytes ||
+          (reach() + 2) * tiles(problem) > blocks || rest_bytes(problem, element) >= most_slots) {
+        break;
+      }
+      if ((rest == 0 || rest > slant) && slabs * problem.cols < most_slots &&
+          common_divisor(static_cast<unsigned>(slabs), static_cast<unsigned>(problem.cols)) == 1) {
+        return true;
+      }
+    }
+    return false;
+  }
+};
+
+/// The slabs of a matrix and the bands of their columns; none of either where there are not both.
+struct run_plan {
+  slab_plan slabs;
+  column_plan columns;
+
+  rectangle grid(const rectangle_problem& problem) const {
+    return rectangle(slabs.slabs, problem.cols);
+  }
+};
+
+template <bool Undo, int ElementBytes>
+cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& limits,
+                      run_plan& plan) {
+  const auto kernel = &slab_kernel<Undo, ElementBytes>;
+  const size_type most = smaller(
+      most_tiles_bytes / slab_blocks(ElementBytes),
+      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / slab_blocks(ElementBytes) -
+                  1024,
+              static_cast<size_type>(limits.shared_of_block)));
+  int resident = 0;
+  cudaError_t status = allow_shared_bytes(kernel, most);
+  if (status == cudaSuccess && limits.starts_together != 0) {
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, slab_threads, most);
+  }
+  if (status != cudaSuccess) { return status; }
+  plan.slabs = slab_plan(problem, ElementBytes, most,
+                         static_cast<size_type>(resident) * limits.multiprocessors);
+  if (plan.slabs.slabs == 0) { return cudaSuccess; }
+  const auto by_columns = &column_kernel<Undo, 16, true>;
+  void (*const kernels[])(column_arguments) = {by_columns, by_columns};
+  status = plan_together(plan.grid(problem), false, plan.slabs.run_bytes, 16, 16,
+                         widest_run_band_bytes, kernels, limits, plan.columns);
+  if (plan.columns.blocks == 0) { plan.slabs = slab_plan(); }
+  return status;
+}
+
+/// The steps of slab_kernel.cuh. Precondition: plan_runs made the plan, and found slabs.
+template <bool Undo, int ElementBytes>
+cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
+                        cudaStream_t stream) {
+  const auto count = [](size_type value) { return static_cast<unsigned>(value); };
+  const slab_plan& cut = plan.slabs;
+  const size_type row_bytes = problem.cols * ElementBytes;
+  const size_type tiles = cut.tiles(problem);
+  const bool slants = cut.rest != 0 && cut.slant != 0;
+  unsigned char* const rest =
+      problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % 16;
+  unsigned char* const free = rest + cut.rest_bytes(problem, ElementBytes);
+  const run_layout runs{divider(cut.slabs), count(cut.rest), count(cut.group), ElementBytes,
+                        count(cut.run_bytes)};
+
+  const auto slabs = [&] {
+    slab_arguments arguments{};
+    arguments.source = problem.data;
+    arguments.data = problem.data;
+    arguments.arrived = reinterpret_cast<unsigned*>(free);
+    arguments.cols = count(problem.cols);
+    arguments.rows = count(cut.rows);
+    arguments.slant = slants ? count(cut.slant) : 0;
+    arguments.parts = count(cut.parts());
+    arguments.more = slants && Undo;
+    arguments.tile_cols = count(cut.tile_cols);
+    arguments.tile_pitch = count(cut.tile_pitch);
+    arguments.runs = runs;
+    arguments.tiles = count(arguments.slabs() * tiles);
+    arguments.blocks = count(smaller<size_type>(arguments.tiles, cut.blocks));
+    const size_type common_rows = slants ? 1 : 0;
+    arguments.before = count(Undo ? cut.reach() : common_rows);
+    arguments.after = count(Undo ? common_rows : cut.reach());
+    arguments.slab_tiles = divider(tiles);
+    arguments.columns = divider(cut.tile_cols);
+    arguments.last_columns = divider(problem.cols - (tiles - 1) * cut.tile_cols);
+    arguments.row_words = divider(divide_up(cut.tile_cols * ElementBytes + 30, 16));
+    arguments.by_cols = long_divider(problem.cols);
+    arguments.slab_bytes = cut.rows * row_bytes;
+    arguments.bytes = problem.rows * row_bytes;
+    const cudaError_t cleared =
+        cudaMemsetAsync(free, 0, arguments.slabs() * sizeof(unsigned), stream);
+    if (cleared != cudaSuccess) { return cleared; }
+    void* pointers[] = {&arguments};
+    return start_together(&slab_kernel<Undo, ElementBytes>, arguments.blocks, slab_threads,
+                          cut.shared_bytes(), pointers, stream);
+  };
+  const auto columns = [&] {
+    rectangle_problem part = problem;
+    part.rows = cut.slabs;
+    part.scratch = free;
+    return launch_columns(part, plan.grid(problem), cut.run_bytes, plan.columns,
+                          &column_kernel<Undo, 16, true>, &runs, stream);
+  };
+  // To scratch memory before anything moves, and back at last: one of it out of m rows, the other into n columns.
+  const auto copy_rest = [&](auto kernel, bool down) {
+    if (cut.rest == 0) { return cudaSuccess; }
+    rest_arguments arguments{};
+    arguments.data = problem.data;
+    arguments.rest = rest;
+    arguments.row_step = down ? ElementBytes : row_bytes;
+    arguments.col_step = down ? problem.rows * ElementBytes : ElementBytes;
+    arguments.runs = runs;
+    arguments.cols = count(problem.cols);
+    arguments.skipped = count(cut.slabs * cut.rows);
+    arguments.count = count(cut.rest * problem.cols);
+    arguments.line = divider(down ? cut.rest : problem.cols);
+    arguments.down = down;
+    void* pointers[] = {&arguments};
+    return start(kernel, divide_up(arguments.count, rest_threads), rest_threads, 0, pointers,
+                 stream);
+  };
+
+  cudaError_t status = copy_rest(&rest_kernel<false, ElementBytes>, Undo);
+  const auto then = [&](auto step) {
+    if (status == cudaSuccess) { status = step(); }
+  };
+  if constexpr (Undo) {
+    then(columns);
+    then(slabs);
+  } else {
+    then(slabs);
+    then(columns);
+  }
+  then([&] { return copy_rest(&rest_kernel<true, ElementBytes>, !Undo); });
+  return status;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

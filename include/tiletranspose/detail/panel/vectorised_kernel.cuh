@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernel for small matrices and narrow ones whose sides are multiples of a micro-block and whose rows
+/// or spans are whole accesses of 16 bytes. A block moves a *box*:
+///
+///     small matrices      several of a batch          one span in, one span out
+///     columns are few     some rows of a matrix       one span in, one piece of every output row out
+///     rows are few        some columns of a matrix    one piece of every row in, one span out
+///
+/// *Stage* copies the box to shared memory, 16 bytes at a time. *Turn* passes it through registers, a few
+/// micro-blocks a thread, and back to the same memory in the order of the output. *Drain* writes it, 16 bytes
+/// at a time.
+
+#pragma once
+
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/panel/row_pitch.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// One side of a box, the input's or the output's, in accesses of 16 bytes, called chunks.
+struct turned_side {
+  size_type batch_bytes;  ///< from matrix to matrix
+  size_type box_bytes;    ///< from box to box of a matrix
+  size_type piece_bytes;  ///< from piece to piece of a box
+  divider piece;          ///< chunks of a piece
+  unsigned part;          ///< bytes that each part of a box adds to a piece
+  unsigned row_bytes;     ///< of the box
+  divider group;   ///< chunks of the rows that are turned together: as many as a micro-block has
+  unsigned pitch;  ///< chunks from group to group in shared memory
+  unsigned step;   ///< bytes from one micro-block to the next one of another group
+};
+
+struct turned_arguments {
+  const unsigned char* in;
+  unsigned char* out;
+  turned_side in_side;
+  turned_side out_side;
+  divider boxes;  ///< boxes of a matrix
+  unsigned
+      parts;  ///< parts that a matrix is cut into: matrices, or rows or columns of micro-blocks
+  unsigned box_parts;  ///< and those of a box
+  unsigned chunks;     ///< of a box
+  unsigned all_rows;   ///< micro-blocks down the box that do not depend on its parts
+  unsigned part_rows;  ///< and that each part adds
+  unsigned all_cols;   ///< the same across the box
+  unsigned part_cols;
+  divider rows;  ///< micro-blocks down a matrix of the box
+  divider cols;  ///< and across it
+  unsigned
+      strip_shift;  ///< log2 of the micro-blocks below each other that consecutive threads take
+};
+
+/// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
+template <int ElementBytes, int Threads, int Rows, int Cols = Rows>
+struct turned_shape {
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr int threads = Threads;
+  static constexpr int rows = Rows;
+  static constexpr int cols = Cols;
+  static constexpr int access = Cols * ElementBytes;  // to shared memory
+  static constexpr int micro_bytes = Rows * access;
+  static constexpr int rounds = 64 / micro_bytes < 4 ? 64 / micro_bytes : 4;  // of a thread
+  static constexpr int thread_bytes = rounds * micro_bytes;
+  static constexpr int box_bytes = threads * thread_bytes;
+  static constexpr int copies = thread_bytes / max_access_bytes;  // chunks of a thread
+  static constexpr bool pixels = Rows == 3;  // turned, they follow each other without a gap
+  static_assert(thread_bytes % max_access_bytes == 0, "");
+  static_assert(pixels ? ElementBytes == 1 && Cols == 4 : Rows == Cols, "");
+};
+
+/// Turns a micro-block and stores it from `to` on; its rows lie `row_bytes` apart.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void store_turned(unsigned char* to, unsigned row_bytes,
+                                         const unsigned (&held)[Shape::rows][Shape::access / 4]) {
+  if constexpr (Shape::pixels) {
+    const unsigned(&in)[3][1] = held;
+    const unsigned low = pick_bytes(in[0][0], in[1][0], 0x5140);   // a0 b0 a1 b1
+    const unsigned high = pick_bytes(in[0][0], in[1][0], 0x7362);  // a2 b2 a3 b3
+    store_shared(to, pick_bytes(low, in[2][0], 0x2410));
+    store_shared(to + 4, pick_bytes(pick_bytes(low, in[2][0], 0x0053), high, 0x5410));
+    store_shared(to + 8, pick_bytes(high, in[2][0], 0x7326));
+  } else {
+    unsigned turned[Shape::cols][Shape::access / 4];
+    thread_transpose<Shape::element_bytes>(held, turned);
+    TILETRANSPOSE_UNROLL
+    for (int x = 0; x < Shape::cols; ++x) {
+      access_word_t<Shape::access> value;
+      __builtin_memcpy(&value, turned[x], sizeof value);
+      store_shared(to + x * row_bytes, value);
+    }
+  }
+}
+
+/// Where a chunk of a box is: its shared and its global offset.
+struct turned_place {
+  unsigned shared;
+  size_type global;
+  bool exists;
+
+  TILETRANSPOSE_FUNCTION turned_place(unsigned chunk, unsigned chunks, const turned_side& side,
+                                      unsigned parts) {
+    const unsigned piece = side.piece.quotient(chunk);
+    const unsigned at = side.piece.remainder(chunk, piece) * max_access_bytes;
+    const unsigned pad = side.pitch - side.group.divisor;
+    shared = (chunk + pad * side.group.quotient(chunk)) * max_access_bytes;
+    global = piece * side.piece_bytes + at;
+    exists = chunk < chunks && at < parts * side.part;
+  }
+};
+
+/// The kernel's body: one block moves the box that `block` names.
+/// Shared memory: what `plan_turned` says, aligned to 16. Barriers: three, inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
+                                        const turned_arguments& arguments, unsigned block) {
+  using access_type = access_word_t<Shape::access>;
+  const unsigned rank = group.thread_rank();
+  const unsigned matrix = arguments.boxes.quotient(block);
+  const unsigned box = arguments.boxes.remainder(block, matrix);
+  const unsigned parts = smaller(arguments.parts - box * arguments.box_parts, arguments.box_parts);
+  const auto start = [&](const turned_side& side) {
+    return matrix * side.batch_bytes + box * side.box_bytes;
+  };
+
+  const unsigned char* const in = arguments.in + start(arguments.in_side);
+  TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
+  for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
+    const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.in_side, parts);
+    if (place.exists) { copy_async<max_access_bytes>(shared + place.shared, in + place.global); }
+  }
+  commit_copies();
+  wait_for_copies(0);
+  group.sync();
+
+  const unsigned rows = arguments.all_rows + parts * arguments.part_rows;
+  const unsigned cols = arguments.all_cols + parts * arguments.part_cols;
+  constexpr unsigned nowhere = ~0u;
+  unsigned to[Shape::rounds];
+  unsigned held[Shape::rounds][Shape::rows][Shape::access / 4];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Shape::rounds; ++i) {
+    const unsigned at = rank + i * Shape::threads;
+    const micro_place place(at, arguments.cols, arguments.strip_shift);
+    const unsigned in_row = place.row;  // of micro-blocks, through all matrices
+    const unsigned col = place.col;
+    const unsigned above = arguments.rows.quotient(in_row);  // matrices
+    const unsigned row = arguments.rows.remainder(in_row, above);
+    const bool exists = in_row < rows && col < cols;
+    to[i] = exists ? (above * arguments.cols.divisor + col) * arguments.out_side.step +
+                         row * Shape::access
+                   : nowhere;
+    // Threads without a micro-block read the first one: that costs less than a branch.
+    const unsigned char* const from =
+        shared + (exists ? in_row * arguments.in_side.step + col * Shape::access : 0);
+    TILETRANSPOSE_UNROLL
+    for (int y = 0; y < Shape::rows; ++y) {
+      const auto value = load_shared<access_type>(from + y * arguments.in_side.row_bytes);
+      __builtin_memcpy(held[i][y], &value, sizeof value);
+    }
+  }
+  group.sync();
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Shape::rounds; ++i) {
+    const loop_step here(i);
+    if (to[i] != nowhere) {
+      store_turned<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
+    }
+  }
+  group.sync();
+
+  unsigned char* const out = arguments.out + start(arguments.out_side);
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Shape::copies; ++i) {
+    const loop_step here(i);
+    const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.out_side,
+                             parts);
+    if (place.exists) {
+      store_global(out + place.global, load_shared<word16>(shared + place.shared));
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

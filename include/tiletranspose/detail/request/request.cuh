@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a caller of a launch wrapper asks for, and whether it can be done: every check that transpose.cuh promises
+/// at its top, before anything of CUDA is touched. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/detail/request/overlap.cuh>
+#include <tiletranspose/symmetry.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// `batch` matrices of ny x nx elements to be transposed, or laid down again in another way. Strides in
+/// elements.
+struct transpose_request {
+  const void* in;
+  void* out;
+  size_type nx;
+  size_type ny;
+  size_type in_stride;  ///< from row to row
+  size_type out_stride;
+  size_type batch;
+  size_type in_batch;  ///< from matrix to matrix; 0 where `pointer_arrays`
+  size_type out_batch;
+  size_type in_element;  ///< bytes
+  size_type out_element;
+  bool pointer_arrays;  ///< in and out are device arrays of pointers
+};
+
+enum class verdict { nothing_to_do, refused, go };
+
+/// Sets `product` and returns true where a * b fits an eighth of the address space, as any allocation
+/// must; `overlap` adds up to four of such.
+constexpr bool multiplies(size_type a, size_type b, size_type& product) {
+  constexpr size_type most = ~size_type{0} / 8;
+  if (a != 0 && b > most / a) { return false; }
+  product = a * b;
+  return true;
+}
+
+/// The memory of `outer` runs of `run` elements, `stride` apart; false where it overflows.
+inline bool make_region(const void* first, size_type outer, size_type run, size_type stride,
+                        size_type element, memory_region& region) {
+  size_type span = 0;
+  size_type run_bytes = 0;
+  size_type stride_bytes = 0;
+  if (!multiplies(run, element, run_bytes)) { return false; }
+  if (outer > 1 &&
+      (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, span))) {
+    return false;
+  }
+  const auto address = reinterpret_cast<size_type>(first);
+  if (span > ~size_type{0} / 2 - run_bytes || address > ~size_type{0} - (span + run_bytes)) {
+    return false;
+  }
+  region = {address, outer, run_bytes, stride_bytes};
+  return true;
+}
+
+/// The memory of one side of a request.
+inline bool make_side(const void* first, size_type rows, size_type cols, size_type stride,
+                      size_type batch, size_type batch_stride, size_type element,
+                      memory_region& region) {
+  if (batch == 1) { return make_region(first, rows, cols, stride, element, region); }
+  size_type matrix = 0;  // matrices of a batch are dense
+  return multiplies(rows, cols, matrix) && batch_stride >= matrix &&
+         make_region(first, batch, matrix, batch_stride, element, region);
+}
+
+/// `s` says what shape the output has.
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  const size_type out_rows = transposes(s) ? request.nx : request.ny;
+  const size_type out_cols = transposes(s) ? request.ny : request.nx;
+  if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
+  if (request.in == nullptr || request.out == nullptr) { return verdict::refused; }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) { return verdict::refused; }
+  memory_region in{};
+  memory_region out{};
+  // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
+  // share names a matrix that would be read and written.
+  const size_type batch = request.pointer_arrays ? 1 : request.batch;
+  if (request.pointer_arrays &&
+      (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||
+       !make_region(request.out, 1, request.batch, 0, sizeof(void*), out) || overlap(in, out))) {
+    return verdict::refused;
+  }
+  if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
+                 request.in_element, in) ||
+      !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
+                 request.out_element, out)) {
+    return verdict::refused;
+  }
+  if (!request.pointer_arrays && overlap(in, out)) { return verdict::refused; }
+  return verdict::go;
+}
+
+/// The same for one matrix that is its own output, which symmetries that transpose ask to be square.
+inline verdict examine_inplace(const transpose_request& request, symmetry s) {
+  if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
+  memory_region data{};
+  const bool fits = request.in != nullptr && request.in_stride >= request.nx &&
+                    (!transposes(s) || request.nx == request.ny) &&
+                    make_side(request.in, request.ny, request.nx, request.in_stride, 1, 0,
+                              request.in_element, data);
+  return fits ? verdict::go : verdict::refused;
+}
+
+/// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
+/// a request of one matrix that may go.
+inline verdict examine_copy(const transpose_request& request, const void* copy,
+                            size_type copy_stride) {
+  if (copy == nullptr || copy_stride < request.nx) { return verdict::refused; }
+  memory_region in{};
+  memory_region out{};
+  memory_region copied{};
+  const bool fits =
+      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, in) &&
+      make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
+                  out) &&
+      make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
+  return fits && !overlap(copied, in) && !overlap(copied, out) ? verdict::go : verdict::refused;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Pieces of output rows that are added to: their old bytes are brought into the shared rows word by word, and written
+/// back likewise. A tile owns whole elements, so that those of packed ones start and end inside of words, and all of
+/// them inside of sectors: which costs nothing where these have been read.
+
+#pragma once
+
+#include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/tile/tile_segments.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The old bytes of a tile's pieces on their way into the shared rows. Pieces may start inside of a word, shared rows
+/// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
+template <class Fused>
+struct recalled_words {
+  static constexpr int bytes = Fused::word_bytes;
+  static constexpr bool shifts = Fused::out_unit < 4;
+  static constexpr unsigned rounds = piece_rounds<Fused, bytes>::rounds;
+  using word = access_word_t<bytes>;
+  word low[rounds];
+  word high[shifts ? rounds : 1];
+
+  /// How far into a word the piece starts of whose words one lies `byte` bytes after its start.
+  TILETRANSPOSE_FUNCTION static int past(int byte) {
+    return shifts ? static_cast<int>((0u - static_cast<unsigned>(byte)) % 4) : 0;
+  }
+  /// The word at `address` and, where a part of it is the piece's alone, the one behind it.
+  TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
+    const int first = past(byte);
+    if constexpr (!shifts) {
+      low[round] = load_global_near<word, Fused::fetched_old>(address);
+    } else {
+      low[round] = load_global_part<word, Fused::fetched_old>(address, first, bytes);
+      high[round] = 0;
+      if (first > 0) {
+        high[round] = load_global_part<word, Fused::fetched_old>(address + 4, 0, first);
+      }
+    }
+  }
+  TILETRANSPOSE_FUNCTION word joined(unsigned round, int byte) const {
+    if constexpr (shifts) {
+      return funnel_shift(low[round], high[round], static_cast<unsigned>(8 * past(byte)));
+    } else {
+      return low[round];
+    }
+  }
+};
+
+/// As visit_vectors, of the words of a tile's pieces. At the ends of a matrix, where few tiles are and registers are
+/// short, it is one loop, of which each round is number 0.
+template <class Fused, bool Interior, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, Visit visit) {
+  using plan = piece_rounds<Fused, Fused::word_bytes>;
+  if constexpr (Interior) {
+    visit_vectors<Fused, Fused::word_bytes, true>(group, target, visit);
+  } else {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned step = group.thread_rank(); step < plan::steps; step += Fused::threads) {
+      const loop_step here(step / Fused::threads);
+      const unsigned row = plan::row(step);
+      if (static_cast<int>(row) >= target.rows) { break; }
+      unsigned char* const out = target.first + row * target.stride_bytes;
+      const int byte = plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
+      if (byte < target.end_byte) { visit(0u, out + byte, byte, row, 0u); }
+    }
+  }
+}
+
+/// Loads the old bytes of a tile's pieces. At the ends of a matrix, where words may reach over them, it keeps them,
+/// too.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old,
+                                         unsigned char* shared, const tile_target& target) {
+  using words = recalled_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int unit = Fused::out_unit;
+  visit_words<Fused, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const int past = words::past(byte);
+        const bool whole = Interior || !words::shifts ||
+                           (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3);
+        if (whole) { old.load(round, address, byte); }
+        if constexpr (!Interior) {
+          unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
+          if (whole) {
+            store_shared(to, old.joined(round, byte));
+          } else if constexpr (words::shifts) {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < bytes; i += unit) {
+              const loop_step part(i);
+              if (byte + past + i < target.end_byte) {
+                store_shared(to + i, load_global<access_word_t<unit>>(address + past + i));
+              }
+            }
+          }
+        }
+      });
+}
+
+/// Keeps what has been loaded in the places of the shared rows that it will be drained from.
+template <class Fused, class Group>
+TILETRANSPOSE_FUNCTION void keep_words(Group group, const recalled_words<Fused>& old,
+                                       unsigned char* shared, const tile_target& target) {
+  visit_words<Fused, true>(
+      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+        store_shared(
+            shared + Fused::row_offset(row) + (byte + recalled_words<Fused>::past(byte)) + further,
+            old.joined(round, byte));
+      });
+}
+
+/// Writes pieces that start anywhere: the words of the output that lie inside of them, and what is left at their ends.
+/// Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared,
+                                        const tile_target& target) {
+  using words = recalled_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int unit = Fused::out_unit;
+  const int end = Interior ? Fused::piece_bytes : smaller(target.end_byte, Fused::piece_bytes);
+  visit_words<Fused, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const unsigned char* const from = shared + Fused::row_offset(row) + further;
+        if constexpr (!words::shifts) {
+          store_global(address, load_shared<access_word_t<bytes>>(from + byte));
+        } else if (byte >= 0 && byte + bytes <= end) {
+          const int next = byte + words::past(byte);
+          const auto low = load_shared<unsigned>(from + (next == byte ? next : next - 4));
+          const auto high = load_shared<unsigned>(from + next);
+          store_global(address, funnel_shift(low, high, static_cast<unsigned>(8 * byte)));
+        }
+      });
+  if constexpr (words::shifts) {
+    const bool whole =
+        (address_bits(target.first) | static_cast<unsigned>(target.stride_bytes)) % 4 == 0;
+    if (whole && (Interior || end % 4 == 0)) { return; }
+    constexpr unsigned units = 4 / unit;  // on each side
+    const unsigned rows = Interior ? Fused::cols : static_cast<unsigned>(target.rows);
+    TILETRANSPOSE_UNROLL_BY(Interior ? 16 : 1)
+    for (unsigned first = 0; first < Fused::cols * 2 * units; first += Fused::threads) {
+      const loop_step here(first / Fused::threads);
+      const unsigned step = first + group.thread_rank();
+      const unsigned row = step / (2 * units);
+      if (row >= rows) { break; }
+      unsigned char* const out = target.first + row * target.stride_bytes;
+      const int head = smaller(words::past(static_cast<int>(address_bits(out))), end);
+      const int tail = (end - head) % 4;
+      const int at = static_cast<int>(step % units) * unit;
+      const bool left = step % (2 * units) < units;
+      const int byte = left ? at : end - tail + at;
+      if (at < (left ? head : tail)) {
+        store_global(out + byte,
+                     load_shared<access_word_t<unit>>(shared + Fused::row_offset(row) + byte));
+      }
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a fused kernel loads rows of its input: `fused_loads`. Rows are shared out as pieces of the output are
+/// (tile_pieces.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
+
+#pragma once
+
+#include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
+#include <tiletranspose/detail/tile/fused_shape.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Where a block puts what it has computed: its shared rows, and its place in the copy.
+struct fused_memory {
+  unsigned char* shared;
+  unsigned char* copied;
+  size_type copy_stride_bytes;
+  bool
+      in_step;  ///< rows of the copy start as far from a vector's boundary as those of the input do
+
+  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
+    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
+  }
+};
+
+/// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
+/// pieces begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
+template <class Fused, bool Interior>
+struct tile_loads {
+  static constexpr int count = Fused::count;
+  static constexpr int in_bytes = Fused::in_bytes;
+  static constexpr int skew_rows = Fused::skew_rows;
+  static constexpr int micro_rows = Fused::micro_rows;
+  static constexpr int together = Fused::threads / Fused::lanes * micro_rows;
+  static constexpr int phases = larger(Fused::period / together, 1);
+  static constexpr int apart = phases * together;  ///< rows from round to round
+  static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
+  /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
+  /// for each element, which takes registers, too.
+  static constexpr int registers = Fused::deals                ? 40
+                                   : Fused::spans              ? (Fused::copies ? 8 : 32)
+                                   : Fused::shifts             ? Fused::load_registers
+                                   : micro_rows * in_bytes > 8 ? 16
+                                                               : 32;
+  static constexpr int taken =
+      Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
+  static constexpr int words = micro_rows * Fused::load_words;
+  /// Rounds whose loads are under way at a time.
+  static constexpr int most =
+      Fused::loads_one_round
+          ? 1
+          : larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
+  static constexpr int batches = (rounds + most - 1) / most;
+  static constexpr int batch = (rounds + batches - 1) / batches;
+  /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
+  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1; but 3 bytes to 1, H200,
+  /// 2026-11-23: 69 % one by one, 79 by two).
+  static constexpr int unrolled = !(Fused::spans && Fused::copies && micro_rows > 1) ? batches
+                                  : Fused::spans_whole && access_width(in_bytes) == in_bytes ? 1
+                                                                                             : 2;
+
+  const tile_source& source;
+  bool in_step;  ///< whether vectors of the input start where those of a copy do
+  int lane;
+  int first_row;  ///< of the phase
+  int shift;      ///< elements that the first load of each row takes before the tile's first column
+  int col;
+  int from_row;
+  int end_row;
+
+  template <class Group>
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory,
+                                    const tile_source& from, bool skewed, int phase)
+      : source(from), in_step(memory.in_step) {
+    const unsigned rank = group.thread_rank();
+    lane = static_cast<int>(rank % Fused::lanes);
+    first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
+    shift = 0;
+    if constexpr (Fused::deals) {
+      shift = static_cast<int>(address_bits(memory.copy_row(first_row)) % sector_bytes) /
+              Fused::out_bytes;
+    }
+    col = lane * count - shift;
+    from_row = skewed ? -skew_rows : 0;
+    end_row = Fused::rows;
+    if (!Interior) {
+      from_row = larger(from_row, source.first_row);
+      end_row = smaller(end_row, source.end_row);
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * apart; }
+  /// Whether each row of a round is one of the tile's, whatever the thread and the phase.
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool is_inside(int round) {
+    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::rows;
+  }
+  TILETRANSPOSE_FUNCTION bool row_exists(int round, int micro_row) const {
+    const int at = row(round) + micro_row;
+    return (Interior && is_inside(round)) || (at >= from_row && at < end_row);
+  }
+  TILETRANSPOSE_FUNCTION bool any_exists(int round) const {
+    return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
+                                    row(round) + micro_rows > from_row);
+  }
+  TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
+    return Interior || (byte >= source.first_byte && byte < source.end_byte);
+  }
+};
+
+/// What a thread has loaded of as many rounds as are under way at a time.
+template <class Fused, bool Interior>
+struct loaded_batch {
+  typename Fused::vector rows[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
+};
+
+/// Loads what exists of a vector, element by element.
+template <class Fused, class Places>
+TILETRANSPOSE_FUNCTION void load_parts(const Places& at, const unsigned char* row, int byte,
+                                       typename Fused::vector& loaded) {
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Fused::count; ++i) {
+    const loop_step part(i);
+    const int from = byte + i * Fused::in_bytes;
+    if (at.byte_exists(from)) {
+      const auto word = load_constant<access_word_t<Fused::in_unit>>(row + from);
+      __builtin_memcpy(loaded.memory + i * Fused::in_bytes, &word, Fused::in_unit);
+    }
+  }
+}
+
+/// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
+template <int Unit, int Fetched = 0, class Places>
+TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char* address,
+                                          int byte) {
+  if (at.byte_exists(byte) && at.byte_exists(byte + 3)) {
+    return load_constant_near<unsigned, Fetched>(address);
+  }
+  unsigned result = 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 4; i += Unit) {
+    const loop_step part(i);
+    if (at.byte_exists(byte + i)) {
+      result |= static_cast<unsigned>(load_constant<access_word_t<Unit>>(address + i)) << (8 * i);
+    }
+  }
+  return result;
+}
+
+/// Loads what exists of the vector at `address`, `byte` bytes after the tile's first column.
+template <class Fused, bool Interior, class Places>
+TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
+                                        typename Fused::vector& to) {
+  if (Interior ||
+      (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
+    to.template load<Fused::fetched>(address);
+  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < Fused::load_bytes; w += 4) {
+      const loop_step part(w);
+      const unsigned word = load_word<Fused::in_unit>(at, address + w, byte + w);
+      __builtin_memcpy(to.memory + w, &word, 4);
+    }
+  } else if constexpr (Fused::count > 1) {
+    load_parts<Fused>(at, address - byte, byte, to);
+  }
+}
+
+/// Loads a batch of rows as the words that its elements lie in, the first of them at `start`.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_spanned_rows(const tile_loads<Fused, Interior>& at, int first,
+                                              const unsigned char* start,
+                                              loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  const int byte = at.col * Fused::in_bytes;
+  typename Fused::spanned words[places::batch][places::micro_rows] = {};
+  const auto each = [&](auto visit) {
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const loop_step here((first + b) * places::micro_rows + r);
+        if (first + b >= places::rounds) { continue; }
+        visit(b, r, start + (b * places::apart + r) * at.source.stride_bytes);
+      }
+    }
+  };
+  each([&](int b, int r, const unsigned char* from) {
+    if (!at.row_exists(first + b, r)) { return; }
+    words[b][r].load(from, [&](const unsigned char* word) {
+      return load_word<Fused::in_unit, Fused::fetched>(at, word,
+                                                       byte + static_cast<int>(word - from));
+    });
+  });
+  // Rows that there are not, too: nobody looks at them, and to ask again costs more.
+  each([&](int b, int r, const unsigned char* from) {
+    words[b][r].copy(from, loaded.rows[b][r].memory);
+  });
+}
+
+/// Starts the loads of a batch.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
+                                      loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  const tile_source& source = at.source;
+  const int byte = at.col * Fused::in_bytes;
+  const unsigned char* row = source.row(at.row(first));
+  if constexpr (Fused::spans) {
+    load_spanned_rows<Fused, Interior>(at, first, row + byte, loaded);
+  } else if constexpr (!Fused::shifts) {
+    const auto each = [&](auto load) {
+      TILETRANSPOSE_UNROLL
+      for (int b = 0; b < places::batch; ++b) {
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
+          const loop_step here((first + b) * places::micro_rows + r);
+          if (first + b < places::rounds && at.row_exists(first + b, r)) {
+            load(loaded.rows[b][r]);
+          }
+        }
+        row += (places::apart - places::micro_rows) * source.stride_bytes;
+      }
+    };
+    using vector = typename Fused::vector;
+    if (Fused::deals && !at.in_step) {
+      each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
+      return;
+    }
+    each([&](vector& to) { load_vector<Fused, Interior>(at, row + byte, byte, to); });
+  } else {
+    // From the boundary at or below the first element on; the next lane has what lacks.
+    constexpr int bytes = Fused::load_bytes;
+    constexpr int words = bytes / 4;
+    static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
+                  "rounds are aligned alike");
+    unsigned raw[places::batch][places::micro_rows][words] = {};
+    const unsigned char* starts[places::micro_rows];
+    int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
+      past[r] = static_cast<int>(address_bits(row) % bytes);
+      starts[r] = row + byte - past[r];
+    }
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const loop_step here((first + b) * places::micro_rows + r);
+        if (first + b >= places::rounds || !at.row_exists(first + b, r)) { continue; }
+        const unsigned char* const start = starts[r] + b * places::apart * source.stride_bytes;
+        const int from = byte - past[r];
+        if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
+          const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
+          __builtin_memcpy(raw[b][r], &all, bytes);
+        } else {
+          TILETRANSPOSE_UNROLL
+          for (int w = 0; w < words; ++w) {
+            const loop_step part(w);
+            raw[b][r][w] = load_word<Fused::in_unit>(at, start + 4 * w, from + 4 * w);
+          }
+        }
+      }
+    }
+    const unsigned next = lane_index() + 1;
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < places::batch; ++b) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        const loop_step here((first + b) * places::micro_rows + r);
+        const auto shift = static_cast<unsigned>(8 * past[r]);
+        const unsigned(&own)[words] = raw[b][r];
+        unsigned shifted[words];
+        if constexpr (words == 1) {
+          shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
+        } else {
+          const bool second = past[r] >= 4;  // the first element begins in the second word
+          const unsigned low = second ? own[1] : own[0];
+          const unsigned after = shuffle(own[0], next);
+          const unsigned middle = second ? after : own[1];
+          shifted[0] = funnel_shift(low, middle, shift);
+          shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
+        }
+        __builtin_memcpy(loaded.rows[b][r].memory, shifted, bytes);
+      }
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// From a policy, a value, to the shape of a kernel, a type.
+
+#pragma once
+
+#include <tiletranspose/detail/tile/row_staged_tile.cuh>
+#include <tiletranspose/policy.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The shape that `tuned_policy` names, with what the launch needs of the policy.
+template <int Architecture, int ElementBytes, int Unit, tile_access Access,
+          bool Splices = splices_elements(ElementBytes, Unit)>
+struct tuned_shape {
+  static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
+  using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
+                          policy.load_bytes, policy.chunk_bytes, policy.store_bytes,
+                          Access == tile_access::whole || Access == tile_access::large,
+                          policy.fetched_bytes>;
+};
+template <int Architecture, int ElementBytes, int Unit, tile_access Access>
+struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
+  static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
+  using type = spliced_shape<ElementBytes, (Unit < 4 ? 1 : Unit), policy.tile_rows,
+                             policy.tile_cols, policy.threads, policy.fetched_bytes>;
+};
+
+/// The tiles of `small_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
+template <int ElementBytes>
+struct small_shape {
+  static constexpr int side = small_tile_row_bytes / ElementBytes;
+  using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

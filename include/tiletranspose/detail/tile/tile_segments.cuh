@@ -1,0 +1,234 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The pieces of output rows that a tile covers: which of their stores a thread makes, and where.
+///
+/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
+/// distance of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the
+/// same one, though: a thread takes rows that are whole periods apart, works out once where they lie, and only adds to
+/// it.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/core/packed_elements.cuh>
+#include <tiletranspose/layout.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Where a tile's output goes and how much of it exists.
+struct tile_target {
+  unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
+  size_type stride_bytes;
+  int rows;        ///< output rows that exist
+  int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
+  int end_byte;
+  unsigned sector_mask;
+  /// Where pieces go on from row to row, else 0: the bytes from a row's start to that of its first piece, where it
+  /// starts in a sector's first byte. `end_byte` then is the end of such a row's last piece.
+  int joined_bytes = 0;
+  const unsigned char* matrix = nullptr;
+  const unsigned char* matrix_end = nullptr;
+};
+
+/// Threads that share a row of `piece_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
+/// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin
+/// alike.
+template <int VectorBytes>
+TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int piece_bytes, int threads) {
+  const int vectors = piece_bytes / VectorBytes;
+  constexpr int group = static_cast<int>(bank_group<VectorBytes>);
+  const int grouped = round_up(vectors, group);
+  return vectors > group && threads % grouped == 0 && is_power_of_two(threads / grouped) ? grouped
+                                                                                         : vectors;
+}
+
+/// Which vectors of a tile's pieces a thread moves: number rank + round * threads in every round, if the row has it.
+template <class Shape, int VectorBytes>
+struct piece_rounds {
+  static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
+  static constexpr unsigned row_threads =
+      Shape::groups_rows ? threads_of_row<VectorBytes>(Shape::piece_bytes, Shape::threads)
+                         : row_vectors;
+  static constexpr unsigned steps = Shape::tile_cols * row_threads;
+  static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
+  /// The row that a vector belongs to, and where its bytes start in the piece of a row that lies `skew` bytes off its
+  /// sector.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row(unsigned step) {
+    return step / row_threads;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr int byte(unsigned step, int skew) {
+    return static_cast<int>(step % row_threads) * VectorBytes - skew;
+  }
+  TILETRANSPOSE_HOST_DEVICE static constexpr bool exists(unsigned step) {
+    return row_threads == row_vectors || step % row_threads < row_vectors;
+  }
+  /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
+  /// shared memory, as the row before does; all of them where there are no such rows.
+  static constexpr unsigned find_period() {
+    unsigned period = 1;
+    for (; period < rounds; ++period) {
+      const unsigned down = period * Shape::threads / row_threads;
+      if (period * Shape::threads % row_threads == 0 &&
+          down * Shape::element_bytes % Shape::skew_bytes == 0 && down % Shape::micro_cols == 0 &&
+          (Shape::row_offset(down) - Shape::row_offset(0)) % 16 == 0) {
+        break;
+      }
+    }
+    return period;
+  }
+  static constexpr unsigned period = find_period();
+  static constexpr unsigned period_rows = period * Shape::threads / row_threads;
+};
+
+/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
+/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
+/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
+/// knows. Some of its bytes exist.
+template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
+  using plan = piece_rounds<Shape, VectorBytes>;
+  const unsigned rank = group.thread_rank();
+  const unsigned rows = static_cast<unsigned>(target.rows);
+  if (!plan::exists(rank)) { return; }
+  TILETRANSPOSE_UNROLL
+  for (unsigned first = 0; first < plan::period; ++first) {
+    // What all rows of a period share.
+    const unsigned step = rank + first * Shape::threads;
+    const unsigned row = plan::row(step);
+    unsigned char* const out = target.first + row * target.stride_bytes;
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int byte = plan::byte(step, skew);
+    if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
+      continue;
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned round = first; round < plan::rounds; round += plan::period) {
+      const loop_step here(round);
+      const unsigned down = round / plan::period * plan::period_rows;
+      // Tiles inside of a matrix have all rows, which end inside of the last round.
+      const bool may_end =
+          !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
+      if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
+        break;
+      }
+      visit(round, out + byte + down * target.stride_bytes, byte, row,
+            Shape::row_offset(down) - Shape::row_offset(0));
+    }
+  }
+}
+
+/// What threads read of shared memory in a turn, by the number of a vector: the proofs' view of visit_vectors and
+/// read_shared.
+template <class Shape, int VectorBytes, int Bytes, int WordBytes>
+struct drained_lanes {
+  unsigned turn;
+  unsigned skew;       ///< of row 0
+  unsigned skew_step;  ///< and what each row adds
+
+  constexpr unsigned from(unsigned step) const {
+    using plan = piece_rounds<Shape, VectorBytes>;
+    const unsigned row = plan::row(step);
+    const unsigned row_skew = (skew + row * skew_step) % sector_bytes;
+    return Shape::row_offset(row) + Shape::lead_bytes +
+           plan::byte(step, static_cast<int>(row_skew));
+  }
+  constexpr long long operator()(unsigned step) const {
+    if (!piece_rounds<Shape, VectorBytes>::exists(step)) { return -1; }
+    return word_in_turn<Bytes, WordBytes>(step, from(step), turn);
+  }
+};
+
+/// True where a vector that `visit_vectors` finds is the piece's from its first byte to its last.
+template <class Shape, int VectorBytes>
+TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const unsigned char* address,
+                                            int byte) {
+  if constexpr (Shape::joins_pieces) {
+    if (target.joined_bytes > 0) {
+      // Pieces end with sectors, but for the matrix' last one.
+      const unsigned row_end =
+          address_bits(address) + static_cast<unsigned>(target.end_byte - byte);
+      return byte < target.end_byte - static_cast<int>(row_end & target.sector_mask) &&
+             address + VectorBytes <= target.matrix_end;
+    }
+  }
+  return byte >= target.first_byte && byte + VectorBytes <= target.end_byte;
+}
+
+/// True where pieces of a tile touch the first or the last bytes of their rows.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
+  return target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes;
+}
+
+/// Writes the stores of an output row that lie partly outside of it unit by unit, read(row, byte) being what the
+/// unit `byte` bytes into the piece of row `row` is.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int most = bytes / Shape::unit;  // units on each side
+  for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
+       step += Shape::threads) {
+    const loop_step here(step / Shape::threads);
+    const int row = step / (2 * most);
+    const int unit = step % most * Shape::unit;
+    if (row >= target.rows) { break; }
+    unsigned char* out = target.first + row * target.stride_bytes;
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    // Bytes up to the first store boundary inside the row, and from the last one on. A row that lies
+    // between two boundaries has only a head.
+    const int length = target.end_byte - target.first_byte;
+    const int head =
+        smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes, length);
+    const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
+    const bool left = step % (2 * most) < most;
+    const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
+    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
+      store_global(out + byte, read(row, byte));
+    }
+  }
+}
+
+/// Writes what joined pieces leave out: of a matrix' first row the bytes before its first piece, and of its last row
+/// those of a vector that the matrix ends in. read(row, byte) as above.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& target, Read read) {
+  constexpr int bytes = Shape::store_bytes;
+  constexpr int unit = Shape::unit;
+  const int from = static_cast<int>(group.thread_rank()) * unit;
+  if (target.first - target.joined_bytes == target.matrix) {
+    const int skew = static_cast<int>(address_bits(target.first) & target.sector_mask);
+    for (int byte = from - target.joined_bytes; byte < -skew; byte += Shape::threads * unit) {
+      store_global(target.first + byte, read(0, byte));
+    }
+  }
+  const int row = target.rows - 1;
+  unsigned char* const out = target.first + row * target.stride_bytes;
+  const int end = target.end_byte - target.joined_bytes;
+  if (out + end == target.matrix_end) {
+    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
+    const int length = static_cast<int>(address_bits(target.matrix_end) % bytes);
+    const int byte = end - length + from;
+    if (from < length && byte >= -skew && byte < Shape::piece_bytes - skew) {
+      store_global(out + byte, read(row, byte));
+    }
+  }
+}
+
+/// Writes all that the whole vectors of a tile's pieces leave out. read(row, byte) as above.
+template <class Shape, class Group, class Read>
+TILETRANSPOSE_FUNCTION void store_piece_ends(Group group, const tile_target& target, Read read) {
+  if constexpr (Shape::joins_pieces) {
+    if (target.joined_bytes > 0) {
+      store_matrix_ends<Shape>(group, target, read);
+      return;
+    }
+  }
+  if (has_piece_ends<Shape>(target)) { store_row_ends<Shape>(group, target, read); }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,446 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned into
+/// the output's, and stored into shared rows whose pieces are drained as the plain kernel's are.
+///
+/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh).
+///
+/// What else can ride along, for the bytes it moves and no more:
+/// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in the shared rows,
+///   where the function finds them when the input is stored (recalled_words.cuh); or, where `recalls_to_shared` says
+///   so, in registers, while the shared rows take the elements of the input as they are, and the function meets both
+///   when it is their turn to be drained;
+/// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
+
+#pragma once
+
+#include <tiletranspose/detail/core/optimisation_barrier.cuh>
+#include <tiletranspose/detail/core/packed_elements.cuh>
+#include <tiletranspose/detail/tile/accumulator_operand.cuh>
+#include <tiletranspose/detail/tile/fused_rows.cuh>
+#include <tiletranspose/detail/tile/fused_shape.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
+#include <tiletranspose/detail/tile/tile_segments.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The matrix beside input and output: ny x nx elements of the output's type. Null but for fusion::dual.
+struct row_major_copy {
+  void* data;
+  size_type stride_bytes;
+  unsigned sector_mask;  ///< as the one of tile_arguments
+  bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
+};
+
+/// Stores a batch of loads into the shared rows, and into the copy.
+template <class Fused, bool Interior, class In, class Out, class Convert>
+TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
+                                       const fused_memory& memory, int first,
+                                       const loaded_batch<Fused, Interior>& loaded,
+                                       const Convert& convert) {
+  using places = tile_loads<Fused, Interior>;
+  using stored = typename Fused::stored;
+  constexpr int count = Fused::count;
+  constexpr int in_bytes = Fused::in_bytes;
+  // What is kept of a row for the copy: packed at once where rows are turned, else when it is stored. With both at a
+  // time, floats and doubles spilled.
+  using gathered = gathered_elements<Out, count, Fused::copy_unit>;
+  using packed = packed_elements<Out, count, Fused::copy_unit>;
+  using kept = typename either<Fused::turns, packed, gathered>::type;
+  const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
+                     at.row(0) * Fused::bytes + at.col * Fused::pitch +
+                     Fused::lane_padding(at.lane, at.shift);
+  unsigned char* const to = memory.shared + (Fused::settles ? settled(offset) : offset);
+  int columns[count];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) {
+    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
+    if constexpr (Fused::settles_columns) { columns[i] = settled(offset + columns[i]); }
+  }
+  // Some lanes are there for the copy alone, or for their neighbours.
+  const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
+                                  : !Fused::shifts || at.col < Fused::cols;
+  // The tile's part of the copy's row ends where the one of its right neighbour begins.
+  const bool in_copy = !Fused::deals || at.lane * count * Fused::out_bytes <
+                                            (Fused::cols + at.shift) * Fused::out_bytes /
+                                                sector_bytes * sector_bytes;
+  unsigned char* copy_to = memory.copied;
+  if constexpr (Fused::copies) {
+    copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int b = 0; b < places::batch; ++b) {
+    const int round = first + b;
+    const loop_step here(round);
+    // A lane that is there for its neighbour holds elements of several rows.
+    const bool is_spare = Fused::shifts && !fills;
+    if (round >= places::rounds || is_spare || !at.any_exists(round)) { continue; }
+    const int row = at.row(round);
+    const auto place = [&](int i) {
+      return (Fused::settles_columns ? memory.shared : to) + columns[i] +
+             round * places::apart * Fused::bytes;
+    };
+    kept copied[places::micro_rows] = {};
+    if constexpr (Fused::turns) {
+      // What is stored is put together row by row, and turned.
+      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        if (!Interior && !at.row_exists(round, r)) { continue; }
+        if constexpr (Fused::combines) {
+          __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
+        } else {
+          gathered elements = {};
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+            elements.put(i, convert(loaded.rows[b][r].get(i)));
+          }
+          copied[r] = elements.packed();
+          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
+        }
+      }
+      unsigned chunks[count][places::micro_rows * Fused::bytes / 4];
+      thread_transpose<Fused::bytes>(rows, chunks);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes) || !fills) { continue; }
+        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(chunks[i]));
+      }
+    } else {
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+        unsigned char* const chunk_to = place(i);
+        if constexpr (Fused::recalls && !Interior && places::micro_rows > 1) {
+          // Behind the last row no old elements wait.
+          if (!at.row_exists(round, places::micro_rows - 1)) {
+            TILETRANSPOSE_UNROLL
+            for (int r = 0; r < places::micro_rows; ++r) {
+              if (!at.row_exists(round, r)) { continue; }
+              packed_elements<stored, 1, Fused::unit> one;
+              one.load_from_shared(chunk_to + r * Fused::bytes);
+              one.put(0, convert(loaded.rows[b][r].get(i), one.get(0)));
+              one.store_to_shared(chunk_to + r * Fused::bytes);
+            }
+            continue;
+          }
+        }
+        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
+        if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < places::micro_rows; ++r) {
+          if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
+          if constexpr (Fused::recalls) {
+            chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+          } else {
+            const stored& element = convert(loaded.rows[b][r].get(i));
+            chunk.put(r, element);
+            if constexpr (Fused::copies) { copied[r].put(i, element); }
+          }
+        }
+        if (fills) { chunk.packed().store_to_shared(chunk_to); }
+      }
+    }
+    if constexpr (Fused::copies) {
+      // Rows before the tile are another one's in the copy.
+      if ((round + 1) * places::apart <= Fused::skew_rows ||
+          (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
+        continue;
+      }
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        if (!at.row_exists(round, r)) { continue; }
+        unsigned char* const address = copy_to + (b * places::apart + r) * memory.copy_stride_bytes;
+        if (Interior || (at.byte_exists(at.col * in_bytes) &&
+                         at.byte_exists((at.col + count - 1) * in_bytes))) {
+          copied[r].packed().store(address);
+        } else if constexpr (count > 1) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            const loop_step part(i);
+            if (at.byte_exists((at.col + i) * in_bytes)) {
+              packed_elements<Out, 1, Fused::out_unit> one;
+              one.put(0, copied[r].packed().get(i));
+              one.store(address + i * Fused::out_bytes);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
+/// Calls meanwhile() once the first loads are under way.
+template <class Fused, bool Interior, class In, class Out, class Convert, class Meanwhile,
+          class Group>
+TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
+                                           const tile_source& source, const tile_target& target,
+                                           const Convert& convert, Meanwhile meanwhile) {
+  using places = tile_loads<Fused, Interior>;
+  TILETRANSPOSE_UNROLL
+  for (int phase = 0; phase < places::phases; ++phase) {
+    const loop_step here(phase);
+    const places at(group, memory, source, target.sector_mask != 0, phase);
+    TILETRANSPOSE_UNROLL_BY(places::unrolled)
+    for (int first = 0; first < places::rounds; first += places::batch) {
+      loaded_batch<Fused, Interior> loaded;
+      load_rows<Fused, Interior>(at, first, loaded);
+      if (phase == 0 && first == 0) { meanwhile(); }
+      store_rows<Fused, Interior, In, Out>(at, memory, first, loaded, convert);
+    }
+  }
+}
+
+/// The old elements of the pieces that a thread will write.
+template <class Fused, class Out>
+struct recalled {
+  static constexpr int count = Fused::combined;
+  static constexpr int vector_bytes = count * Fused::out_bytes;
+  static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
+  /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
+  static constexpr bool always_early = Fused::out_bytes > 8;
+  using vector = packed_elements<Out, count, vector_bytes>;
+  using gathered = gathered_elements<Out, count, vector_bytes>;
+  vector vectors[rounds];
+};
+
+/// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
+template <class Fused, bool Interior, class Out, class Group>
+TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old,
+                                          const tile_target& target) {
+  constexpr int bytes = recalled<Fused, Out>::vector_bytes;
+  visit_vectors<Fused, bytes, Interior>(
+      group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
+          old.vectors[round].template load_changing<Fused::fetched_old>(address);
+        }
+      });
+}
+
+/// Writes op(element, old element). Old elements that were not read early are read when it is their turn.
+/// Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class In, class Out, class Op, class Group>
+TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* shared,
+                                           recalled<Fused, Out>& old, const tile_target& target,
+                                           const Op& op) {
+  using recall = recalled<Fused, Out>;
+  constexpr int count = recall::count;
+  constexpr int bytes = recall::vector_bytes;
+  const unsigned rank = group.thread_rank();
+  visit_vectors<Fused, bytes, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        // Of the row's elements, those of the rows before the tile among them.
+        const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
+        const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
+          const auto elements =
+              read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
+          if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
+          typename recall::gathered result;
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            result.put(i, op(elements.get(i), old.vectors[round].get(i)));
+          }
+          result.packed().store(address);
+        } else if constexpr (count > 1) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            const loop_step part(i);
+            const int at = byte + i * Fused::out_bytes;
+            if (at < target.first_byte || at >= target.end_byte) { continue; }
+            const auto element = read_elements<In, 1, Fused::in_unit>(
+                shared, from + i * Fused::in_bytes, further, rank);
+            packed_elements<Out, 1, Fused::out_bytes> one;
+            one.load_changing(address + i * Fused::out_bytes);
+            one.put(0, op(element.get(0), one.get(0)));
+            one.store(address + i * Fused::out_bytes);
+          }
+        }
+      });
+}
+
+/// Writes the pieces. Barriers: group.sync() between filling the tile and this call.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* shared,
+                                            const tile_target& target) {
+  constexpr int unit = Fused::out_unit;
+  constexpr int bytes = Fused::store_bytes;
+  const unsigned rank = group.thread_rank();
+  visit_vectors<Fused, bytes, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
+        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
+          read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, further, rank)
+              .store(address);
+        }
+      });
+  if constexpr (!Interior && unit < bytes) { drain_ends<Fused>(group, shared, target); }
+}
+
+/// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
+/// on, likewise columns. A launch works them out once; blocks that did so took a fifth of their instructions for it.
+struct interior_tiles {
+  unsigned first_row;
+  unsigned rows;
+  unsigned first_col;
+  unsigned cols;
+
+  TILETRANSPOSE_FUNCTION bool contain(const tile_order::place& at) const {
+    return static_cast<unsigned>(at.row_tile) - first_row < rows &&
+           static_cast<unsigned>(at.col_tile) - first_col < cols;
+  }
+};
+
+struct fused_arguments {
+  tile_arguments tiles;
+  interior_tiles interior;
+  row_major_copy copy;
+};
+
+/// The interior tiles of a problem. `skewed`: pieces of the output reach over a tile's first row or its last one.
+template <class Fused>
+interior_tiles find_interior(const tile_problem& problem, bool skewed) {
+  // How far loads reach over the tile.
+  constexpr size_type reach = Fused::shifts  ? Fused::load_bytes
+                              : Fused::spans ? Fused::spanned::reach
+                                             : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
+  const auto between = [](size_type first, size_type end) {
+    return static_cast<unsigned>(end > first ? end - first : 0);
+  };
+  // Words that hold the first and the last bytes of pieces which start anywhere.
+  const size_type past_rows =
+      skewed && Fused::recalls && Fused::out_unit < 4 ? divide_up(3, Fused::out_bytes) : 0;
+  const size_type first_row =
+      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
+  const size_type first_col = divide_up(reach, row_bytes);
+  const size_type bytes = problem.nx * Fused::in_bytes;
+  return {static_cast<unsigned>(first_row),
+          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
+          static_cast<unsigned>(first_col),
+          between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
+}
+
+/// A block's tile: its source, its target and its place in the copy, where there is one.
+struct fused_tile {
+  tile_source source;
+  tile_target target;
+  unsigned char* copied;
+};
+
+/// What exists of the tile is left open where all of it does.
+template <class Fused, fusion Kind>
+TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
+                                             const tile_order::place& at) {
+  const tile_problem& problem = arguments.tiles.problem;
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  fused_tile result{};
+  result.source.first = static_cast<const unsigned char*>(problem.in) +
+                        first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
+  result.source.stride_bytes = problem.in_stride_bytes;
+  result.target.first = static_cast<unsigned char*>(problem.out) +
+                        first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
+  result.target.stride_bytes = problem.out_stride_bytes;
+  result.target.sector_mask = !Fused::recalls       ? arguments.tiles.sector_mask
+                              : Fused::out_unit < 4 ? 3
+                                                    : 0;
+  if constexpr (Kind == fusion::dual) {
+    result.copied = static_cast<unsigned char*>(arguments.copy.data) +
+                    first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
+  }
+  return result;
+}
+
+/// Finds out what exists of a tile.
+template <class Fused>
+TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_order::place& at,
+                                       fused_tile& tile) {
+  const size_type first_row = at.row_tile * Fused::rows;
+  const size_type first_col = at.col_tile * Fused::cols;
+  tile.source.first_row = clipped_distance(first_row, 0);
+  tile.source.end_row = clipped_distance(first_row, problem.ny);
+  tile.source.first_byte = clipped_distance(first_col * Fused::in_bytes, 0);
+  tile.source.end_byte =
+      clipped_distance(first_col * Fused::in_bytes, problem.nx * Fused::in_bytes);
+  // Columns of tiles may be there for the end of the copy alone.
+  tile.target.rows = larger(smaller(clipped_distance(first_col, problem.nx), Fused::cols), 0);
+  tile.target.first_byte = clipped_distance(first_row * Fused::out_bytes, 0);
+  tile.target.end_byte =
+      clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
+}
+
+template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
+TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
+                                                 const fused_tile& tile, const Op& op) {
+  if constexpr (Fused::recalls) {
+    // Both are under way before either is waited for.
+    recalled_words<Fused> old;
+    recall_words<Fused, Interior>(group, old, memory.shared, tile.target);
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, tile.target,
+        [&](const In& element, const Out& before) -> Out { return op(element, before); },
+        [&] {
+          if (Interior) { keep_words(group, old, memory.shared, tile.target); }
+          group.sync();
+        });
+    group.sync();
+    // Addresses are worked out once more: they would be kept from the first time on, two registers each.
+    tile_target target = tile.target;
+    target.stride_bytes = settled(target.stride_bytes);
+    drain_words<Fused, Interior>(group, memory.shared, target);
+  } else if constexpr (Kind == fusion::accumulate) {
+    recalled<Fused, Out> old;
+    const auto recall = [&] {
+      if (Interior || recalled<Fused, Out>::always_early) {
+        recall_pieces<Fused, Interior>(group, old, tile.target);
+      }
+    };
+    // Loads that are shifted go first: what has to be done with them takes longer.
+    if constexpr (!Fused::shifts) { recall(); }
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, tile.target,
+        [](const In& element) -> const In& { return element; },
+        [&] {
+          if constexpr (Fused::shifts) { recall(); }
+        });
+    group.sync();
+    combine_pieces<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
+  } else {
+    fill_converted<Fused, Interior, In, Out>(
+        group, memory, tile.source, tile.target,
+        [&](const In& element) -> Out { return op(element); }, [] {});
+    group.sync();
+    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
+  }
+}
+
+/// The kernel's body: one block converts and moves the tile that `block` names.
+/// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
+template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
+TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
+                                         const fused_arguments& arguments, const Op& op,
+                                         unsigned block) {
+  const tile_order::place at = arguments.tiles.order.in_matrix(block);
+  fused_tile tile = place_tile<Fused, Kind>(arguments, at);
+  const fused_memory memory{Fused::settles_columns ? settled_shared(shared) : shared, tile.copied,
+                            arguments.copy.stride_bytes, arguments.copy.in_step};
+  if (arguments.interior.contain(at)) {
+    convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
+  } else {
+    bound_tile<Fused>(arguments.tiles.problem, at, tile);
+    convert_tile_between<Fused, false, Kind, In, Out>(group, memory, tile, op);
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
