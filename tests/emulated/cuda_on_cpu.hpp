@@ -71,13 +71,22 @@ struct cooperative_launch {
   unsigned blocks;
 };
 
+/// A launch, or a copy or memset (whose kernel is null, and whose bytes are shared_bytes).
+struct launch_shape {
+  const void* kernel;
+  dim3 grid;
+  dim3 block;
+  std::size_t shared_bytes;
+};
+
 /// What the next launches run with, and what they have done.
 struct device {
   tt::emulator_options options;
   bool starts_together = false;  ///< offers cooperative launches
   int multiprocessors = 4;
-  int shared_bytes = 228 * 1024;  ///< of a multiprocessor
-  bool runs = true;               ///< else launches are only looked at, and memory is not touched
+  int shared_bytes = 228 * 1024;   ///< of a multiprocessor
+  bool runs = true;                ///< else launches are only looked at, and memory is not touched
+  std::vector<launch_shape> seen;  ///< launches that were only looked at
   std::vector<cooperative_launch> cooperative;
   const void* kernel = nullptr;       ///< of the last launch
   cudaError_t failure = cudaSuccess;  ///< what launches and copies return, without moving anything
@@ -130,7 +139,10 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
   if (device.failure != cudaSuccess) { return device.failure; }
   device.kernel = reinterpret_cast<const void*>(kernel);
   ++device.launches;
-  if (!device.runs) { return cudaSuccess; }
+  if (!device.runs) {
+    device.seen.push_back({device.kernel, grid, block, shared_bytes});
+    return cudaSuccess;
+  }
   tt::emulator_options options = device.options;
   options.foreign_shared = [shared_bytes](const void* address, unsigned bytes) {
     return cpu::in_shared(address, bytes, shared_bytes);
@@ -227,7 +239,10 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Arguments), dim3 grid, di
     return cudaErrorInvalidValue;
   }
   device.cooperative.push_back({all, grid.x});
-  if (!device.runs) { return cudaSuccess; }
+  if (!device.runs) {
+    device.seen.push_back({reinterpret_cast<const void*>(kernel), grid, block, shared_bytes});
+    return cudaSuccess;
+  }
   all.arrived = nullptr;
   return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
 }
@@ -240,12 +255,20 @@ cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
 
 inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cudaStream_t) {
   if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
-  if (cpu::this_device().runs) { std::memset(out, value, bytes); }
+  if (cpu::this_device().runs) {
+    std::memset(out, value, bytes);
+  } else {
+    cpu::this_device().seen.push_back({nullptr, {}, {}, bytes});
+  }
   return cudaSuccess;
 }
 inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {
   if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
-  if (cpu::this_device().runs) { std::memcpy(out, in, bytes); }
+  if (cpu::this_device().runs) {
+    std::memcpy(out, in, bytes);
+  } else {
+    cpu::this_device().seen.push_back({nullptr, {}, {}, bytes});
+  }
   return cudaSuccess;
 }

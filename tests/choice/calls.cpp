@@ -1,0 +1,208 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What the library launches for one slice of the types of elements; SLICE says which.
+
+#include "table.hpp"
+
+namespace choice {
+
+template <int Bytes, int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+template <class Out>
+struct convert {
+  template <class T>
+  Out operator()(const T&) const {
+    return Out{};
+  }
+  template <class T>
+  Out operator()(const T&, const Out& old) const {
+    return old;
+  }
+};
+
+template <class T>
+void add_transposes(groups& all) {
+  group to{group_name<T>("transpose"), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 70; ++i) {
+    const problem p = pick_problem(random, sizeof(T), i % 3 == 0);
+    const tt::matrix_view<const T> in{at<const T>(45, p.in_offset), p.ny, p.nx, p.in_stride};
+    const tt::matrix_view<T> out{at<T>(46, p.out_offset), p.nx, p.ny, p.out_stride};
+    add_line(to, random, p.text(), [&] { return tt::transpose(out, in); });
+  }
+  for (int i = 0; i < 50; ++i) {
+    const problem p = pick_batch(random, sizeof(T), i % 4 == 0);
+    add_line(to, random, p.text(), [&] {
+      return tt::transpose_batched(at<T>(46, p.out_offset), p.nx * p.ny + p.out_gap,
+                                   at<const T>(45, p.in_offset), p.nx * p.ny + p.in_gap, p.nx, p.ny,
+                                   p.batch);
+    });
+  }
+  for (int i = 0; i < 10; ++i) {
+    const problem p = pick_batch(random, sizeof(T), false);
+    add_line(to, random, p.text() + ", pointers", [&] {
+      return tt::transpose_batched(at<T*>(46, 0), at<const T*>(45, 0), p.nx, p.ny, p.batch);
+    });
+  }
+  all.push_back(to);
+}
+
+template <class T>
+void add_symmetries(groups& all) {
+  group to{group_name<T>("reorient"), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 40; ++i) {
+    const auto s = static_cast<tt::symmetry>(i % 8);
+    problem p = pick_problem(random, sizeof(T), i % 3 == 0);
+    const std::string what = "symmetry " + std::to_string(i % 8) + ", ";
+    if (i % 5 != 0) {
+      if (!tt::transposes(s)) { p.out_stride += p.nx > p.ny ? p.nx - p.ny : 0; }
+      const tt::matrix_view<const T> in{at<const T>(45, p.in_offset), p.ny, p.nx, p.in_stride};
+      const tt::matrix_view<T> out{at<T>(46, p.out_offset), tt::transposes(s) ? p.nx : p.ny,
+                                   tt::transposes(s) ? p.ny : p.nx, p.out_stride};
+      add_line(to, random, what + p.text(), [&] { return tt::reorient(out, in, s); });
+    } else {
+      p = pick_batch(random, sizeof(T), false);
+      add_line(to, random, what + p.text() + (i % 10 == 0 ? ", pointers" : ""), [&] {
+        return i % 10 == 0
+                   ? tt::reorient_batched(at<T*>(46, 0), at<const T*>(45, 0), p.nx, p.ny, p.batch,
+                                          s)
+                   : tt::reorient_batched(at<T>(46, p.out_offset), at<const T>(45, p.in_offset),
+                                          p.nx, p.ny, p.batch, s);
+      });
+    }
+  }
+  all.push_back(to);
+}
+
+template <class T>
+void add_in_place(groups& all) {
+  group to{group_name<T>("in place"), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 24; ++i) {
+    const auto s = static_cast<tt::symmetry>(i % 8);
+    problem p = pick_problem(random, sizeof(T), true);
+    if (tt::transposes(s)) { p.ny = p.nx; }
+    const tt::matrix_view<T> data{at<T>(46, p.out_offset), p.ny, p.nx, p.in_stride};
+    add_line(to, random, "symmetry " + std::to_string(i % 8) + ", " + p.text(),
+             [&] { return tt::reorient_inplace(data, s); });
+  }
+  for (int i = 0; i < 16; ++i) {
+    problem p = pick_problem(random, sizeof(T), false);
+    if (i % 4 == 0) {  // one side a multiple of the other
+      p.nx = random.between(1, 3000);
+      p.ny = p.nx * random.between(2, 20);
+    }
+    std::size_t bytes = 0;
+    tt::transpose_inplace(nullptr, bytes, at<T>(46, 0), p.nx, p.ny);
+    const std::size_t whole = p.nx * p.ny * sizeof(T);
+    if (i % 3 == 1 && bytes < whole) { bytes += random.between(0, whole - bytes); }
+    if (i % 8 == 2) { bytes = whole; }
+    add_line(to, random, p.text() + ", scratch " + std::to_string(bytes), [&] {
+      return tt::transpose_inplace(at<T>(45, p.in_offset), bytes, at<T>(46, p.out_offset), p.nx,
+                                   p.ny);
+    });
+  }
+  all.push_back(to);
+}
+
+template <class In, class Out>
+void add_fused(groups& all, const char* name) {
+  group to{group_name<In>(name), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 18; ++i) {
+    const problem p = pick_problem(random, sizeof(In), i % 3 == 0);
+    const tt::matrix_view<const In> in{at<const In>(45, p.in_offset), p.ny, p.nx, p.in_stride};
+    const tt::matrix_view<Out> out{at<Out>(46, p.out_offset), p.nx, p.ny, p.out_stride};
+    const tt::matrix_view<Out> copy{at<Out>(44, p.in_offset), p.ny, p.nx, p.in_stride};
+    const convert<Out> op{};
+    const char* const kinds[] = {"transform, ", "accumulate, ", "dual, "};
+    add_line(to, random, kinds[i % 3] + p.text(), [&] {
+      return i % 3 == 0   ? tt::transform_transpose(out, in, op)
+             : i % 3 == 1 ? tt::accumulate_transpose(out, in, op)
+                          : tt::transform_transpose_dual(copy, out, in, op);
+    });
+  }
+  all.push_back(to);
+}
+
+template <class T>
+void add_explicit(groups& all) {
+  group to{group_name<T>("explicit"), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 8; ++i) {
+    const problem p = pick_problem(random, sizeof(T), i % 2 == 0);
+    const tt::matrix_view<const T> in{at<const T>(45, p.in_offset), p.ny, p.nx, p.in_stride};
+    const tt::matrix_view<T> out{at<T>(46, p.out_offset), p.nx, p.ny, p.out_stride};
+    add_line(to, random, "16 x 16, " + p.text(), [&] { return tt::transpose<T, 16, 16>(out, in); });
+    if constexpr (sizeof(T) <= 32) {
+      add_line(to, random, "32 x 8, " + p.text(), [&] { return tt::transpose<T, 32, 8>(out, in); });
+    }
+  }
+  all.push_back(to);
+}
+
+template <int Bytes, int Alignment>
+void add_type(groups& all) {
+  using type = element<Bytes, Alignment>;
+  add_transposes<type>(all);
+  add_symmetries<type>(all);
+  add_in_place<type>(all);
+  add_explicit<type>(all);
+  add_fused<type, type>(all, "to the same");
+  if constexpr (Bytes > 1) { add_fused<type, unsigned char>(all, "to bytes"); }
+  if constexpr (Bytes == 2 || Bytes == 4 || Bytes == 8) {
+    add_fused<type, element<2 * Bytes, 2 * Alignment>>(all, "to twice the size");
+    add_fused<type, element<Bytes / 2, (Alignment + 1) / 2>>(all, "to half the size");
+  }
+}
+
+#if SLICE == 0
+void add_slice_0(groups& all) {
+  add_type<1, 1>(all);
+  add_type<2, 2>(all);
+  add_type<2, 1>(all);
+  add_type<3, 1>(all);
+}
+#elif SLICE == 1
+void add_slice_1(groups& all) {
+  add_type<4, 4>(all);
+  add_type<4, 1>(all);
+  add_type<5, 1>(all);
+  add_type<6, 2>(all);
+}
+#elif SLICE == 2
+void add_slice_2(groups& all) {
+  add_type<7, 1>(all);
+  add_type<8, 8>(all);
+  add_type<8, 4>(all);
+  add_type<9, 1>(all);
+}
+#elif SLICE == 3
+void add_slice_3(groups& all) {
+  add_type<10, 2>(all);
+  add_type<12, 4>(all);
+  add_type<16, 16>(all);
+  add_type<16, 8>(all);
+}
+#elif SLICE == 4
+void add_slice_4(groups& all) {
+  add_type<14, 2>(all);
+  add_type<20, 4>(all);
+  add_type<24, 8>(all);
+  add_type<31, 1>(all);
+}
+#else
+void add_slice_5(groups& all) {
+  add_type<28, 4>(all);
+  add_type<32, 16>(all);
+  add_type<48, 16>(all);
+  add_type<64, 16>(all);
+}
+#endif
+
+}  // namespace choice
