@@ -42,13 +42,10 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// What the fused calls ask of their types.
-template <class Out, class In, class Op>
+template <fusion Kind, class Out, class In, class Op>
 constexpr bool check_fused() {
   static_assert(check_output<Out>(), "");
-  static_assert(std::is_trivially_copyable<Op>::value,
-                "tt: the function of a fused transpose must be trivially copyable; it is handed to "
-                "the kernel as bytes");
-  return check_element<Out>() && check_element<In>();
+  return check_element<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
 }
 
 }  // namespace detail
@@ -196,7 +193,7 @@ cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx,
 template <class Out, class In, class Op>
 cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
                                 cudaStream_t stream = nullptr) {
-  static_assert(detail::check_fused<Out, In, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, In, Out>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
@@ -208,7 +205,7 @@ template <class Out, class Element, class Op>
 cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
                                 cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
-  static_assert(detail::check_fused<Out, element, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, element, Out>(
       detail::fused_request(out, in), op, stream);
 }
@@ -233,7 +230,7 @@ cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, O
 template <class Out, class In, class Op>
 cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
                                  cudaStream_t stream = nullptr) {
-  static_assert(detail::check_fused<Out, In, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::accumulate, Out, In, Op>(), "");
   return detail::transform_elements<detail::fusion::accumulate, In, Out>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
@@ -245,7 +242,7 @@ template <class Out, class Element, class Op>
 cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
                                  cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
-  static_assert(detail::check_fused<Out, element, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::accumulate, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::accumulate, element, Out>(
       detail::fused_request(out, in), op, stream);
 }
@@ -264,7 +261,7 @@ cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, 
 template <class Out, class In, class Op>
 cudaError_t transform_transpose_dual(Out* copy, Out* out, const In* in, size_type nx, size_type ny,
                                      Op op, cudaStream_t stream = nullptr) {
-  static_assert(detail::check_fused<Out, In, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::dual, Out, In, Op>(), "");
   return detail::transform_twice<In, Out>(detail::dense_request(out, in, nx, ny), copy, nx, op,
                                           stream);
 }
@@ -277,7 +274,7 @@ cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out
                                      matrix_view<Element> in, Op op,
                                      cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
-  static_assert(detail::check_fused<Out, element, Op>(), "");
+  static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
   return detail::transform_twice<element, Out>(detail::fused_request(out, in),
                                                fits ? copy.data : nullptr, copy.stride, op, stream);

@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/tile/fused_blocks.cuh>
+#include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/transform_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -18,6 +19,8 @@ __global__ void __launch_bounds__(Fused::threads,
                                   resident_blocks(Fused::threads, fused_blocks<Fused>()))
     fused_kernel(const __grid_constant__ fused_arguments arguments, const __grid_constant__ Op op) {
   constexpr static_block<Fused::threads> block{};
+  // For the compiler to see; never run.
+  if (false) { call_on_device<Kind, In, Out>(op, nullptr, nullptr); }
   // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
   if constexpr (Fused::shared_bytes <= default_shared_bytes) {
     __shared__ __align__(16) unsigned char shared[Fused::shared_bytes];
@@ -130,7 +133,11 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   static_assert(Kind != fusion::dual, "that one takes a third matrix");
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  return launch_fused<Kind, In, Out>(make_problem(request), {}, op, stream);
+  if constexpr (takes_elements<Kind, In, Out, Op>()) {  // else one sentence has been said
+    return launch_fused<Kind, In, Out>(make_problem(request), {}, op, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
 }
 
 /// copy(y, x) = out(x, y) = op(in(y, x)); `copy_stride` in elements.
@@ -141,8 +148,12 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
   if (answer != verdict::go) { return status_of(answer); }
   const size_type stride_bytes = copy_stride * sizeof(Out);
-  return launch_fused<fusion::dual, In, Out>(make_problem(request), {copy, stride_bytes, 0, false},
-                                             op, stream);
+  if constexpr (takes_elements<fusion::dual, In, Out, Op>()) {
+    return launch_fused<fusion::dual, In, Out>(make_problem(request),
+                                               {copy, stride_bytes, 0, false}, op, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
 }
 
 }  // namespace detail

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect: calling a __host__ function("doubled::operator ()(float) const") from a __
+
+#include <tiletranspose/transpose.cuh>
+
+#ifdef MUST_FAIL
+#define ON_DEVICE
+#else
+#define ON_DEVICE __device__
+#endif
+
+struct doubled {
+  ON_DEVICE float operator()(float value) const { return 2 * value; }
+};
+
+cudaError_t call(float* copy, float* out, const float* in) {
+  return tt::transform_transpose_dual(copy, out, in, 4, 6, doubled{});
+}
