@@ -8,6 +8,7 @@
 
 #include <type_traits>
 
+#include <tiletranspose/detail/core/kernel_pointer.cuh>
 #include <tiletranspose/detail/panel/gathered_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_plan.cuh>
 #include <tiletranspose/detail/panel/word_shifted_plan.cuh>
@@ -99,12 +100,11 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
 
 /// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
-/// `kernel` keeps its type, by which tests run it on the CPU.
 template <class Kernel>
 cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
                   void** arguments, cudaStream_t stream) {
   if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
-  return cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+  return cudaLaunchKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
                           dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
 
@@ -126,7 +126,8 @@ template <class Kernel>
 cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
   return bytes <= default_shared_bytes
              ? cudaSuccess
-             : cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+             : cudaFuncSetAttribute(kernel_pointer(kernel),
+                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
                                     static_cast<int>(bytes));
 }
 
@@ -356,7 +357,7 @@ template <class Shape>
 cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
   tile_problem copy = problem;
   void* pointers[] = {&copy.in, &copy.out, &copy.in_stride_bytes, &copy.out_stride_bytes};
-  return cudaLaunchKernel(&small_kernel<Shape>,
+  return cudaLaunchKernel(kernel_pointer(&small_kernel<Shape>),
                           dim3(static_cast<unsigned>(problem.nx / Shape::tile_cols),
                                static_cast<unsigned>(problem.ny / Shape::tile_rows)),
                           dim3(Shape::threads), pointers, 0, stream);

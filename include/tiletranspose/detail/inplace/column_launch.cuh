@@ -138,8 +138,8 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
     cudaError_t status = allow_shared_bytes(kernel, most);
     int resident = 0;
     if (status == cudaSuccess) {
-      status =
-          cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, column_threads, most);
+      status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
+                                                             column_threads, most);
     }
     if (status != cudaSuccess) { return status; }
     blocks = smaller(
@@ -170,7 +170,7 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
 template <class Kernel>
 cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
                            void** arguments, cudaStream_t stream) {
-  return cudaLaunchCooperativeKernel(kernel, dim3(static_cast<unsigned>(blocks)),
+  return cudaLaunchCooperativeKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
                                      dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
                                      stream);
 }

@@ -187,7 +187,8 @@ cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& lim
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, most);
   if (status == cudaSuccess && limits.starts_together != 0) {
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel, slab_threads, most);
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
+                                                           slab_threads, most);
   }
   if (status != cudaSuccess) { return status; }
   plan.slabs = slab_plan(problem, ElementBytes, most,
