@@ -31,12 +31,12 @@
 #include <type_traits>
 
 #include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/detail/calls/explicit_transpose.cuh>
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/inplace/rectangle.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/tile/fused_launch.cuh>
-#include <tiletranspose/detail/tile/strip_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -92,8 +92,9 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 ///
 /// \tparam TileDim    rows and columns of a tile
 /// \tparam BlockRows  rows of threads; a block has TileDim * BlockRows threads, each serving
-///                    TileDim / BlockRows elements of a tile. A block moves as many tiles, one below the
-///                    other, as keep its threads' loads in flight.
+///                    TileDim / BlockRows elements of a tile. A block moves one tile where there is little
+///                    work and of structures, else as many, one below the other, as keep its threads' loads in
+///                    flight.
 /// \tparam Padding    unused elements behind each row of the tile; the default comes from the model of 4-byte
 ///                    banks; for others take default_padding<T, TileDim, TileDim, BankWidth>()
 /// \tparam BankWidth  bytes that a shared-memory bank serves per cycle, 4 or 8: the model that Padding is judged
@@ -107,7 +108,7 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
 cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
                       cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::transpose_strips<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+  return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::dense_request(out, in, nx, ny), stream);
 }
 
@@ -116,7 +117,7 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
           int BankWidth = 4, class Element = const T>
 cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::transpose_strips<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+  return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::view_request(out, in), stream);
 }
 

@@ -376,7 +376,7 @@ void check_tuned() {
   }
   if (small) {
     check_dense<T>("transpose", {67, 131}, 1, 3, tuned);
-    check_dense<T>("transpose", {128, 128}, 0, 0, tuned);  // small_kernel
+    check_dense<T>("transpose", {128, 128}, 0, 0, tuned);  // vector_kernel
     check_dense<T>("transpose", {128, 112}, 0, 0, tuned);  // not, but for large elements
     check_dense<T>("transpose", {120, 128}, 0, 0, tuned);
   }

@@ -55,7 +55,7 @@ TEST_CASE("tiles of every layout") {
 }
 
 TEST_CASE("a tuned kernel's tile") {
-  using shape = tt::detail::small_shape<4>::type;
+  using shape = tt::detail::vector_shape<4>::type;
   constexpr std::size_t side = shape::tile_cols;
   tt::emulated_buffer<unsigned> in(2 * side * side);
   tt::emulated_buffer<unsigned> out(2 * side * side);
@@ -63,7 +63,7 @@ TEST_CASE("a tuned kernel's tile") {
   const tt::emulation_report report =
       tt::emulate(threads(), tt::emulated_dim(2, 1), shape::threads, shape::shared_bytes,
                   [&](tt::emulated_block block) {
-                    tt::detail::move_small_tile<shape>(
+                    tt::detail::move_vector_tile<shape>(
                         block, block.shared(), reinterpret_cast<const unsigned char*>(in.data()),
                         reinterpret_cast<unsigned char*>(out.data()), 2 * side * 4, side * 4,
                         block.index().y, block.index().x);

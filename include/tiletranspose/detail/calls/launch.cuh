@@ -8,7 +8,8 @@
 
 #include <type_traits>
 
-#include <tiletranspose/detail/core/kernel_pointer.cuh>
+#include <tiletranspose/detail/calls/little_work.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/gathered_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_plan.cuh>
 #include <tiletranspose/detail/panel/word_shifted_plan.cuh>
@@ -55,11 +56,11 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
-    small_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
-                 size_type out_stride_bytes) {
+    vector_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
+                  size_type out_stride_bytes) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_small_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
-                         out_stride_bytes, blockIdx.y, blockIdx.x);
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
+                          out_stride_bytes, blockIdx.y, blockIdx.x);
 }
 
 /// Blocks of boxes that share a multiprocessor as far as registers go. Latency is what small elements wait
@@ -94,18 +95,6 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_sheared<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
                       blockIdx.x);
-}
-
-/// Blocks of one launch; more work is split.
-inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
-
-/// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
-template <class Kernel>
-cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
-                  void** arguments, cudaStream_t stream) {
-  if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
-  return cudaLaunchKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
-                          dim3(static_cast<unsigned>(threads)), arguments, shared_bytes, stream);
 }
 
 /// The shared memory that a block may ask for on the current device. While an error is pending that somebody else
@@ -345,22 +334,24 @@ bool shear(const tile_problem& problem, size_type batch, box_kind kind, size_typ
   }
 }
 
-/// True where `small_kernel` takes a problem whose addresses are multiples of 16 bytes.
+/// True where `vector_kernel` takes a problem whose addresses are multiples of 16 bytes: whole tiles, and enough of
+/// them.
 template <class Shape>
-bool is_small(const tile_problem& problem, size_type batch) {
+bool fills_vector_tiles(const tile_problem& problem, size_type batch) {
   return batch == 1 && !problem.pointer_arrays && problem.nx % Shape::tile_cols == 0 &&
          problem.ny % Shape::tile_rows == 0 &&
-         problem.nx * problem.ny * Shape::element_bytes <= small_matrix_bytes;
+         problem.nx * problem.ny * Shape::element_bytes <= small_matrix_bytes &&
+         problem.nx / Shape::tile_cols * (problem.ny / Shape::tile_rows) >= least_vector_blocks;
 }
 
 template <class Shape>
-cudaError_t launch_small(const tile_problem& problem, cudaStream_t stream) {
+cudaError_t launch_vectors(const tile_problem& problem, cudaStream_t stream) {
   tile_problem copy = problem;
   void* pointers[] = {&copy.in, &copy.out, &copy.in_stride_bytes, &copy.out_stride_bytes};
-  return cudaLaunchKernel(kernel_pointer(&small_kernel<Shape>),
-                          dim3(static_cast<unsigned>(problem.nx / Shape::tile_cols),
-                               static_cast<unsigned>(problem.ny / Shape::tile_rows)),
-                          dim3(Shape::threads), pointers, 0, stream);
+  return start(&vector_kernel<Shape>,
+               dim3(static_cast<unsigned>(problem.nx / Shape::tile_cols),
+                    static_cast<unsigned>(problem.ny / Shape::tile_rows)),
+               Shape::threads, 0, pointers, stream);
 }
 
 /// True where matrices of few columns and many rows have rules of their own.
@@ -404,11 +395,16 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
     return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole, Unit,
                       most_shared);
   };
-  if constexpr (Unit == ElementBytes) {
-    using small = typename small_shape<ElementBytes>::type;
-    if (bits % max_access_bytes == 0 && is_small<small>(problem, batch)) {
-      return launch_small<small>(problem, stream);
+  if constexpr (Unit == ElementBytes && ElementBytes <= widest_vector_element) {
+    using vectors = typename vector_shape<ElementBytes>::type;
+    if (bits % max_access_bytes == 0 && fills_vector_tiles<vectors>(problem, batch)) {
+      return launch_vectors<vectors>(problem, stream);
     }
+  }
+  cudaError_t little = cudaSuccess;
+  if (transpose_little(problem, batch, bits, ElementBytes, ElementBytes,
+                       copy_operation<ElementBytes, Unit>{}, stream, little)) {
+    return little;
   }
   // Tiles of whole accesses write parts of sectors where output rows start inside of one. H200, 2026-11-21, with
   // them and without: 11588 x 11580 floats 87 and 91 % of cudaMemcpyAsync, batches of 250 x 250 doubles 91 and

@@ -55,19 +55,31 @@ inline row_problem make_rows(const transpose_request& request, symmetry s) {
           reverses_cols(s)};
 }
 
+/// Rows that stay rows, out of place.
+template <int ElementBytes, int Alignment>
+cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
+  return with_unit<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto unit) {
+    cudaError_t little = cudaSuccess;
+    const copy_operation<ElementBytes, decltype(unit)::value> operation;
+    return move_little_rows(rows, operation, stream, little)
+               ? little
+               : launch_rows<ElementBytes, Alignment>(rows, stream);
+  });
+}
+
 template <int ElementBytes, int Alignment>
 cudaError_t reorient_bytes(transpose_request request, symmetry s, cudaStream_t stream) {
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
   if (!transposes(s)) {
-    return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+    return move_rows_of<ElementBytes, Alignment>(make_rows(request, s), stream);
   }
   if (is_vector(request)) {  // an array, whatever its direction
     const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
     request.nx *= request.ny;
     request.ny = 1;
     request.in_stride = request.out_stride = request.nx;
-    return launch_rows<ElementBytes, Alignment>(
+    return move_rows_of<ElementBytes, Alignment>(
         make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity), stream);
   }
   return transpose_problem<ElementBytes, Alignment>(run_backwards(make_problem(request), s),

@@ -117,6 +117,16 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   return cudaSuccess;
 }
 
+/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
+inline size_type row_bits(const row_problem& rows, size_type promised) {
+  size_type bits = rows.pointer_arrays ? promised
+                                       : reinterpret_cast<size_type>(rows.in) |
+                                             reinterpret_cast<size_type>(rows.out);
+  if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
+  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
+  return bits;
+}
+
 /// Moves rows, out of place or in place. In place, the middle one of an odd number of rows that are taken from
 /// the last to the first stays, and is reversed by a launch of its own.
 template <int ElementBytes, int Alignment>
@@ -124,12 +134,7 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   constexpr int known =
       ElementBytes == 0 || is_always_direct(ElementBytes, Alignment) ? 0 : ElementBytes;
   const row_problem problem = join_rows(wanted);
-  const size_type pointers = wanted.pointer_arrays ? static_cast<size_type>(Alignment)
-                                                   : reinterpret_cast<size_type>(wanted.in) |
-                                                         reinterpret_cast<size_type>(wanted.out);
-  size_type alignment = pointers | problem.element_bytes;
-  if (wanted.rows > 1) { alignment |= wanted.in_pitch | wanted.out_pitch; }
-  if (wanted.batch > 1) { alignment |= wanted.in_batch_bytes | wanted.out_batch_bytes; }
+  const size_type alignment = row_bits(wanted, Alignment) | problem.element_bytes;
   const cudaError_t status = launch_joined_rows<ElementBytes, known>(problem, alignment, stream);
   const bool has_middle =
       problem.in_place() && problem.from_last_row && problem.reverses && problem.rows % 2 == 1;

@@ -29,10 +29,10 @@ struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
                              policy.tile_cols, policy.threads, policy.fetched_bytes>;
 };
 
-/// The tiles of `small_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
+/// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
 template <int ElementBytes>
-struct small_shape {
-  static constexpr int side = small_tile_row_bytes / ElementBytes;
+struct vector_shape {
+  static constexpr int side = vector_tile_row_bytes / ElementBytes;
   using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
 };
 

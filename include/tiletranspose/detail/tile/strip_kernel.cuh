@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/tile_io.cuh>
 
@@ -51,6 +52,27 @@ TILETRANSPOSE_FUNCTION void move_strip(Group group, typename Tile::storage& stor
   load_tile(group, tile, in, row, col);
   group.sync();
   store_tile_transposed(group, out, col, row, tile);
+}
+
+/// The kernel's body for structures, which are several accesses each: one block transposes one tile, element by element.
+/// Shared memory: the storage of `Tile`. Barriers: one, inside.
+template <class Tile, int BlockRows, class Operation, class Group>
+TILETRANSPOSE_FUNCTION void move_structures(Group group, typename Tile::storage& storage,
+                                            const tile_arguments& arguments, unsigned block) {
+  const tile_order::place at = arguments.order(block);
+  const tile_problem& problem = arguments.problem;
+  constexpr size_type side = Tile::cols;
+  constexpr auto element = static_cast<long long>(sizeof(typename Tile::element));
+  const size_type row = at.row_tile * side;
+  const size_type col = at.col_tile * side;
+  const element_steps<long long> in_steps{element, static_cast<long long>(problem.in_stride_bytes)};
+  const element_steps<long long> out_steps{element,
+                                           static_cast<long long>(problem.out_stride_bytes)};
+  transpose_elements<BlockRows>(
+      group, Tile(storage), static_cast<unsigned>(smaller(problem.ny - row, side)),
+      static_cast<unsigned>(smaller(problem.nx - col, side)), Operation{},
+      problem.in_matrix(at.batch) + row * problem.in_stride_bytes + col * element, in_steps,
+      problem.out_matrix(at.batch) + col * problem.out_stride_bytes + row * element, out_steps);
 }
 
 }  // namespace detail

@@ -839,10 +839,10 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// block's tile is its place in a two-dimensional grid, and no tile needs a question.
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void move_small_tile(Group group, unsigned char* shared,
-                                            const unsigned char* in, unsigned char* out,
-                                            size_type in_stride_bytes, size_type out_stride_bytes,
-                                            unsigned tile_row, unsigned tile_col) {
+TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
+                                             const unsigned char* in, unsigned char* out,
+                                             size_type in_stride_bytes, size_type out_stride_bytes,
+                                             unsigned tile_row, unsigned tile_col) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
   const tile_source source{
       in + tile_row * Shape::tile_rows * in_stride_bytes + tile_col * row_bytes,

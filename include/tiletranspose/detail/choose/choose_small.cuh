@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which problems count as little work, and how they are moved: a pure function of sizes and strides. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/tuning_small.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// How little work is moved.
+enum class small_mover {
+  none,     ///< it is not little
+  rows,     ///< block by block of each row
+  direct,   ///< counted along the output's fastest axis
+  tile_16,  ///< through tiles of 16 x 16 elements
+  tile_32,  ///< of 32 x 32
+};
+
+/// One axis: elements and the bytes, of either sign, from one to the next.
+struct problem_axis {
+  size_type extent;
+  long long in_stride;
+  long long out_stride;
+};
+
+/// What is asked: `fast` is the output's fastest axis. With transposes the input's is `slow`, else it is `fast`, too.
+struct small_problem {
+  problem_axis fast;
+  problem_axis slow;
+  size_type batch;
+  int element_bytes;  ///< the larger of input's and output's
+  bool transposes;
+};
+
+constexpr const small_limits& small_limits_of(int element_bytes) {
+  const small_limits* found = small_tuning;
+  for (const small_limits& row : small_tuning) {
+    if (row.element_bytes <= element_bytes) { found = &row; }
+  }
+  return *found;
+}
+
+/// Blocks along an axis of a grid but its first.
+inline constexpr size_type max_grid_side = 65535;
+
+/// True where bytes between any two elements of a matrix fit 31 bits, on both sides.
+constexpr bool has_short_offsets(const small_problem& problem) {
+  constexpr size_type most = (size_type{1} << 31) - 1;
+  const auto spans = [](size_type extent, long long stride) {
+    const size_type step = static_cast<size_type>(stride < 0 ? -stride : stride);
+    return step == 0 ? 0 : extent > most / step ? most : extent * step;
+  };
+  return spans(problem.fast.extent, problem.fast.in_stride) +
+                 spans(problem.slow.extent, problem.slow.in_stride) <
+             most &&
+         spans(problem.fast.extent, problem.fast.out_stride) +
+                 spans(problem.slow.extent, problem.slow.out_stride) <
+             most;
+}
+
+/// Chooses how little work is moved on a device of so many multiprocessors. `whole`: rows of both sides start at
+/// multiples of 16 bytes and have whole accesses of as many.
+/// Precondition: no extent is 0.
+constexpr small_mover choose_small(const small_problem& problem, bool whole,
+                                   size_type multiprocessors) {
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const small_limits& limits = small_limits_of(problem.element_bytes);
+  const size_type shorter = smaller(fast, slow);
+  const size_type most = !problem.transposes      ? limits.rows
+                         : shorter <= narrow_side ? limits.narrow
+                         : whole                  ? limits.whole
+                                                  : limits.tile;
+  if (fast > most || slow > most || problem.batch > max_grid_side ||
+      fast * slow > most / problem.batch || !has_short_offsets(problem)) {
+    return small_mover::none;
+  }
+  if (!problem.transposes) {
+    return fast > short_row && slow <= max_grid_side ? small_mover::rows : small_mover::direct;
+  }
+  if (shorter <= direct_side) { return small_mover::direct; }
+  if (slow > 16 * max_grid_side) { return small_mover::none; }
+  const size_type large_tiles = divide_up(fast, 32) * divide_up(slow, 32) * problem.batch;
+  return problem.element_bytes <= widest_large_tile_element && large_tiles >= multiprocessors
+             ? small_mover::tile_32
+             : small_mover::tile_16;
+}
+
+/// True where a tile of `side` that the caller wrote is taken one a block.
+constexpr bool takes_written_tile(const small_problem& problem, int side) {
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const size_type most = written_tile_elements;
+  return fast <= most && slow <= most && problem.batch <= max_grid_side &&
+         fast * slow <= most / problem.batch &&
+         divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&
+         has_short_offsets(problem);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// A tile that is transposed element by element: every thread loads its elements, one access each (or one per part of a
+/// structure), before it stores the first. Nothing is faster where a launch has too little work to hide latency, nor
+/// where structures would otherwise be moved in parts.
+
+#pragma once
+
+#include <tiletranspose/tile.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// An element as the accesses that move it.
+template <int ElementBytes, int Access>
+struct element_words {
+  access_word_t<Access> words[ElementBytes / Access];
+};
+
+/// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
+/// call an operation: how an element is loaded, what is kept of it, and how that is stored.
+template <int ElementBytes, int Access>
+struct copy_operation {
+  using stored = element_words<ElementBytes, Access>;
+  static constexpr int accesses = ElementBytes / Access;
+  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from) {
+    return load_global<stored>(from);
+  }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value) {
+    store_global(to, value);
+  }
+};
+
+/// Bytes from an element to its neighbours. Offset: int where all distances of the matrix fit it, else long long.
+template <class Offset>
+struct element_steps {
+  Offset along_row;
+  Offset along_col;
+};
+
+/// Transposes a tile of which `rows` x `cols` elements exist, at most all.
+///
+///     element (c, r) of out becomes element (r, c) of in, by `operation`
+///
+/// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the
+/// output. `group` has Tile::cols * BlockRows threads; the tile is square; `in` and `out` are the tile's first elements.
+/// Barriers: one, inside; the caller owes another before the tile is used again.
+template <int BlockRows, class Tile, class Group, class Operation, class Offset>
+TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, unsigned rows,
+                                               unsigned cols, const Operation& operation,
+                                               const unsigned char* in,
+                                               element_steps<Offset> in_steps, unsigned char* out,
+                                               element_steps<Offset> out_steps) {
+  static_assert(Tile::rows == Tile::cols && Tile::cols % BlockRows == 0, "");
+  constexpr int side = Tile::cols;
+  constexpr int rounds = side / BlockRows;
+  const int lane = static_cast<int>(group.thread_rank() % side);
+  const int first = static_cast<int>(group.thread_rank() / side);
+  // Element k * BlockRows of this thread exists while k * BlockRows is below these.
+  const int loads = lane < static_cast<int>(cols) ? static_cast<int>(rows) - first : 0;
+  const int stores = lane < static_cast<int>(rows) ? static_cast<int>(cols) - first : 0;
+
+  typename Tile::element held[rounds];
+  const unsigned char* const from = in + (static_cast<Offset>(first) * in_steps.along_col +
+                                          static_cast<Offset>(lane) * in_steps.along_row);
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * BlockRows < loads) {
+      held[k] = operation.load(from + static_cast<long long>(BlockRows * in_steps.along_col) * k);
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * BlockRows < loads) { tile.set(first + k * BlockRows, lane, held[k]); }
+  }
+  group.sync();
+  unsigned char* const to = out + (static_cast<Offset>(first) * out_steps.along_col +
+                                   static_cast<Offset>(lane) * out_steps.along_row);
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * BlockRows < stores) {
+      operation.store(to + static_cast<long long>(BlockRows * out_steps.along_col) * k,
+                      tile.get(lane, first + k * BlockRows));
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Starting a kernel on the current device.
+
+#pragma once
+
+#include <tiletranspose/detail/core/kernel_pointer.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Blocks of one launch along a grid's first axis; more work is split.
+inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
+
+/// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
+template <class Kernel>
+cudaError_t start(Kernel* kernel, dim3 grid, int threads, size_type shared_bytes, void** arguments,
+                  cudaStream_t stream) {
+  return cudaLaunchKernel(kernel_pointer(kernel), grid, dim3(static_cast<unsigned>(threads)),
+                          arguments, shared_bytes, stream);
+}
+
+/// The same for a grid of one axis.
+template <class Kernel>
+cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
+                  void** arguments, cudaStream_t stream) {
+  if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
+  return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, arguments,
+               stream);
+}
+
+/// The multiprocessors of the current device; 1 where that cannot be asked, so that the launch says why.
+inline size_type count_multiprocessors() {
+  int device = 0;
+  int count = 0;
+  const bool known =
+      cudaGetDevice(&device) == cudaSuccess &&
+      cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) == cudaSuccess;
+  return known ? static_cast<size_type>(count) : 1;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

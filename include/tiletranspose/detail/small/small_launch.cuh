@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The mover for little work as CUDA sees it, and its launches: no attribute is set, and what is asked of the device
+/// is the number of its multiprocessors.
+
+#pragma once
+
+#include <tiletranspose/banks.cuh>
+#include <tiletranspose/detail/choose/choose_small.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/small/small_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <class Operation, int Side, int BlockRows, int Padding>
+__global__ void __launch_bounds__(Side* BlockRows)
+    small_tile_kernel(const __grid_constant__ small_tile_arguments arguments,
+                      const __grid_constant__ Operation operation) {
+  using stored = typename Operation::stored;
+  using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
+  __shared__ typename tile::storage storage;
+  move_small_tile<tile, BlockRows>(static_block<Side * BlockRows>{}, storage, arguments, operation,
+                                   {blockIdx.x, blockIdx.y, blockIdx.z});
+}
+
+template <bool Divides, int Threads, int Rounds, class Operation>
+__global__ void __launch_bounds__(Threads)
+    small_row_kernel(const __grid_constant__ small_row_arguments arguments,
+                     const __grid_constant__ Operation operation) {
+  move_small_rows<Divides, Threads, Rounds>(static_block<Threads>{}, arguments, operation,
+                                            {blockIdx.x, blockIdx.y, blockIdx.z});
+}
+
+inline small_axis make_axis(const problem_axis& axis) {
+  return {static_cast<unsigned>(axis.extent), static_cast<int>(axis.in_stride),
+          static_cast<int>(axis.out_stride)};
+}
+
+/// Blocks for `extent` elements of which each takes `step`.
+inline unsigned blocks_for(size_type extent, int step) {
+  return static_cast<unsigned>(divide_up(extent, static_cast<size_type>(step)));
+}
+
+/// Launches the tile kernel for a problem that choose_small says it takes.
+template <class Operation, int Side, int BlockRows, int Padding>
+cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& batch,
+                               Operation operation, cudaStream_t stream) {
+  small_tile_arguments arguments{batch, make_axis(problem.slow), make_axis(problem.fast)};
+  void* pointers[] = {&arguments, &operation};
+  const dim3 grid(blocks_for(problem.fast.extent, Side), blocks_for(problem.slow.extent, Side),
+                  static_cast<unsigned>(problem.batch));
+  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding>, grid, Side * BlockRows, 0,
+               pointers, stream);
+}
+
+template <class Operation>
+cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
+                              Operation operation, cudaStream_t stream) {
+  small_row_arguments arguments{
+      batch, {make_axis(problem.fast), make_axis(problem.slow)}, divider(problem.fast.extent)};
+  void* pointers[] = {&arguments, &operation};
+  const auto matrices = static_cast<unsigned>(problem.batch);
+  if (divides) {
+    constexpr int threads = 256;
+    constexpr int rounds = Operation::accesses == 1 ? 2 : 1;
+    const size_type elements = problem.fast.extent * problem.slow.extent;
+    return start(&small_row_kernel<true, threads, rounds, Operation>,
+                 dim3(blocks_for(elements, threads * rounds), 1, matrices), threads, 0, pointers,
+                 stream);
+  }
+  constexpr int threads = 128;
+  constexpr int rounds = Operation::accesses <= 4 ? 8 : 4;
+  return start(&small_row_kernel<false, threads, rounds, Operation>,
+               dim3(blocks_for(problem.fast.extent, threads * rounds),
+                    static_cast<unsigned>(problem.slow.extent), matrices),
+               threads, 0, pointers, stream);
+}
+
+/// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
+template <bool Transposes, class Operation>
+cudaError_t launch_small(small_mover mover, const small_problem& problem, const small_batch& batch,
+                         const Operation& operation, cudaStream_t stream) {
+  if constexpr (Transposes) {
+    using stored = typename Operation::stored;
+    if (mover == small_mover::tile_16) {
+      constexpr int block_rows = Operation::accesses == 1 ? 8 : 4;
+      return launch_small_tiles<Operation, 16, block_rows, default_padding<stored, 16>()>(
+          problem, batch, operation, stream);
+    }
+    if constexpr (sizeof(stored) <= widest_large_tile_element) {
+      if (mover == small_mover::tile_32) {
+        return launch_small_tiles<Operation, 32, 8, default_padding<stored, 32>()>(
+            problem, batch, operation, stream);
+      }
+    }
+    return launch_small_rows(problem, batch, true, operation, stream);
+  } else {
+    return launch_small_rows(problem, batch, mover == small_mover::direct, operation, stream);
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
