@@ -165,14 +165,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   }
 }
 
-/// Matrices of up to this size, whose sides are multiples of a small tile, are moved by tiles of this row
-/// length and 64 threads in a two-dimensional grid, which start sooner. H200, 2026-11-21, float, time per
-/// call inside a graph against cudaMemcpyAsync's: 1.11, 1.10, 1.09, 1.11, 1.02 and 1.06 for 64 to 2048
-/// rows and columns, where the large tile takes 1.81, 1.73, 1.75, 1.58, 1.31 and 1.12.
-inline constexpr size_type small_matrix_bytes = 16 * 1024 * 1024;
+/// Bytes of a row of the tiles of 16-byte accesses by which small matrices are moved that consist of whole ones.
 inline constexpr int vector_tile_row_bytes = 128;
-/// Elements of 16 bytes have no vectors to gain from: 1024 x 1024 10.8 us, by the mover for little work 5.5.
-inline constexpr int widest_vector_element = 8;
 
 /// Matrices of rows of up to so many bytes, which start anywhere, are walked row by row of tiles, and those of more
 /// than so many rows in strips of about as many bytes: two columns of tiles share the memory accesses at their border,

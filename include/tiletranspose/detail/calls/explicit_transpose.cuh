@@ -35,8 +35,15 @@ cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, si
                                  cudaStream_t stream) {
   tile_arguments arguments{problem, {}, 0, static_cast<unsigned>(cols)};
   const auto element = static_cast<size_type>(element_bytes);
+  // Tall matrices of short rows are walked row by row of tiles: rows that start anywhere share sectors with the next tile.
+  const size_type most_cols = larger<size_type>(narrow_row_bytes / (cols * element), 1);
+  const size_type col_tiles = divide_up(problem.nx, cols);
+  const bool narrow = col_tiles <= most_cols || problem.ny > most_column_rows;
+  const size_type width =
+      narrow ? divide_up(col_tiles, divide_up(col_tiles, most_cols)) : strip_width;
   size_type blocks = 0;
-  if (!order_tiles(arguments, batch, element, rows * element_bytes, strip_width, blocks)) {
+  if (!order_tiles(arguments, batch, element, rows * element_bytes, static_cast<int>(width),
+                   blocks)) {
     return split(problem, batch, element, element,
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_written_tiles(kernel, part, part_batch, element_bytes, cols, rows,
@@ -47,14 +54,9 @@ cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, si
   return start(kernel, blocks, threads, 0, pointers, stream);
 }
 
-/// Elements that are one access: little work by tiles, else by strips of them.
+/// Elements that are one access, by strips of tiles.
 template <int ElementBytes, int TileDim, int BlockRows, int Padding>
 cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStream_t stream) {
-  const small_problem small = small_transpose(problem, batch, ElementBytes, ElementBytes);
-  if (takes_written_tile(small, TileDim)) {
-    return launch_small_tiles<copy_operation<ElementBytes, ElementBytes>, TileDim, BlockRows,
-                              Padding>(small, batch_of(problem), {}, stream);
-  }
   constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
   constexpr int threads = TileDim * BlockRows;
   // 40 registers where 8 loads are in flight: 96 % at 16384 x 16384 floats, 94 % with 64 (H200, 2026-11-21).
@@ -67,6 +69,26 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
       ElementBytes, TileDim, tiles * TileDim, threads, stream);
 }
 
+/// Structures, element by element.
+template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
+cudaError_t launch_structures(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+  using stored = typename Operation::stored;
+  using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
+  return launch_written_tiles(&structure_kernel<tile, BlockRows, Operation>, problem, batch,
+                              ElementBytes, TileDim, TileDim, TileDim * BlockRows, stream);
+}
+
+/// Little work, one tile a block as it stands.
+template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
+bool launch_written_little(const tile_problem& problem, size_type batch, cudaStream_t stream,
+                           cudaError_t& status) {
+  const small_problem small = small_transpose(problem, batch, ElementBytes, ElementBytes);
+  if (!takes_written_tile(small, TileDim)) { return false; }
+  status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(small, batch_of(problem),
+                                                                      Operation{}, stream);
+  return true;
+}
+
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
 cudaError_t transpose_written(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
@@ -74,16 +96,19 @@ cudaError_t transpose_written(const transpose_request& request, cudaStream_t str
   const tile_problem problem = make_problem(request);
   return with_unit<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto unit) {
     constexpr int access = decltype(unit)::value;
+    // The padding was written for elements, not for words that hold them.
+    using operation = copy_operation<ElementBytes, access, false>;
+    cudaError_t status = cudaSuccess;
+    if (launch_written_little<operation, ElementBytes, TileDim, BlockRows, Padding>(
+            problem, request.batch, stream, status)) {
+      return status;
+    }
     if constexpr (access == ElementBytes) {
       return launch_strips<ElementBytes, TileDim, BlockRows, Padding>(problem, request.batch,
                                                                       stream);
     } else {
-      using operation = copy_operation<ElementBytes, access>;
-      using stored = typename operation::stored;
-      using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
-      return launch_written_tiles(&structure_kernel<tile, BlockRows, operation>, problem,
-                                  request.batch, ElementBytes, TileDim, TileDim,
-                                  TileDim * BlockRows, stream);
+      return launch_structures<operation, ElementBytes, TileDim, BlockRows, Padding>(
+          problem, request.batch, stream);
     }
   });
 }

@@ -338,10 +338,11 @@ bool shear(const tile_problem& problem, size_type batch, box_kind kind, size_typ
 /// them.
 template <class Shape>
 bool fills_vector_tiles(const tile_problem& problem, size_type batch) {
-  return batch == 1 && !problem.pointer_arrays && problem.nx % Shape::tile_cols == 0 &&
-         problem.ny % Shape::tile_rows == 0 &&
-         problem.nx * problem.ny * Shape::element_bytes <= small_matrix_bytes &&
-         problem.nx / Shape::tile_cols * (problem.ny / Shape::tile_rows) >= least_vector_blocks;
+  const size_type cols = problem.nx / Shape::tile_cols;
+  const size_type rows = problem.ny / Shape::tile_rows;
+  return batch == 1 && !problem.pointer_arrays && cols * Shape::tile_cols == problem.nx &&
+         rows * Shape::tile_rows == problem.ny && rows <= max_grid_side && cols <= max_grid_side &&
+         takes_vectors(rows * cols, problem.nx * problem.ny, Shape::element_bytes);
 }
 
 template <class Shape>
@@ -395,7 +396,7 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
     return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole, Unit,
                       most_shared);
   };
-  if constexpr (Unit == ElementBytes && ElementBytes <= widest_vector_element) {
+  if constexpr (Unit == ElementBytes && small_limits_of(ElementBytes).vectors > 0) {
     using vectors = typename vector_shape<ElementBytes>::type;
     if (bits % max_access_bytes == 0 && fills_vector_tiles<vectors>(problem, batch)) {
       return launch_vectors<vectors>(problem, stream);

@@ -83,19 +83,24 @@ constexpr small_mover choose_small(const small_problem& problem, bool whole,
   if (!problem.transposes) {
     return fast > short_row && slow <= max_grid_side ? small_mover::rows : small_mover::direct;
   }
-  if (shorter <= direct_side) { return small_mover::direct; }
+  if (shorter <= limits.direct_side) { return small_mover::direct; }
   if (slow > 16 * max_grid_side) { return small_mover::none; }
   const size_type large_tiles = divide_up(fast, 32) * divide_up(slow, 32) * problem.batch;
-  return problem.element_bytes <= widest_large_tile_element && large_tiles >= multiprocessors
+  return problem.element_bytes <= widest_large_tile_element && 2 * large_tiles >= multiprocessors
              ? small_mover::tile_32
              : small_mover::tile_16;
+}
+
+/// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
+constexpr bool takes_vectors(size_type blocks, size_type elements, int element_bytes) {
+  return blocks >= least_vector_blocks && elements <= small_limits_of(element_bytes).vectors;
 }
 
 /// True where a tile of `side` that the caller wrote is taken one a block.
 constexpr bool takes_written_tile(const small_problem& problem, int side) {
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
-  const size_type most = written_tile_elements;
+  const size_type most = written_tile_bytes / static_cast<size_type>(problem.element_bytes);
   return fast <= most && slow <= most && problem.batch <= max_grid_side &&
          fast * slow <= most / problem.batch &&
          divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&

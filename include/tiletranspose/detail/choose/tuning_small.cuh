@@ -17,35 +17,34 @@ namespace detail {
 /// Up to how many elements the mover for little work is the fastest.
 struct small_limits {
   int element_bytes;
-  size_type tile;    ///< transposes whose sides are both long
-  size_type whole;   ///< the same where rows of both sides start at multiples of 16 bytes
-  size_type narrow;  ///< transposes with a side of at most narrow_side elements
-  size_type rows;    ///< flips and reverses
+  size_type tile;         ///< transposes whose sides are both long
+  size_type whole;        ///< the same where rows of both sides start at multiples of 16 bytes
+  size_type narrow;       ///< transposes with a side of at most narrow_side elements
+  size_type rows;         ///< flips and reverses
+  size_type vectors;      ///< whole tiles of 16-byte accesses are faster than elements up to here
+  size_type direct_side;  ///< sides up to this are moved directly, without a tile
 };
 
 /// Elements of other sizes take the row of the next smaller size.
 inline constexpr small_limits small_tuning[] = {
-    // bytes    tile      whole     narrow    rows
-    {1, 5'000'000, 1'000'000, 400'000, 2'000'000},     //
-    {2, 5'000'000, 1'000'000, 500'000, 1'700'000},     //
-    {3, 3'000'000, 3'000'000, 2'000'000, 1'200'000},   //
-    {4, 3'500'000, 2'000'000, 700'000, 1'100'000},     //
-    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000},   //
-    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000},   //
-    {9, 700'000, 700'000, 700'000, 1'300'000},         //
-    {16, 2'000'000, 2'000'000, 1'200'000, 1'200'000},  //
-    {17, 250'000, 250'000, 250'000, 250'000},          //
+    // bytes    tile      whole     narrow    rows    vectors  direct
+    {1, 5'000'000, 1'000'000, 400'000, 2'000'000, 16'777'216, 8},   //
+    {2, 5'000'000, 1'700'000, 500'000, 1'700'000, 8'388'608, 8},    //
+    {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 0, 8},          //
+    {4, 3'500'000, 2'000'000, 700'000, 1'100'000, 4'194'304, 8},    //
+    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000, 0, 8},          //
+    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000, 1'048'576, 4},  //
+    {9, 700'000, 700'000, 700'000, 1'300'000, 0, 8},                //
+    {16, 2'000'000, 2'000'000, 1'200'000, 1'200'000, 0, 4},         //
+    {17, 250'000, 250'000, 250'000, 250'000, 0, 4},                 //
 };
-
-/// Sides up to this are moved directly, without a tile: 8 x 10000 halves 1.29 us, in tiles of 16 x 16 1.35; 12 x 20000
-/// 1.86 and 1.70.
-inline constexpr size_type direct_side = 8;
 
 /// Sides up to this are short to the other movers, too, whose panels take them.
 inline constexpr size_type narrow_side = 32;
 
-/// Tiles of 32 x 32 are taken where every multiprocessor gets one, of 16 x 16 below: 200 x 200 floats 1.22 us in tiles
-/// of 32, 1.19 of 16; 333 x 500 1.46, 1.54. Wider elements than 12 bytes never gain.
+/// Tiles of 32 x 32 are taken where there is one for every other multiprocessor, of 16 x 16 below: 137 x 139 floats
+/// 1.22 us in tiles of 32, 1.13 of 16; 204 x 389 1.36, 1.41; 333 x 500 1.46, 1.54. Wider elements than 12 bytes never
+/// gain.
 inline constexpr int widest_large_tile_element = 12;
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
@@ -56,8 +55,13 @@ inline constexpr size_type short_row = 100;
 /// bytes, 16 blocks, 1.54 us and 1.40 by elements; 512 x 512 halves, 64 blocks, 1.29 and 1.45.
 inline constexpr size_type least_vector_blocks = 32;
 
-/// Tiles that the caller wrote are taken one a block up to so many elements, else in strips.
-inline constexpr size_type written_tile_elements = 2'000'000;
+/// Squares in place of up to so many a side are swapped element by element.
+constexpr size_type little_square_side(int element_bytes) {
+  return element_bytes <= 16 ? 700 : 300;
+}
+
+/// Tiles that the caller wrote are taken one a block up to so many bytes, else in strips.
+inline constexpr size_type written_tile_bytes = 16'000'000;
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -19,18 +19,53 @@ struct element_words {
   access_word_t<Access> words[ElementBytes / Access];
 };
 
+/// True where an element is kept in whole words, though it is moved by bytes or halves: one access of shared memory
+/// instead of several.
+constexpr bool packs_words(int element_bytes, int access) {
+  return access < element_bytes && access < 4 && element_bytes <= 4;
+}
+
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
-/// call an operation: how an element is loaded, what is kept of it, and how that is stored.
-template <int ElementBytes, int Access>
+/// call an operation: how an element of the input, of which row and column is loaded, what is kept of it meanwhile, and
+/// how that is stored.
+template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using stored = element_words<ElementBytes, Access>;
+  static constexpr int bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
-  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from) {
+  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     return load_global<stored>(from);
   }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value) {
     store_global(to, value);
   }
+  /// Runs nothing: shows the compiler, in device code alone, what the operation calls.
+  static TILETRANSPOSE_FUNCTION void show_compiler() {}
+};
+template <int ElementBytes, int Access>
+struct copy_operation<ElementBytes, Access, true> {
+  using part = access_word_t<Access>;
+  using stored = element_words<4, 4>;
+  static constexpr int bytes = ElementBytes;
+  static constexpr int accesses = ElementBytes / Access;
+  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
+    const auto parts = load_global<element_words<ElementBytes, Access>>(from);
+    unsigned word = 0;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < accesses; ++i) {
+      word |= static_cast<unsigned>(parts.words[i]) << (8 * Access * i);
+    }
+    return {{word}};
+  }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value) {
+    element_words<ElementBytes, Access> parts;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < accesses; ++i) {
+      parts.words[i] = static_cast<part>(value.words[0] >> (8 * Access * i));
+    }
+    store_global(to, parts);
+  }
+  static TILETRANSPOSE_FUNCTION void show_compiler() {}
 };
 
 /// Bytes from an element to its neighbours. Offset: int where all distances of the matrix fit it, else long long.
@@ -45,12 +80,13 @@ struct element_steps {
 ///     element (c, r) of out becomes element (r, c) of in, by `operation`
 ///
 /// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the
-/// output. `group` has Tile::cols * BlockRows threads; the tile is square; `in` and `out` are the tile's first elements.
+/// output. `group` has Tile::cols * BlockRows threads; the tile is square; `in` and `out` are the tile's first elements,
+/// and that of `in` is in row `row0` and column `col0` of its matrix.
 /// Barriers: one, inside; the caller owes another before the tile is used again.
 template <int BlockRows, class Tile, class Group, class Operation, class Offset>
 TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, unsigned rows,
-                                               unsigned cols, const Operation& operation,
-                                               const unsigned char* in,
+                                               unsigned cols, unsigned row0, unsigned col0,
+                                               const Operation& operation, const unsigned char* in,
                                                element_steps<Offset> in_steps, unsigned char* out,
                                                element_steps<Offset> out_steps) {
   static_assert(Tile::rows == Tile::cols && Tile::cols % BlockRows == 0, "");
@@ -69,7 +105,9 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     if (k * BlockRows < loads) {
-      held[k] = operation.load(from + static_cast<long long>(BlockRows * in_steps.along_col) * k);
+      held[k] = operation.load(from + static_cast<long long>(BlockRows * in_steps.along_col) * k,
+                               row0 + static_cast<unsigned>(first + k * BlockRows),
+                               col0 + static_cast<unsigned>(lane));
     }
   }
   TILETRANSPOSE_UNROLL

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -131,9 +132,10 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     // 86; 88, 89; but 32752 and 32704 of 1 byte 79, 69; 83, 69; 23144 and 23136 of 2 bytes 76, 76; 78, 78.
     using chunks = chunk_shape<ElementBytes, ElementBytes>;
     const bool whole = (bits | square.side * ElementBytes) % max_access_bytes == 0;
-    if (whole && (ElementBytes <= 2 || bits % line_bytes == 0 ||
-                  square.side < large_whole_tiles * chunks::side ||
-                  2 * chunks::shared_bytes > most_shared_bytes())) {
+    if (whole && square.side > little_square_side(ElementBytes) &&
+        (ElementBytes <= 2 || bits % line_bytes == 0 ||
+         square.side < large_whole_tiles * chunks::side ||
+         2 * chunks::shared_bytes > most_shared_bytes())) {
       if constexpr (ElementBytes <= 2) {
         using large = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
         if (square.side >= large_whole_tiles * large::tile_rows &&
@@ -145,6 +147,9 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     }
   }
   return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    if (square.side <= little_square_side(ElementBytes)) {
+      return launch_little_square<ElementBytes, decltype(unit)::value>(square, stream);
+    }
     return launch_swapped_units<ElementBytes, decltype(unit)::value>(square, bits, stream);
   });
 }

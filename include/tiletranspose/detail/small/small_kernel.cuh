@@ -72,7 +72,7 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
   const element_steps<int> in_steps{x.in_stride, y.in_stride};
   const element_steps<int> out_steps{y.out_stride, x.out_stride};
   transpose_elements<BlockRows>(group, Tile(storage), smaller(y.extent - y0, side),
-                                smaller(x.extent - x0, side), operation, in, in_steps, out,
+                                smaller(x.extent - x0, side), y0, x0, operation, in, in_steps, out,
                                 out_steps);
 }
 
@@ -108,10 +108,12 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
     if constexpr (Divides) {
       const unsigned row = arguments.width.quotient(i);
       const int at = static_cast<int>(arguments.width.remainder(i, row));
-      held[k] = operation.load(in + (at * fast.in_stride + static_cast<int>(row) * slow.in_stride));
+      held[k] = operation.load(in + (at * fast.in_stride + static_cast<int>(row) * slow.in_stride),
+                               static_cast<unsigned>(at), row);
       to[k] = at * fast.out_stride + static_cast<int>(row) * slow.out_stride;
     } else {
-      held[k] = operation.load(in + static_cast<long long>(Threads * fast.in_stride) * k);
+      held[k] =
+          operation.load(in + static_cast<long long>(Threads * fast.in_stride) * k, block.y, i);
     }
   }
   TILETRANSPOSE_UNROLL

@@ -22,6 +22,7 @@ __global__ void __launch_bounds__(Side* BlockRows)
   using stored = typename Operation::stored;
   using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
   __shared__ typename tile::storage storage;
+  operation.show_compiler();
   move_small_tile<tile, BlockRows>(static_block<Side * BlockRows>{}, storage, arguments, operation,
                                    {blockIdx.x, blockIdx.y, blockIdx.z});
 }
@@ -30,6 +31,7 @@ template <bool Divides, int Threads, int Rounds, class Operation>
 __global__ void __launch_bounds__(Threads)
     small_row_kernel(const __grid_constant__ small_row_arguments arguments,
                      const __grid_constant__ Operation operation) {
+  operation.show_compiler();
   move_small_rows<Divides, Threads, Rounds>(static_block<Threads>{}, arguments, operation,
                                             {blockIdx.x, blockIdx.y, blockIdx.z});
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/little_fused.cuh>
 #include <tiletranspose/detail/tile/fused_blocks.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/transform_kernel.cuh>
@@ -134,7 +135,11 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (takes_elements<Kind, In, Out, Op>()) {  // else one sentence has been said
-    return launch_fused<Kind, In, Out>(make_problem(request), {}, op, stream);
+    const tile_problem problem = make_problem(request);
+    cudaError_t little = cudaSuccess;
+    return transform_little<Kind, In, Out>(problem, {}, op, stream, little)
+               ? little
+               : launch_fused<Kind, In, Out>(problem, {}, op, stream);
   } else {
     return cudaErrorInvalidValue;
   }
@@ -149,8 +154,13 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer != verdict::go) { return status_of(answer); }
   const size_type stride_bytes = copy_stride * sizeof(Out);
   if constexpr (takes_elements<fusion::dual, In, Out, Op>()) {
-    return launch_fused<fusion::dual, In, Out>(make_problem(request),
-                                               {copy, stride_bytes, 0, false}, op, stream);
+    const tile_problem problem = make_problem(request);
+    const second_output second{reinterpret_cast<unsigned char*>(copy), stride_bytes};
+    cudaError_t little = cudaSuccess;
+    return transform_little<fusion::dual, In, Out>(problem, second, op, stream, little)
+               ? little
+               : launch_fused<fusion::dual, In, Out>(problem, {copy, stride_bytes, 0, false}, op,
+                                                     stream);
   } else {
     return cudaErrorInvalidValue;
   }

@@ -70,7 +70,7 @@ TILETRANSPOSE_FUNCTION void move_structures(Group group, typename Tile::storage&
                                            static_cast<long long>(problem.out_stride_bytes)};
   transpose_elements<BlockRows>(
       group, Tile(storage), static_cast<unsigned>(smaller(problem.ny - row, side)),
-      static_cast<unsigned>(smaller(problem.nx - col, side)), Operation{},
+      static_cast<unsigned>(smaller(problem.nx - col, side)), 0, 0, Operation{},
       problem.in_matrix(at.batch) + row * problem.in_stride_bytes + col * element, in_steps,
       problem.out_matrix(at.batch) + col * problem.out_stride_bytes + row * element, out_steps);
 }

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Fused transposes of little work: the caller's function as an operation of the mover for it.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/little_work.cuh>
+#include <tiletranspose/detail/tile/fused_function.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A T as the words that its size and alignment allow.
+template <class T>
+using words_of = element_words<sizeof(T), access_width(sizeof(T), alignof(T))>;
+
+template <class T>
+TILETRANSPOSE_FUNCTION words_of<T> to_words(const T& value) {
+  words_of<T> words;
+  copy_bytes(&words, &value, sizeof(T));
+  return words;
+}
+
+/// The words of a T as one, which need not have a default constructor.
+template <class T>
+union from_words {
+  T value;
+  TILETRANSPOSE_FUNCTION explicit from_words(const words_of<T>& words) {
+    copy_bytes(static_cast<void*>(this), &words, sizeof(T));
+  }
+};
+
+/// The matrix beside input and output of a call with two outputs; rows of bytes.
+struct second_output {
+  unsigned char* data;
+  size_type stride_bytes;
+};
+
+/// Calls `op` for each element on its way: where it is loaded or, with old elements of the output, where it is stored.
+template <fusion Kind, class In, class Out, class Op>
+struct fused_operation {
+  static constexpr bool accumulates = Kind == fusion::accumulate;
+  using kept = typename std::conditional<accumulates, In, Out>::type;
+  using stored = words_of<kept>;
+  static constexpr int accesses = sizeof(stored) / sizeof(stored::words[0]);
+
+  Op op;
+  second_output copy;
+
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
+    (void)row, (void)col;
+    if constexpr (accumulates) {
+      return to_words<In>(load_global<In>(from));
+    } else {
+      const Out result = op(load_global<In>(from));
+      if constexpr (Kind == fusion::dual) {
+        store_global(copy.data + row * copy.stride_bytes + col * sizeof(Out), result);
+      }
+      return to_words<Out>(result);
+    }
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words) const {
+    if constexpr (accumulates) {
+      const from_words<In> element(words);
+      const Out result = op(element.value, load_global<Out>(to));
+      store_global(to, result);
+    } else {
+      store_global(to, words);
+    }
+  }
+  TILETRANSPOSE_FUNCTION void show_compiler() const {
+#if TILETRANSPOSE_ON_DEVICE
+    if (false) { call_on_device<Kind, In, Out>(op, nullptr, nullptr); }
+#endif
+  }
+};
+
+/// Moves a fused transpose if it is little work: true, with the launch's status.
+template <fusion Kind, class In, class Out, class Op>
+bool transform_little(const tile_problem& problem, const second_output& copy, const Op& op,
+                      cudaStream_t stream, cudaError_t& status) {
+  const size_type bits = reinterpret_cast<size_type>(problem.in) |
+                         reinterpret_cast<size_type>(problem.out) | problem.in_stride_bytes |
+                         problem.out_stride_bytes;
+  return transpose_little(problem, 1, bits, sizeof(In), sizeof(Out),
+                          fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
