@@ -17,6 +17,11 @@ endif()
 
 enable_language(CXX)
 enable_language(CUDA)
+# CMake 3.25, for one, knows no C++20 of nvcc's: who asks for it gets nvcc's default, C++17, without a word.
+if(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA" AND NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+endif()
 find_package(CUDAToolkit 12.4 REQUIRED)
 
 # The major architectures that the library supports and this nvcc knows.
