@@ -21,7 +21,7 @@
 /// 16 KB, 4 stages, in % of cudaMemcpy: rows of 256 bytes 79 to 90, of 1 KB 91 to 92, of 4 KB 90 to 92), and a
 /// matrix product with rows of 64 bytes took three times as long.
 ///
-/// Opt-in, because it includes cuda::ptx, which takes nvcc a second.
+/// Opt-in, because it includes the driver's header, whose library is not needed.
 
 #pragma once
 

@@ -25,7 +25,7 @@
 ///     }
 ///
 /// Here the one barrier of a step tells both that the stage to be read is full and that the stage to be filled
-/// was read, one step before. Opt-in, because it includes cuda::ptx.
+/// was read, one step before. Opt-in, as tile_io_bulk.cuh.
 
 #pragma once
 

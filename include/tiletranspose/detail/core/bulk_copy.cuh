@@ -2,20 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The bulk tensor engine of compute capability 9.0 and newer, through cuda::ptx: copies of boxes between
-/// global and shared memory, which one thread starts and an mbarrier in shared memory counts.
+/// The bulk tensor engine of compute capability 9.0 and newer: copies of boxes between global and shared memory, which
+/// one thread starts and an mbarrier in shared memory counts. In PTX, because cuda::ptx has these instructions only
+/// since CUDA 12.5, and takes nvcc a second.
 
 #pragma once
 
-#if defined(__CUDACC__) || defined(__CUDACC_RTC__)
-#include <cuda/ptx>
-#endif
-
+#include <tiletranspose/config.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 
-/// Whether this pass compiles for the bulk copy engine. cuda::ptx got all that is needed here with CUDA's core
-/// libraries 2.5; before them the engine is left alone, and on the CPU, whose copies are accesses of threads.
-#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 900 && CCCL_VERSION >= 2005000
+/// Whether this pass compiles for the bulk copy engine. On the CPU copies are accesses of threads.
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 900
 #define TILETRANSPOSE_HAS_BULK_COPIES 1
 #else
 #define TILETRANSPOSE_HAS_BULK_COPIES 0
@@ -32,19 +29,30 @@ struct alignas(8) bulk_barrier {
 };
 
 #if TILETRANSPOSE_HAS_BULK_COPIES
-// cuda::ptx counts in the 64-bit type of <cstdint>, which is another one on each system.
-__device__ TILETRANSPOSE_INLINE auto* ptx_barrier(bulk_barrier* barrier) {
-  return reinterpret_cast<::cuda::std::uint64_t*>(&barrier->state);
+/// An address of shared memory as PTX takes it, in the 32 bits that it has there.
+__device__ TILETRANSPOSE_INLINE unsigned shared_address(const void* shared) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(shared));
 }
 #endif
+
+/// Orders this thread's own accesses of shared memory before copies of the engine that are started after a
+/// barrier; without it the engine may not see what was stored.
+TILETRANSPOSE_FUNCTION void fence_for_bulk() {
+#if TILETRANSPOSE_HAS_BULK_COPIES
+  asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+#endif
+}
 
 /// Makes a barrier whose phases end when `threads` threads have arrived, and every byte they expect.
 /// By one thread; the group synchronises before anybody uses it.
 TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  __mbarrier_init(reinterpret_cast<__mbarrier_t*>(&barrier->state), threads);
-  ::cuda::ptx::fence_proxy_async(::cuda::ptx::space_shared);
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
+               :
+               : "r"(shared_address(barrier)), "r"(threads)
+               : "memory");
 #endif
+  fence_for_bulk();
   (void)barrier;
   (void)threads;
 }
@@ -52,8 +60,10 @@ TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads
 /// Counts this thread as arrived and `bytes` more bytes as expected in the phase.
 TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned bytes) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  ::cuda::ptx::mbarrier_arrive_expect_tx(::cuda::ptx::sem_release, ::cuda::ptx::scope_cta,
-                                         ::cuda::ptx::space_shared, ptx_barrier(barrier), bytes);
+  asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;"
+               :
+               : "r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
 #endif
   (void)barrier;
   (void)bytes;
@@ -62,8 +72,16 @@ TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned byt
 /// Waits until the phase of that parity, 0 for a barrier's first, is over.
 TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parity) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  while (!::cuda::ptx::mbarrier_try_wait_parity(::cuda::ptx::sem_acquire, ::cuda::ptx::scope_cta,
-                                                ptx_barrier(barrier), parity)) {}
+  unsigned over = 0;
+  do {
+    asm volatile(
+        "{ .reg .pred over;\n"
+        "mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 over, [%1], %2;\n"
+        "selp.b32 %0, 1, 0, over; }"
+        : "=r"(over)
+        : "r"(shared_address(barrier)), "r"(parity)
+        : "memory");
+  } while (over == 0);
 #endif
   (void)barrier;
   (void)parity;
@@ -81,10 +99,13 @@ struct alignas(64) box_descriptor {
 TILETRANSPOSE_FUNCTION void bulk_load_box(void* shared, const box_descriptor& box, int x, int y,
                                           bulk_barrier* barrier) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  const ::cuda::std::int32_t corner[] = {x, y};
   // The form for clusters: a block is a cluster of its own, and PTX before 8.6 has no other.
-  ::cuda::ptx::cp_async_bulk_tensor(::cuda::ptx::space_cluster, ::cuda::ptx::space_global, shared,
-                                    &box, corner, ptx_barrier(barrier));
+  asm volatile(
+      "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
+      " [%0], [%1, {%2, %3}], [%4];"
+      :
+      : "r"(shared_address(shared)), "l"(&box), "r"(x), "r"(y), "r"(shared_address(barrier))
+      : "memory");
 #endif
   (void)shared;
   (void)box;
@@ -98,9 +119,10 @@ TILETRANSPOSE_FUNCTION void bulk_load_box(void* shared, const box_descriptor& bo
 TILETRANSPOSE_FUNCTION void bulk_store_box(const box_descriptor& box, int x, int y,
                                            const void* shared) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  const ::cuda::std::int32_t corner[] = {x, y};
-  ::cuda::ptx::cp_async_bulk_tensor(::cuda::ptx::space_global, ::cuda::ptx::space_shared, &box,
-                                    corner, shared);
+  asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
+               :
+               : "l"(&box), "r"(x), "r"(y), "r"(shared_address(shared))
+               : "memory");
 #endif
   (void)shared;
   (void)box;
@@ -110,22 +132,14 @@ TILETRANSPOSE_FUNCTION void bulk_store_box(const box_descriptor& box, int x, int
 
 TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  ::cuda::ptx::cp_async_bulk_commit_group();
+  asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 #endif
 }
 
 /// Waits until the engine has read what this thread's committed bulk_store_box copy.
 TILETRANSPOSE_FUNCTION void wait_for_bulk_reads() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
-  ::cuda::ptx::cp_async_bulk_wait_group_read(::cuda::ptx::n32_t<0>{});
-#endif
-}
-
-/// Orders this thread's own accesses of shared memory before copies of the engine that are started after a
-/// barrier; without it the engine may not see what was stored.
-TILETRANSPOSE_FUNCTION void fence_for_bulk() {
-#if TILETRANSPOSE_HAS_BULK_COPIES
-  ::cuda::ptx::fence_proxy_async(::cuda::ptx::space_shared);
+  asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
 #endif
 }
 
