@@ -95,7 +95,7 @@ class switcher {
   virtual ~switcher() = default;
   /// Runs all threads of the block that the run was set to.
   virtual void run_block() = 0;
-  /// Called by a thread that waits or has finished; returns when it may go on.
+  /// Called by a thread that waits; returns when it may go on.
   virtual void stop(unsigned rank, thread_state state, access_site site) = 0;
 };
 
@@ -149,7 +149,6 @@ class emulated_block_run {
       if (!thrown_) { thrown_ = std::current_exception(); }
     }
     running = nullptr;
-    switcher_->stop(rank, thread_state::finished, {"", 0});
   }
 
   unsigned thread_count() const { return static_cast<unsigned>(threads_.size()); }

@@ -26,7 +26,10 @@ class thread_switcher final : public switcher {
     std::vector<std::thread> threads;
     threads.reserve(run_.thread_count());
     for (unsigned rank = 0; rank < run_.thread_count(); ++rank) {
-      threads.emplace_back([this, rank] { run_.run_thread(rank); });
+      threads.emplace_back([this, rank] {
+        run_.run_thread(rank);
+        stop(rank, thread_state::finished, {"", 0});
+      });
     }
     for (std::thread& thread : threads) { thread.join(); }
   }
