@@ -57,6 +57,11 @@ const two_sided two_sided_calls[] = {
        return tt::transpose(matrix_view<float>{out, nx, ny, ny},
                             matrix_view<const float>{in, ny, nx, nx});
      }},
+    {"transpose<float, 32, 8> of views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transpose<float, 32, 8>(matrix_view<float>{out, nx, ny, ny},
+                                          matrix_view<const float>{in, ny, nx, nx});
+     }},
     {"transpose_batched", matrices,
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
        return tt::transpose_batched(out, in, nx, ny, matrices);
@@ -69,9 +74,19 @@ const two_sided two_sided_calls[] = {
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
        return tt::transform_transpose(out, in, nx, ny, same);
      }},
+    {"transform_transpose of views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transform_transpose(matrix_view<float>{out, nx, ny, ny},
+                                      matrix_view<const float>{in, ny, nx, nx}, same);
+     }},
     {"accumulate_transpose", 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
        return tt::accumulate_transpose(out, in, nx, ny, replace);
+     }},
+    {"accumulate_transpose of views", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::accumulate_transpose(matrix_view<float>{out, nx, ny, ny},
+                                       matrix_view<const float>{in, ny, nx, nx}, replace);
      }},
     {"transform_transpose_dual, copy", 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
@@ -80,6 +95,12 @@ const two_sided two_sided_calls[] = {
     {"transform_transpose_dual, transpose", 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
        return tt::transform_transpose_dual(beside, out, in, nx, ny, same);
+     }},
+    {"transform_transpose_dual of views, copy", 1,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny) {
+       return tt::transform_transpose_dual(matrix_view<float>{out, ny, nx, nx},
+                                           matrix_view<float>{beside, nx, ny, ny},
+                                           matrix_view<const float>{in, ny, nx, nx}, same);
      }},
     {"reverse", 1,
      [](float* out, const float* in, std::size_t nx, std::size_t ny) {
@@ -143,6 +164,36 @@ const in_place in_place_calls[] = {
      }},
 };
 
+// The same of dense matrices. `call` gets the scratch memory of those that take some.
+struct dense_in_place {
+  const char* name;
+  cudaError_t (*call)(float* data, std::size_t nx, std::size_t ny, float* temp);
+};
+
+const dense_in_place dense_in_place_calls[] = {
+    {"transpose_inplace", [](float* data, std::size_t nx, std::size_t,
+                             float*) { return tt::transpose_inplace(data, nx, nx); }},
+    {"transpose_inplace with scratch",
+     [](float* data, std::size_t nx, std::size_t ny, float* temp) {
+       std::size_t bytes = sizeof scratch / 2;
+       return tt::transpose_inplace(temp, bytes, data, nx, ny);
+     }},
+    {"reverse_inplace", [](float* data, std::size_t nx, std::size_t ny,
+                           float*) { return tt::reverse_inplace(data, nx * ny); }},
+    {"flip_lr_inplace", [](float* data, std::size_t nx, std::size_t ny,
+                           float*) { return tt::flip_lr_inplace(data, nx, ny); }},
+    {"flip_ud_inplace", [](float* data, std::size_t nx, std::size_t ny,
+                           float*) { return tt::flip_ud_inplace(data, nx, ny); }},
+    {"rotate_180_inplace", [](float* data, std::size_t nx, std::size_t ny,
+                              float*) { return tt::rotate_180_inplace(data, nx, ny); }},
+};
+
+// `pointer`, some bytes further on.
+template <class T>
+T* off_by(T* pointer, std::size_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
+}
+
 // Some memory, every byte of which must stay as it is while `call` returns `expected` and launches nothing.
 class untouched {
  public:
@@ -204,6 +255,86 @@ TEST_CASE("errors: calls with an input and an output") {
       succeeds("no work, equal pointers", out, out);
     }
   }
+}
+
+TEST_CASE("errors: a pointer that is misaligned for its type") {
+  untouched memory;
+  float* const out = memory.out();
+  float* const in = memory.in();
+  const auto refuses = [&](const char* name, const char* what, cudaError_t status) {
+    memory.check(name, what, cudaErrorInvalidValue, status);
+  };
+  const auto goes = [](const char* name, cudaError_t status) {
+    INFO(name);
+    CHECK(status == cudaSuccess);
+    CHECK(cpu::this_device().launches > 0);
+    cpu::this_device().launches = 0;
+  };
+  for (const std::size_t bytes : {1, 2, 3}) {
+    for (const two_sided& c : two_sided_calls) {
+      refuses(c.name, "output", c.call(off_by(out, bytes), in, nx, ny));
+      refuses(c.name, "input", c.call(out, off_by(in, bytes), nx, ny));
+      refuses(c.name, "one element", c.call(off_by(out, bytes), in, 1, 1));
+      memory.check(c.name, "no work", cudaSuccess,
+                   c.call(off_by(out, bytes), off_by(in, bytes), nx, 0));
+    }
+    for (const in_place& c : in_place_calls) {
+      refuses(c.name, "data", c.call(off_by(out, bytes), nx, nx, nx + 1));
+      refuses(c.name, "one element", c.call(off_by(out, bytes), 1, 1, 1));
+      memory.check(c.name, "no work", cudaSuccess, c.call(off_by(out, bytes), 0, nx, nx));
+    }
+    for (const dense_in_place& c : dense_in_place_calls) {
+      refuses(c.name, "data", c.call(off_by(out, bytes), nx, ny, scratch));
+      memory.check(c.name, "no work", cudaSuccess,
+                   c.call(off_by(out, bytes), 0, 0, off_by(scratch, bytes)));
+    }
+    std::size_t size = sizeof scratch / 2;
+    refuses("transpose_inplace with scratch", "scratch",
+            tt::transpose_inplace(off_by(scratch, bytes), size, out, nx, ny));
+    refuses("transpose_inplace with scratch", "scratch of a square",
+            tt::transpose_inplace(off_by(scratch, bytes), size, out, nx, nx));
+    memory.check("transpose_inplace with scratch", "query", cudaSuccess,
+                 tt::transpose_inplace(nullptr, size, off_by(out, bytes), nx, ny));
+  }
+  // Four bytes on, where floats may lie.
+  for (const two_sided& c : two_sided_calls) { goes(c.name, c.call(out + 1, in + 3, nx, ny)); }
+  for (const in_place& c : in_place_calls) { goes(c.name, c.call(out + 1, nx, nx, nx)); }
+  for (const dense_in_place& c : dense_in_place_calls) {
+    goes(c.name, c.call(out + 1, nx, ny, scratch + 1));
+  }
+
+  // Types of their own: each pointer is held to its own one.
+  const auto widen = [](float value) { return static_cast<double>(value); };
+  auto* const doubles = reinterpret_cast<double*>(out);
+  refuses("transform_transpose", "doubles on 4 bytes",
+          tt::transform_transpose(off_by(doubles, 4), in, nx, ny, widen));
+  goes("transform_transpose", tt::transform_transpose(doubles, in + 1, nx, ny, widen));
+  refuses("transform_transpose_dual", "a copy on 4 bytes",
+          tt::transform_transpose_dual(off_by(doubles, 4), doubles + 100, in, nx, ny, widen));
+  refuses("transform_transpose_dual", "a transpose on 4 bytes",
+          tt::transform_transpose_dual(doubles, off_by(doubles, 804), in, nx, ny, widen));
+  auto* const bytes = reinterpret_cast<unsigned char*>(out);
+  auto* const from = reinterpret_cast<const unsigned char*>(in);
+  goes("transpose", tt::transpose(bytes + 1, from + 3, nx, ny));
+
+  // Of arrays of pointers, the arrays.
+  float* const outs[matrices + 1] = {out, out + 40, out + 80};
+  const float* const ins[matrices + 1] = {in, in + 40, in + 80};
+  for (const std::size_t by : {1, 2, 4, 7}) {
+    refuses("transpose_batched", "array of outputs",
+            tt::transpose_batched(off_by(outs + 0, by), ins, nx, ny, matrices));
+    refuses("transpose_batched", "array of inputs",
+            tt::transpose_batched(outs, off_by(ins + 0, by), nx, ny, matrices));
+    for (const symmetry how : {symmetry::flip_ud, symmetry::rotate_90}) {
+      refuses("reorient_batched", "array of outputs",
+              tt::reorient_batched(off_by(outs + 0, by), ins, nx, ny, matrices, how));
+      refuses("reorient_batched", "array of inputs",
+              tt::reorient_batched(outs, off_by(ins + 0, by), nx, ny, matrices, how));
+    }
+    memory.check("transpose_batched", "no work", cudaSuccess,
+                 tt::transpose_batched(off_by(outs + 0, by), ins, nx, ny, 0));
+  }
+  goes("transpose_batched", tt::transpose_batched(outs + 1, ins + 1, nx, ny, matrices - 1));
 }
 
 TEST_CASE("errors: strides, shapes and arrays of pointers") {

@@ -26,6 +26,12 @@ tt::matrix_view<T> view(T* data, std::size_t rows, std::size_t cols, std::size_t
   return {data, rows, cols, stride};
 }
 
+// `pointer`, some bytes further on.
+template <class T>
+T* off_by(T* pointer, std::size_t bytes) {
+  return reinterpret_cast<T*>(reinterpret_cast<std::uintptr_t>(pointer) + bytes);
+}
+
 // Addresses that no call may follow. Far apart, aligned, and in nobody's memory.
 inline float* fake_out() { return reinterpret_cast<float*>(std::uintptr_t{1} << 44); }
 inline const float* fake_in() { return reinterpret_cast<const float*>(std::uintptr_t{1} << 45); }
@@ -179,6 +185,24 @@ inline void check_null_pointers(const form_list& forms) {
   }
 }
 
+// Floats lie at multiples of 4 bytes. Anything else would fail in the kernel and take the context with it.
+constexpr std::size_t misalignments_of_floats[] = {1, 2, 3, 5, 6, 7};
+
+inline void check_misaligned_pointers(const form_list& forms) {
+  for (const form& f : forms) {
+    for (const std::size_t by : misalignments_of_floats) {
+      INFO(f.name << ", " << by << " bytes");
+      float* const out = off_by(fake_out(), by);
+      const float* const in = off_by(fake_in(), by);
+      CHECK(f.call(out, fake_in(), 5, 7, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(fake_out(), in, 5, 7, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(out, in, 5, 7, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(out, in, 1, 1, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(out, in, 5, 0, nullptr) == cudaSuccess);
+    }
+  }
+}
+
 // Shapes of which nx * ny overflows, or only nx * ny * sizeof(float).
 inline const std::vector<shape>& overflowing_shapes() {
   constexpr std::size_t root = std::size_t{1} << 32;
@@ -293,6 +317,8 @@ inline void check_refusals_write_nothing(const form_list& forms) {
     CHECK(f.call(out, nullptr, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(out, out, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(out, out + 1, s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(off_by(out, 2), in, s.nx - 1, s.ny, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(out, off_by(in, 2), s.nx - 1, s.ny, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(out, in, huge, 2, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(out, in, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(out, in, 0, s.ny, nullptr) == cudaSuccess);
@@ -313,6 +339,8 @@ inline void check_refusals_launch_nothing(const form_list& forms) {
     cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
       CHECK(f.call(out, out, 37, 41, to) == cudaErrorInvalidValue);
       CHECK(f.call(nullptr, in, 37, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(off_by(out, 1), in, 36, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(out, off_by(in, 1), 36, 41, to) == cudaErrorInvalidValue);
       CHECK(f.call(out, in, 0, 41, to) == cudaSuccess);
       return f.call(out, in, 37, 0, to);
     });

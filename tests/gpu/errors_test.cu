@@ -192,6 +192,69 @@ TEST_CASE("errors: a null pointer with work to do is refused", "[errors][quick]"
   CHECK(tt::transpose_batched(no_outs, no_ins, 5, 7, 2) == cudaErrorInvalidValue);
 }
 
+TEST_CASE("errors: a pointer that is misaligned for its type is refused", "[errors][quick]") {
+  check_misaligned_pointers(forms);
+  for (const std::size_t by : misalignments_of_floats) {
+    INFO(by << " bytes");
+    float* const out = off_by(fake_out(), by);
+    const float* const in = off_by(fake_in(), by);
+    float* const copy = fake_out() + 1000;
+    const auto refused = [](cudaError_t status) { CHECK(status == cudaErrorInvalidValue); };
+    const auto from = [](const float* data) { return view(data, 7, 5, 5); };
+    const auto to = [](float* data) { return view(data, 5, 7, 7); };
+    const auto beside = [](float* data) { return view(data, 7, 5, 5); };
+    refused(tt::transform_transpose(to(out), from(fake_in()), identity{}));
+    refused(tt::transform_transpose(to(fake_out()), from(in), identity{}));
+    refused(tt::accumulate_transpose(to(out), from(fake_in()), replace{}));
+    refused(tt::accumulate_transpose(to(fake_out()), from(in), replace{}));
+    refused(
+        tt::transform_transpose_dual(off_by(copy, by), fake_out(), fake_in(), 5, 7, identity{}));
+    refused(tt::transform_transpose_dual(copy, out, fake_in(), 5, 7, identity{}));
+    refused(tt::transform_transpose_dual(copy, fake_out(), in, 5, 7, identity{}));
+    refused(tt::transform_transpose_dual(beside(off_by(copy, by)), to(fake_out()), from(fake_in()),
+                                         identity{}));
+    refused(tt::transform_transpose_dual(beside(copy), to(out), from(fake_in()), identity{}));
+    refused(tt::transform_transpose_dual(beside(copy), to(fake_out()), from(in), identity{}));
+  }
+
+  SECTION("each pointer for its own type") {
+    auto* const doubles = reinterpret_cast<double*>(fake_out());
+    CHECK(tt::transform_transpose(off_by(doubles, 4), fake_in(), 5, 7, widen{}) ==
+          cudaErrorInvalidValue);
+    CHECK(tt::transform_transpose_dual(off_by(doubles, 4), doubles + 100, fake_in(), 5, 7,
+                                       widen{}) == cudaErrorInvalidValue);
+  }
+  SECTION("an alignment that the type asks for beyond its elements'") {
+    auto* const quads = reinterpret_cast<aligned_quad*>(fake_out());
+    const auto* const from = reinterpret_cast<const aligned_quad*>(fake_in());
+    for (const std::size_t by : {1, 4, 8, 12}) {
+      CHECK(tt::transpose(off_by(quads, by), from, 5, 7) == cudaErrorInvalidValue);
+      CHECK(tt::transpose(quads, off_by(from, by), 5, 7) == cudaErrorInvalidValue);
+    }
+  }
+  SECTION("arrays of pointers") {
+    auto* const outs = reinterpret_cast<float* const*>(fake_out());
+    auto* const ins = reinterpret_cast<const float* const*>(fake_in());
+    for (const std::size_t by : {1, 2, 4, 7}) {
+      CHECK(tt::transpose_batched(off_by(outs, by), ins, 5, 7, 2) == cudaErrorInvalidValue);
+      CHECK(tt::transpose_batched(outs, off_by(ins, by), 5, 7, 2) == cudaErrorInvalidValue);
+      CHECK(tt::transpose_batched(off_by(outs, by), off_by(ins, by), 5, 7, 0) == cudaSuccess);
+    }
+  }
+}
+
+// Nothing is refused that a kernel can move.
+TEST_CASE("errors: elements without an alignment lie anywhere", "[errors][quick]") {
+  require_device();
+  random_source random;
+  constexpr shape s{37, 41};
+  using triple = bytes<12>;
+  for (const std::size_t by : {1, 2, 3, 7}) {
+    check(make_flat<triple>("12 bytes"), s, random, by, 8 - by);
+    check(make_flat<triple, 32, 8>("12 bytes, 32, 8"), s, random, by, 8 - by);
+  }
+}
+
 TEST_CASE("errors: a stride smaller than the row is refused", "[errors][quick]") {
   for (const bool tuned : {true, false}) {
     INFO((tuned ? "tuned" : "explicit"));

@@ -315,6 +315,23 @@ TEST_CASE("scratch errors: refused with or without a device", "[errors][quick]")
   }
 }
 
+TEST_CASE("scratch errors: data or scratch that is misaligned for the type", "[errors][quick]") {
+  for (const std::size_t by : misalignments_of_floats) {
+    for (const shape s : {shape{5, 7}, shape{7, 5}, shape{6, 6}, shape{1, 5}, shape{1, 1}}) {
+      INFO(by << " bytes, nx " << s.nx << ", ny " << s.ny);
+      CHECK(transpose_floats(fake_scratch(), 1 << 20, off_by(fake_data(), by), s) ==
+            cudaErrorInvalidValue);
+      CHECK(transpose_floats(off_by(fake_scratch(), by), 1 << 20, fake_data(), s) ==
+            cudaErrorInvalidValue);
+      // The query asks for nothing but the shape.
+      CHECK(smallest_scratch(floats(), s, off_by(fake_data(), by)) ==
+            smallest_scratch(floats(), s, nullptr));
+    }
+    CHECK(transpose_floats(off_by(fake_scratch(), by), 1 << 20, off_by(fake_data(), by), {0, 5}) ==
+          cudaSuccess);
+  }
+}
+
 TEST_CASE("scratch errors: zero work succeeds whatever the pointers", "[errors][quick]") {
   for (const shape s : empty_shapes) {
     INFO("nx " << s.nx << ", ny " << s.ny);
@@ -349,6 +366,8 @@ TEST_CASE("scratch errors: a query and a refusal write and launch nothing", "[er
     CHECK(call(data.data(), bytes, data.data(), s) == cudaErrorInvalidValue);
     CHECK(call(temp.data(), bytes, data.data(), {huge, 2}) == cudaErrorInvalidValue);
     CHECK(call(temp.data(), bytes, nullptr, s) == cudaErrorInvalidValue);
+    CHECK(call(temp.data(), bytes, off_by(data.data(), 2), s) == cudaErrorInvalidValue);
+    CHECK(call(off_by(temp.data(), 2), bytes, data.data(), s) == cudaErrorInvalidValue);
     return call(temp.data(), bytes, data.data(), {0, s.ny});
   });
   CHECK(count_nodes(graph) == 0);

@@ -230,6 +230,19 @@ TEST_CASE("mdspan: bad input is refused", "[mdspan][quick]") {
     CHECK(tt::transpose(matrix<float, layout_right>{out, 7, 5},
                         matrix<const float, layout_right>{none, 5, 7}) == refused);
   }
+  SECTION("misaligned") {
+    for (const std::size_t by : {1, 2, 3}) {
+      float* const off = fake(4096 + by);
+      CHECK(tt::transpose(matrix<float, layout_right>{off, 7, 5}, from) == refused);
+      CHECK(tt::transpose(matrix<float, layout_left>{off, 7, 5}, from) == refused);
+      CHECK(tt::transpose(matrix<float, layout_right>{in, 7, 5},
+                          matrix<const float, layout_left>{off, 5, 7}) == refused);
+      CHECK(tt::reorient(matrix<float, layout_right>{off, 5, 7}, from, tt::symmetry::flip_lr) ==
+            refused);
+      CHECK(tt::transpose(matrix<float, layout_right>{off, 7, 0},
+                          matrix<const float, layout_right>{off, 0, 7}) == cudaSuccess);
+    }
+  }
   SECTION("extents") {
     CHECK(tt::transpose(matrix<float, layout_right>{out, 5, 7}, from) == refused);
     CHECK(tt::transpose(matrix<float, layout_left>{out, 5, 7}, from) == refused);

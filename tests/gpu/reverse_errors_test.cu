@@ -163,6 +163,47 @@ TEST_CASE("reverse errors: a null pointer with work to do is refused", "[errors]
   }
 }
 
+TEST_CASE("reverse errors: a pointer that is misaligned for its type is refused",
+          "[errors][quick]") {
+  check_misaligned_pointers(forms);
+  for (const std::size_t by : misalignments_of_floats) {
+    INFO(by << " bytes");
+    float* const out = off_by(fake_out(), by);
+    const float* const in = off_by(fake_in(), by);
+    for (const inplace_form& f : inplace_forms) {
+      INFO(f.name);
+      CHECK(f.call(out, 5, 5, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(out, 1, 1, nullptr) == cudaErrorInvalidValue);
+      CHECK(f.call(out, 5, 0, nullptr) == cudaSuccess);
+    }
+    CHECK(tt::reverse(out, fake_in(), 5) == cudaErrorInvalidValue);
+    CHECK(tt::reverse(fake_out(), in, 5) == cudaErrorInvalidValue);
+    CHECK(tt::reverse(out, in, 0) == cudaSuccess);
+    CHECK(tt::reverse_inplace(out, 5) == cudaErrorInvalidValue);
+    CHECK(tt::reverse_inplace(out, 0) == cudaSuccess);
+    for (const symmetry how : every_symmetry) {
+      INFO(name(how));
+      const shape t = reoriented({5, 7}, how);
+      CHECK(tt::reorient(view(out, t.ny, t.nx, t.nx), view(fake_in(), 7, 5, 5), how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient(view(fake_out(), t.ny, t.nx, t.nx), view(in, 7, 5, 5), how) ==
+            cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(out, fake_in(), 5, 7, 2, how) == cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(fake_out(), 40, in, 35, 5, 7, 2, how) == cudaErrorInvalidValue);
+    }
+  }
+  auto* const outs = reinterpret_cast<float* const*>(fake_out());
+  auto* const ins = reinterpret_cast<const float* const*>(fake_in());
+  for (const std::size_t by : {1, 2, 4, 7}) {
+    for (const symmetry how : every_symmetry) {
+      INFO(by << " bytes, " << name(how));
+      CHECK(tt::reorient_batched(off_by(outs, by), ins, 5, 7, 2, how) == cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(outs, off_by(ins, by), 5, 7, 2, how) == cudaErrorInvalidValue);
+      CHECK(tt::reorient_batched(off_by(outs, by), ins, 5, 0, 2, how) == cudaSuccess);
+    }
+  }
+}
+
 TEST_CASE("reverse errors: a stride smaller than the row is refused", "[errors][quick]") {
   for (const symmetry how : every_symmetry) {
     INFO(name(how));
@@ -319,6 +360,7 @@ TEST_CASE("reverse errors: a refused call writes nothing", "[errors][quick]") {
     float* const data = c.data().as<float>();
     CHECK(f.call(data, huge, 2, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(data, huge / 4 + 1, 1, nullptr) == cudaErrorInvalidValue);
+    CHECK(f.call(off_by(data, 2), 40, 40, nullptr) == cudaErrorInvalidValue);
     CHECK(f.call(data, 0, 41, nullptr) == cudaSuccess);
     CHECK(f.call(data, 41, 0, nullptr) == cudaSuccess);
     if (!f.any_shape) CHECK(f.call(data, 40, 41, nullptr) == cudaErrorInvalidValue);
@@ -350,6 +392,7 @@ TEST_CASE("reverse errors: neither a refusal nor zero work launches anything", "
     const inplace_case c{f, 41, random};
     cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
       CHECK(f.call(nullptr, 41, 41, to) == cudaErrorInvalidValue);
+      CHECK(f.call(off_by(c.data().as<float>(), 1), 40, 40, to) == cudaErrorInvalidValue);
       return f.call(c.data().as<float>(), 41, 0, to);
     });
     CHECK(count_nodes(graph) == 0);

@@ -351,14 +351,9 @@ cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
     temp_bytes = least;
     return cudaSuccess;
   }
-  const verdict answer = examine_inplace(request, symmetry::identity);
+  verdict answer = examine_inplace(request, symmetry::identity);
+  if (answer == verdict::go) { answer = examine_scratch(request, temp, temp_bytes, least); }
   if (answer != verdict::go) { return status_of(answer); }
-  memory_region data{};
-  memory_region scratch{};
-  if (temp_bytes < least || !make_region(request.out, 1, elements, 0, ElementBytes, data) ||
-      !make_region(temp, 1, temp_bytes, 0, 1, scratch) || overlap(data, scratch)) {
-    return cudaErrorInvalidValue;
-  }
   return transpose_rectangle<ElementBytes, Alignment>(request, temp, temp_bytes, stream);
 }
 

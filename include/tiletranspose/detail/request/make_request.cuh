@@ -14,12 +14,32 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// One matrix at each pointer, with what their types say. Its shape is still to be set.
+template <class Out, class In>
+transpose_request typed_request(Out* out, const In* in) {
+  transpose_request request{};
+  request.in = in;
+  request.out = out;
+  request.batch = 1;
+  request.in_element = sizeof(In);
+  request.out_element = sizeof(Out);
+  request.in_alignment = alignof(In);
+  request.out_alignment = alignof(Out);
+  return request;
+}
+
 /// A dense matrix, or a batch of them.
 template <class Out, class In>
 transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny,
                                 size_type batch = 1, size_type out_batch = 0,
                                 size_type in_batch = 0) {
-  return {in, out, nx, ny, nx, ny, batch, in_batch, out_batch, sizeof(In), sizeof(Out), false};
+  transpose_request request = typed_request(out, in);
+  request.nx = request.in_stride = nx;
+  request.ny = request.out_stride = ny;
+  request.batch = batch;
+  request.in_batch = in_batch;
+  request.out_batch = out_batch;
+  return request;
 }
 
 /// Pitched matrices; shapes that do not match are turned into a request that is refused.
@@ -27,12 +47,12 @@ template <class Out, class In>
 transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  return {in.data,     fits || empty ? out.data : nullptr,
-          in.cols,     in.rows,
-          in.stride,   out.stride,
-          1,           0,
-          0,           sizeof(In),
-          sizeof(Out), false};
+  transpose_request request = typed_request(fits || empty ? out.data : nullptr, in.data);
+  request.nx = in.cols;
+  request.ny = in.rows;
+  request.in_stride = in.stride;
+  request.out_stride = out.stride;
+  return request;
 }
 
 template <class T>
@@ -50,19 +70,25 @@ transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
   return fused_request(out, in);
 }
 
-/// Matrices behind device arrays of pointers.
+/// Matrices behind device arrays of pointers. How the matrices themselves are aligned is not known here.
 template <class T>
 transpose_request pointers_request(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                                    size_type batch) {
-  return {ins, const_cast<T**>(outs), nx, ny, nx, ny, batch, 0, 0, sizeof(T), sizeof(T), true};
+  transpose_request request = dense_request(const_cast<T**>(outs), ins, nx, ny, batch);
+  request.in_element = request.out_element = sizeof(T);
+  request.pointer_arrays = true;
+  return request;
 }
 
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
   static_assert(check_output<T>(), "");
-  return {data.data, data.data, data.cols, data.rows, data.stride, data.stride,
-          1,         0,         0,         sizeof(T), sizeof(T),   false};
+  transpose_request request = typed_request(data.data, data.data);
+  request.nx = data.cols;
+  request.ny = data.rows;
+  request.in_stride = request.out_stride = data.stride;
+  return request;
 }
 
 }  // namespace detail

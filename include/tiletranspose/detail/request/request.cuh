@@ -27,10 +27,18 @@ struct transpose_request {
   size_type out_batch;
   size_type in_element;  ///< bytes
   size_type out_element;
+  size_type in_alignment;  ///< of what `in` points to, as its type has it; a power of two
+  size_type out_alignment;
   bool pointer_arrays;  ///< in and out are device arrays of pointers
 };
 
 enum class verdict { nothing_to_do, refused, go };
+
+/// True for a pointer that the caller may use with its type. Behind one that is misaligned a kernel would fail, and
+/// take the context with it.
+inline bool points(const void* address, size_type alignment) {
+  return address != nullptr && reinterpret_cast<size_type>(address) % alignment == 0;
+}
 
 /// Sets `product` and returns true where a * b fits an eighth of the address space, as any allocation
 /// must; `overlap` adds up to four of such.
@@ -75,7 +83,9 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
   const size_type out_rows = transposes(s) ? request.nx : request.ny;
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
-  if (request.in == nullptr || request.out == nullptr) { return verdict::refused; }
+  if (!points(request.in, request.in_alignment) || !points(request.out, request.out_alignment)) {
+    return verdict::refused;
+  }
   if (request.in_stride < request.nx || request.out_stride < out_cols) { return verdict::refused; }
   memory_region in{};
   memory_region out{};
@@ -101,7 +111,7 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
   if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
   memory_region data{};
-  const bool fits = request.in != nullptr && request.in_stride >= request.nx &&
+  const bool fits = points(request.in, request.in_alignment) && request.in_stride >= request.nx &&
                     (!transposes(s) || request.nx == request.ny) &&
                     make_side(request.in, request.ny, request.nx, request.in_stride, 1, 0,
                               request.in_element, data);
@@ -112,7 +122,7 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
 /// a request of one matrix that may go.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
-  if (copy == nullptr || copy_stride < request.nx) { return verdict::refused; }
+  if (!points(copy, request.out_alignment) || copy_stride < request.nx) { return verdict::refused; }
   memory_region in{};
   memory_region out{};
   memory_region copied{};
@@ -122,6 +132,18 @@ inline verdict examine_copy(const transpose_request& request, const void* copy,
                   out) &&
       make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
   return fits && !overlap(copied, in) && !overlap(copied, out) ? verdict::go : verdict::refused;
+}
+
+/// Whether a dense matrix that may go in place can use `scratch`, of at least `least` bytes and aligned as its elements.
+inline verdict examine_scratch(const transpose_request& request, const void* scratch,
+                               size_type scratch_bytes, size_type least) {
+  if (!points(scratch, request.out_alignment) || scratch_bytes < least) { return verdict::refused; }
+  memory_region data{};
+  memory_region temp{};
+  const bool fits = make_region(request.out, request.ny, request.nx, request.out_stride,
+                                request.out_element, data) &&
+                    make_region(scratch, 1, scratch_bytes, 0, 1, temp);
+  return fits && !overlap(data, temp) ? verdict::go : verdict::refused;
 }
 
 }  // namespace detail
