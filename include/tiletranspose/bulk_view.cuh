@@ -20,6 +20,9 @@
 #endif
 
 #include <tiletranspose/detail/core/bulk_copy.cuh>
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <tiletranspose/detail/core/driver_entry.cuh>
+#endif
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -62,24 +65,10 @@ struct bulk_view {
 
 namespace detail {
 
-using box_encoder = decltype(&cuTensorMapEncodeTiled);
-
-/// The driver's function that makes descriptors; null where it has none. Asked of the runtime, so that nobody has to
-/// link the driver's library.
-inline box_encoder find_box_encoder() {
-  static const box_encoder encoder = [] {
-    void* function = nullptr;
-    cudaDriverEntryPointQueryResult found{};
-#if CUDART_VERSION >= 12050
-    const cudaError_t status = cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &function,
-                                                                12000, cudaEnableDefault, &found);
-#else
-    const cudaError_t status =
-        cudaGetDriverEntryPoint("cuTensorMapEncodeTiled", &function, cudaEnableDefault, &found);
-#endif
-    const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
-    return usable ? reinterpret_cast<box_encoder>(function) : nullptr;
-  }();
+/// The driver's function that makes descriptors; null where it has none.
+inline auto find_box_encoder() {
+  using box_encoder = decltype(cuTensorMapEncodeTiled);
+  static box_encoder* const encoder = find_driver_function<box_encoder>("cuTensorMapEncodeTiled");
   return encoder;
 }
 
@@ -98,7 +87,7 @@ bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
       matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / units &&
       matrix.stride < (size_type{1} << 40) / sizeof(T) && matrix.stride * sizeof(T) % 16 == 0 &&
       reinterpret_cast<size_type>(matrix.data) % 16 == 0;
-  const box_encoder encode = find_box_encoder();
+  const auto encode = find_box_encoder();
   if (encode == nullptr || !representable) { return false; }
   const cuuint64_t extents[] = {matrix.cols * units, matrix.rows};
   const cuuint64_t pitch[] = {matrix.stride * sizeof(T)};

@@ -36,6 +36,9 @@
 #if !defined(__CUDACC_RTC__)
 #include <cassert>  // NVRTC has the macro built in
 #endif
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#include <tiletranspose/detail/core/shared_limit.cuh>
+#endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -422,8 +425,8 @@ __device__ TILETRANSPOSE_INLINE smem_region dynamic_smem() {
 
 /// Lets `kernel` be launched on the current device with `bytes` bytes of dynamic shared memory. Launches
 /// with more than 48 KB fail without it. Holds for this device and this instantiation of a kernel template,
-/// until the context is destroyed; never lowers what an earlier call allowed. Where it allows more, CUDA clears an
-/// error that an earlier call left behind.
+/// until the context is destroyed; never lowers what an earlier call allowed, and leaves an error pending that an
+/// earlier call left behind.
 /// \return cudaSuccess           launches with up to `bytes` bytes may follow
 ///         cudaErrorNotSupported the device has less shared memory for a block than `bytes` and what the kernel
 ///                               declares itself; take smaller tiles or fewer stages
@@ -446,8 +449,7 @@ cudaError_t allow_dynamic_smem(void (*kernel)(Arguments...), size_type bytes) {
   if (bytes + attributes.sharedSizeBytes > static_cast<size_type>(most)) {
     return cudaErrorNotSupported;
   }
-  return cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                              static_cast<int>(bytes));
+  return detail::allow_more_shared_bytes(function, static_cast<int>(bytes));
 }
 
 #endif

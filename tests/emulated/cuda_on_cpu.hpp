@@ -48,6 +48,7 @@ using cudaStream_t = struct stream_of_nobody*;
 enum cudaError_t {
   cudaSuccess = 0,
   cudaErrorInvalidValue = 1,
+  cudaErrorInvalidDevice = 101,
   cudaErrorCooperativeLaunchTooLarge = 720,
   cudaErrorUnknown = 999
 };
@@ -89,6 +90,8 @@ struct device {
   std::vector<launch_shape> seen;  ///< launches that were only looked at
   std::vector<cooperative_launch> cooperative;
   const void* kernel = nullptr;       ///< of the last launch
+  cudaError_t pending = cudaSuccess;  ///< what cudaGetLastError would return
+  cudaError_t refusal = cudaSuccess;  ///< what comes of asking for more shared memory
   cudaError_t failure = cudaSuccess;  ///< what launches and copies return, without moving anything
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
@@ -201,7 +204,6 @@ enum cudaDeviceAttr {
 };
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
-inline cudaError_t cudaPeekAtLastError() { return cudaSuccess; }
 inline cudaError_t cudaGetDevice(int* device) {
   *device = 0;
   return cudaSuccess;
@@ -246,10 +248,49 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Arguments), dim3 grid, di
   all.arrived = nullptr;
   return cpu::launch_on_copy(kernel, grid, block, all, all.source_bytes(), shared_bytes);
 }
-template <class Kernel>
-cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute, int bytes) {
-  cpu::allowed_shared_bytes(reinterpret_cast<const void*>(kernel)) =
-      static_cast<std::size_t>(bytes);
+
+namespace cpu {
+
+inline cudaError_t allow_shared_bytes(const void* kernel, int attribute, int bytes) {
+  const device& device = this_device();
+  if (device.refusal != cudaSuccess) { return device.refusal; }
+  if (attribute != 8 || bytes > device.shared_bytes - 1024) { return cudaErrorInvalidValue; }
+  allowed_shared_bytes(kernel) = static_cast<std::size_t>(bytes);
+  return cudaSuccess;
+}
+
+}  // namespace cpu
+
+/// Clears a pending error where it succeeds, as CUDA 13.0 does.
+inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute,
+                                        int bytes) {
+  const cudaError_t status = cpu::allow_shared_bytes(kernel, attribute, bytes);
+  cpu::this_device().pending = status;
+  return status;
+}
+
+/// The driver's function that does the same without a word to the runtime.
+#define CUDART_VERSION 13000
+using cudaFunction_t = struct function_of_nobody*;
+enum cudaDriverEntryPointQueryResult {
+  cudaDriverEntryPointSuccess = 0,
+  cudaDriverEntryPointSymbolNotFound = 1
+};
+inline constexpr unsigned long long cudaEnableDefault = 0;
+
+inline int set_function_attribute(cudaFunction_t function, int attribute, int bytes) {
+  return cpu::allow_shared_bytes(function, attribute, bytes);
+}
+inline cudaError_t cudaGetFuncBySymbol(cudaFunction_t* function, const void* kernel) {
+  *function = static_cast<cudaFunction_t>(const_cast<void*>(kernel));
+  return cudaSuccess;
+}
+inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** function, unsigned,
+                                                    unsigned long long,
+                                                    cudaDriverEntryPointQueryResult* result) {
+  const bool found = std::string(name) == "cuFuncSetAttribute";
+  *function = found ? reinterpret_cast<void*>(&set_function_attribute) : nullptr;
+  *result = found ? cudaDriverEntryPointSuccess : cudaDriverEntryPointSymbolNotFound;
   return cudaSuccess;
 }
 

@@ -9,8 +9,11 @@
 
 #include <tiletranspose/tiletranspose.cuh>
 
+#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace {
@@ -21,8 +24,8 @@ using tt::symmetry;
 constexpr std::size_t matrices = 3;  // of a batch
 constexpr std::size_t huge = ~std::size_t{0};
 
-float same(float value) { return value; }
-float replace(float value, float) { return value; }
+const auto same = [](float value) { return value; };
+const auto replace = [](float value, float) { return value; };
 
 // Of an nx x ny matrix, or of `batch` of them.
 struct two_sided {
@@ -469,6 +472,62 @@ TEST_CASE("errors: a launch that fails returns its own status") {
   std::size_t bytes = sizeof scratch;
   memory.check("transpose_inplace with scratch", "failure", cudaErrorUnknown,
                tt::transpose_inplace(scratch, bytes, memory.out(), nx, ny));
+}
+
+// Launches are counted and not run, so that no memory is needed. Shapes that need more shared memory than every kernel
+// has, and others.
+TEST_CASE("errors: the error of an earlier call neither changes the kernel nor is cleared") {
+  const auto launches_of = [](cudaError_t pending, auto call) {
+    cpu::this_device() = {};
+    cpu::this_device().runs = false;
+    cpu::this_device().pending = pending;
+    CHECK(call() == cudaSuccess);
+    CHECK(cpu::this_device().pending == pending);
+    // Which kernels, of how many blocks, with how much shared memory.
+    std::vector<std::tuple<const void*, unsigned, std::size_t>> launches;
+    for (const cpu::launch_shape& one : cpu::this_device().seen) {
+      launches.emplace_back(one.kernel, one.grid.x, one.shared_bytes);
+    }
+    return launches;
+  };
+  std::size_t most = 0;
+  const auto check = [&](const std::string& name, auto call) {
+    INFO(name);
+    const auto alone = launches_of(cudaSuccess, call);
+    CHECK(!alone.empty());
+    CHECK((launches_of(cudaErrorInvalidDevice, call) == alone));
+    for (const auto& one : alone) { most = std::max(most, std::get<2>(one)); }
+  };
+  constexpr std::size_t sides[][2] = {{5, 7}, {131, 127}, {200, 230}, {4001, 4001}, {16384, 16384}};
+  float* const out = reinterpret_cast<float*>(std::uintptr_t{1} << 44);
+  float* const in = reinterpret_cast<float*>(std::uintptr_t{1} << 45);
+  for (const auto& side : sides) {
+    const std::string shape = ", " + std::to_string(side[0]) + " x " + std::to_string(side[1]);
+    most = 0;
+    for (const two_sided& c : two_sided_calls) {
+      if (std::string(c.name).find("dual") != std::string::npos) { continue; }  // has `beside`
+      check(c.name + shape, [&] { return c.call(out, in, side[0], side[1]); });
+    }
+    check("transform_transpose_dual" + shape, [&] {
+      return tt::transform_transpose_dual(out, out + (std::size_t{1} << 40), in, side[0], side[1],
+                                          same);
+    });
+    if (side[0] == 131 || side[0] == 200) { CHECK(most > 48 * 1024); }
+    most = 0;
+    for (const in_place& c : in_place_calls) {
+      check(c.name + shape, [&] { return c.call(out, side[0], side[0], side[0]); });
+    }
+    for (const bool whole : {false, true}) {
+      check("transpose_inplace with scratch" + shape, [&] {
+        std::size_t bytes = 0;
+        const cudaError_t query = tt::transpose_inplace(nullptr, bytes, out, side[0], side[1]);
+        if (whole) { bytes = std::max(bytes, 4 * side[0] * side[1]); }
+        return query == cudaSuccess ? tt::transpose_inplace(in, bytes, out, side[0], side[1])
+                                    : query;
+      });
+    }
+    if (side[0] == 4001) { CHECK(most > 48 * 1024); }
+  }
 }
 
 // Launches are counted and not run, so that no memory is needed.

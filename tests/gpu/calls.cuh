@@ -5,12 +5,14 @@
 // follow, capture into graphs, errors made on purpose, and what is asked of every form.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <vector>
 
 #include "symmetries.cuh"
@@ -138,11 +140,22 @@ class replay {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-// Fails a CUDA call, so that its error is the one that cudaGetLastError would return.
+// A template, so that several translation units may have it.
+template <int = 0>
+__global__ void do_nothing() {}
+
+// Calls of CUDA that fail, so that their error is the one that cudaGetLastError would return.
 inline cudaError_t leave_an_error_behind() {
   void* p = nullptr;
   return cudaMalloc(&p, huge / 4);
 }
+inline cudaError_t ask_for_no_device() { return cudaSetDevice(-1); }
+inline cudaError_t ask_for_too_many_threads() {
+  return cudaLaunchKernel(reinterpret_cast<const void*>(do_nothing<>), dim3{1}, dim3{4096}, nullptr,
+                          0, nullptr);
+}
+constexpr cudaError_t (*ways_to_fail[])() = {leave_an_error_behind, ask_for_no_device,
+                                             ask_for_too_many_threads};
 
 // What `call` returns while a stream that it does not use is being captured: where that one synchronizes with
 // the legacy stream, CUDA refuses every launch into the latter. Clears the last error.
@@ -158,10 +171,6 @@ cudaError_t status_beside_a_capture(Call call) {
   (void)cudaGetLastError();
   return status;
 }
-
-// A template, so that several translation units may have it.
-template <int = 0>
-__global__ void do_nothing() {}
 
 // What a bare launch returns there.
 inline cudaError_t bare_status_beside_a_capture() {
@@ -352,20 +361,78 @@ inline void check_refusals_launch_nothing(const form_list& forms) {
 inline void check_an_earlier_error(const form_list& forms, shape s) {
   random_source random;
   for (const form& f : forms) {
-    INFO(f.name << ", " << s.nx << " x " << s.ny);
-    const form_case c{f, s, random};
-    const cudaError_t earlier = leave_an_error_behind();
-    REQUIRE(earlier != cudaSuccess);
-    REQUIRE(cudaPeekAtLastError() == earlier);
-    CHECK(c.call() == cudaSuccess);
-    CHECK(cudaPeekAtLastError() == earlier);
-    CHECK(f.call(nullptr, c.in().as<float>(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
-    CHECK(cudaPeekAtLastError() == earlier);
-    CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
-    CHECK(cudaPeekAtLastError() == earlier);
-    CHECK(c.out().difference() == "");
-    CHECK(cudaGetLastError() == earlier);
+    for (const auto fail : ways_to_fail) {
+      INFO(f.name << ", " << s.nx << " x " << s.ny);
+      const form_case c{f, s, random};
+      const cudaError_t earlier = fail();
+      INFO(cudaGetErrorName(earlier));
+      REQUIRE(earlier != cudaSuccess);
+      REQUIRE(cudaPeekAtLastError() == earlier);
+      CHECK(c.call() == cudaSuccess);
+      CHECK(cudaPeekAtLastError() == earlier);
+      CHECK(f.call(nullptr, c.in().as<float>(), s.nx, s.ny, nullptr) == cudaErrorInvalidValue);
+      CHECK(cudaPeekAtLastError() == earlier);
+      CHECK(f.call(nullptr, nullptr, 37, 0, nullptr) == cudaSuccess);
+      CHECK(cudaPeekAtLastError() == earlier);
+      CHECK(c.out().difference() == "");
+      CHECK(cudaGetLastError() == earlier);
+    }
   }
+}
+
+// A kernel in a graph: which, of how many blocks, with how much dynamic shared memory.
+using kernel_node = std::tuple<void*, unsigned, unsigned>;
+
+inline std::vector<kernel_node> kernel_nodes(cudaGraph_t graph) {
+  std::size_t count = count_nodes(graph);
+  std::vector<cudaGraphNode_t> nodes(count);
+  check_cuda(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+  std::vector<kernel_node> result;
+  for (const cudaGraphNode_t node : nodes) {
+    cudaGraphNodeType type{};
+    check_cuda(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+    if (type != cudaGraphNodeTypeKernel) continue;
+    cudaKernelNodeParams launch{};
+    check_cuda(cudaGraphKernelNodeGetParams(node, &launch), "cudaGraphKernelNodeGetParams");
+    result.emplace_back(launch.func, launch.gridDim.x, launch.sharedMemBytes);
+  }
+  std::sort(result.begin(), result.end());
+  return result;
+}
+
+// Requires call(stream) to launch the same kernels beside an earlier error as without one, and to leave it pending.
+// Returns the most dynamic shared memory that one of them asks for.
+template <class Call>
+std::size_t check_same_kernels_beside_an_error(Call call) {
+  const stream s;
+  const auto launched = [&](bool beside_an_error) {
+    cudaGraph_t graph = capture(s, [&](cudaStream_t to) {
+      const cudaError_t earlier = beside_an_error ? ask_for_no_device() : cudaSuccess;
+      const cudaError_t status = call(to);
+      CHECK(cudaGetLastError() == earlier);
+      return status;
+    });
+    const std::vector<kernel_node> nodes = kernel_nodes(graph);
+    check_cuda(cudaGraphDestroy(graph), "cudaGraphDestroy");
+    return nodes;
+  };
+  const std::vector<kernel_node> alone = launched(false);
+  CHECK(!alone.empty());
+  CHECK(launched(true) == alone);
+  std::size_t most = 0;
+  for (const kernel_node& one : alone) most = std::max<std::size_t>(most, std::get<2>(one));
+  return most;
+}
+
+// What every kernel has without being allowed more.
+constexpr std::size_t plain_shared_bytes = 48 * 1024;
+
+// How much shared memory the device's blocks may have.
+inline std::size_t allowable_shared_bytes() {
+  int bytes = 0;
+  check_cuda(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0),
+             "cudaDeviceGetAttribute");
+  return static_cast<std::size_t>(bytes);
 }
 
 // Whatever status a bare launch gets is the one to return.

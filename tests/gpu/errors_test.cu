@@ -454,6 +454,22 @@ TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][
   }
 }
 
+TEST_CASE("errors: an earlier error does not change which kernel runs", "[errors][provokes]") {
+  require_device();
+  random_source random;
+  std::size_t most = 0;
+  for (const shape s : {shape{37, 41}, shape{131, 127}, shape{200, 230}}) {
+    for (const form& f : forms) {
+      INFO(f.name << ", " << s.nx << " x " << s.ny);
+      const form_case c{f, s, random};
+      most = std::max(
+          most, check_same_kernels_beside_an_error([&](cudaStream_t to) { return c.call(to); }));
+    }
+  }
+  // The test would show little if none had needed more than every kernel has.
+  if (allowable_shared_bytes() > 2 * plain_shared_bytes) { CHECK(most > plain_shared_bytes); }
+}
+
 TEST_CASE("errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
   check_failed_launches(forms);

@@ -398,6 +398,26 @@ TEST_CASE("scratch errors: an earlier error is neither returned nor cleared",
   }
 }
 
+TEST_CASE("scratch errors: an earlier error does not change which kernels run",
+          "[errors][provokes]") {
+  require_device();
+  std::size_t most = 0;
+  // By bands in the shared memory of all blocks; by rows and squares; by slabs; by way of the scratch.
+  for (const shape s : {shape{61, 89}, shape{60, 90}, shape{1000, 26843}, shape{2000, 3000}}) {
+    const std::size_t size = s.nx * s.ny * sizeof(float);
+    const std::size_t least = smallest_scratch(floats(), s, nullptr);
+    const device_allocation data{size};
+    const device_allocation temp{std::max(least, size)};
+    for (const std::size_t bytes : {least, size}) {
+      INFO("nx " << s.nx << ", ny " << s.ny << ", scratch " << bytes);
+      most = std::max(most, check_same_kernels_beside_an_error([&](cudaStream_t to) {
+                        return transpose_floats(temp.data(), bytes, data.data(), s, to);
+                      }));
+    }
+  }
+  if (allowable_shared_bytes() > 2 * plain_shared_bytes) { CHECK(most > plain_shared_bytes); }
+}
+
 TEST_CASE("scratch calls: on a stream, and captured into a graph", "[calls][quick]") {
   require_device();
   random_source random;

@@ -425,6 +425,23 @@ TEST_CASE("reverse errors: an earlier error is neither returned nor cleared",
   }
 }
 
+TEST_CASE("reverse errors: an earlier error does not change which kernel runs",
+          "[errors][provokes]") {
+  require_device();
+  random_source random;
+  std::size_t most = 0;
+  for (const inplace_form& f : inplace_forms) {
+    for (const std::size_t side : {83, 4001}) {
+      INFO(f.name << ", " << side << " rows");
+      const device_allocation data{side * side * sizeof(float)};
+      auto* const floats = reinterpret_cast<float*>(data.data());
+      most = std::max(most, check_same_kernels_beside_an_error(
+                                [&](cudaStream_t to) { return f.call(floats, side, side, to); }));
+    }
+  }
+  if (allowable_shared_bytes() > 2 * plain_shared_bytes) { CHECK(most > plain_shared_bytes); }
+}
+
 TEST_CASE("reverse errors: a failed launch returns its own status", "[errors][provokes]") {
   require_device();
   check_failed_launches(forms);

@@ -243,6 +243,22 @@ TEST_CASE("smem: what the device does not have is refused and leaves nothing beh
   CHECK(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes) <= without_asking);
 }
 
+TEST_CASE("smem: an error of an earlier call stays pending", "[smem][provokes]") {
+  require_device();
+  const auto most = static_cast<std::size_t>(most_dynamic_bytes());
+  if (most <= without_asking) { SKIP("the device has no more than every kernel may ask for"); }
+  const auto kernel = take_last_byte<4>;
+  cudaFuncAttributes attributes{};
+  check_cuda(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+  const std::size_t bytes = most - attributes.sharedSizeBytes;
+  const cudaError_t earlier = cudaSetDevice(-1);
+  REQUIRE(earlier != cudaSuccess);
+  CHECK(tt::allow_dynamic_smem(kernel, bytes) == cudaSuccess);
+  CHECK(cudaGetLastError() == earlier);
+  const device_allocation out{1};
+  CHECK(launch_last_byte(kernel, bytes, out) == cudaSuccess);
+}
+
 TEST_CASE("smem: a launch with an overflowing length fails", "[smem][provokes]") {
   require_device();
   const device_allocation out{1};

@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <tiletranspose/detail/calls/little_work.cuh>
+#include <tiletranspose/detail/core/shared_limit.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/gathered_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_plan.cuh>
@@ -95,29 +96,6 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_sheared<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
                       blockIdx.x);
-}
-
-/// The shared memory that a block may ask for on the current device. While an error is pending that somebody else
-/// left behind, that is what needs no asking: cudaFuncSetAttribute, where it succeeds, clears it (CUDA 13.0).
-inline size_type most_shared_bytes() {
-  int device = 0;
-  int bytes = 0;
-  if (cudaPeekAtLastError() != cudaSuccess || cudaGetDevice(&device) != cudaSuccess ||
-      cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device) !=
-          cudaSuccess) {
-    return default_shared_bytes;
-  }
-  return static_cast<size_type>(bytes);
-}
-
-/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`.
-template <class Kernel>
-cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
-  return bytes <= default_shared_bytes
-             ? cudaSuccess
-             : cudaFuncSetAttribute(kernel_pointer(kernel),
-                                    cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                    static_cast<int>(bytes));
 }
 
 /// Calls launch(problem, batch) for work that `tiles` blocks do, halved until each half fits a grid.

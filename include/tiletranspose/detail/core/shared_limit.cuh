@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// More shared memory than the 48 KB that every kernel may have: what the device gives to a block, and how a kernel is
+/// allowed it. An error that somebody else left pending changes neither, and stays pending.
+
+#pragma once
+
+#include <tiletranspose/detail/core/driver_entry.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The shared memory that a block may ask for on the current device. Where there is none, what needs no asking: the
+/// launch will say what is wrong.
+inline size_type most_shared_bytes() {
+  int device = 0;
+  int bytes = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
+                                            device) == cudaSuccess;
+  return known ? static_cast<size_type>(bytes) : default_shared_bytes;
+}
+
+/// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
+using driver_set_attribute = int(cudaFunction_t, int, int);
+
+/// cudaFuncSetAttribute, where it succeeds, clears a pending error (seen with CUDA 13.0). The driver knows nothing of
+/// the runtime's errors, and takes less time.
+inline cudaError_t allow_more_shared_bytes(const void* kernel, int bytes) {
+  static const auto set_attribute =
+      find_driver_function<driver_set_attribute>("cuFuncSetAttribute");
+  if (set_attribute == nullptr) {  // no driver
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  }
+  cudaFunction_t function{};
+  const cudaError_t status = cudaGetFuncBySymbol(&function, kernel);
+  if (status != cudaSuccess) { return status; }
+  constexpr int most_dynamic_bytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  // The driver numbers errors as the runtime does.
+  return static_cast<cudaError_t>(set_attribute(function, most_dynamic_bytes, bytes));
+}
+
+/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`.
+template <class Kernel>
+cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
+  return bytes <= default_shared_bytes
+             ? cudaSuccess
+             : allow_more_shared_bytes(reinterpret_cast<const void*>(kernel),
+                                       static_cast<int>(bytes));
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
