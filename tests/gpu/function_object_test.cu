@@ -58,8 +58,26 @@ TEST_CASE("function objects: lambdas of the device", "[function]") {
 TEST_CASE("function objects: lambdas of host and device", "[function]") {
   require_device();
   random_source random;
-  const auto twice = [] __host__ __device__(float v) { return 2 * v; };
-  check_fused<transform_call, float>(size, {}, random, exact_floats(), {}, twice, twice);
+  SECTION("without captures") {
+    const auto twice = [] __host__ __device__(float v) { return 2 * v; };
+    check_fused<transform_call, float>(size, {}, random, exact_floats(), {}, twice, twice);
+  }
+  // nvcc gives the host compiler a type with a pointer of its own behind the captures.
+  SECTION("with captures") {
+    const float factor = 0.5f;
+    const unsigned char shift = 3;
+    const double offset = 2;
+    const auto line = [=] __host__ __device__(float v) {
+      return factor * v + static_cast<float>(offset * shift);
+    };
+    check_fused<transform_call, float>(size, {}, random, exact_floats(), {}, line, line);
+    check_fused<dual_call, float>(size, {}, random, exact_floats(), {}, line, line);
+  }
+  SECTION("with captures, that add") {
+    const float factor = 0.5f;
+    const auto sum = [=] __host__ __device__(float v, float old) { return factor * v + old; };
+    check_fused<accumulate_call, float>(size, {}, random, exact_floats(), exact_floats(), sum, sum);
+  }
 }
 
 TEST_CASE("function objects: of CUDA's library", "[function]") {

@@ -28,6 +28,30 @@ class yields {
   static constexpr bool value = decltype(test<Op>(0))::value;
 };
 
+/// Whether the bytes of a function object may be handed to a kernel. For the host compiler nvcc replaces a __host__
+/// __device__ lambda by a type that has a copy constructor; it starts with the lambda's captures, which are all that a
+/// kernel reads. Where nvcc compiles for the device it sees the lambda itself.
+template <class Op>
+constexpr bool is_copied_as_bytes() {
+#if defined(__CUDACC_EXTENDED_LAMBDA__) && !TILETRANSPOSE_ON_DEVICE
+  if (__nv_is_extended_host_device_lambda_closure_type(Op)) { return true; }
+#endif
+  return std::is_trivially_copyable<Op>::value;
+}
+
+/// What can be asked of a function object on the host.
+template <class Op>
+constexpr bool check_function() {
+  using pointed_to = typename std::remove_pointer<Op>::type;
+  static_assert(!std::is_function<pointed_to>::value && !std::is_member_pointer<Op>::value,
+                "tt: a fused transpose takes a function object with a __device__ call operator, no "
+                "function and no pointer to one, whose address the GPU does not know");
+  static_assert(is_copied_as_bytes<Op>(),
+                "tt: the function of a fused transpose must be trivially copyable; it is handed to "
+                "the kernel as bytes");
+  return true;
+}
+
 /// Whether a function object can be called as a fused transpose does. Answered where the compiler looks at device code:
 /// for the host, nvcc replaces __device__ lambdas by types that cannot be called.
 template <fusion Kind, class In, class Out, class Op>
@@ -51,7 +75,7 @@ constexpr bool check_function() {
   static_assert(is_object,
                 "tt: a fused transpose takes a function object with a __device__ call operator, no "
                 "function and no pointer to one, whose address the GPU does not know");
-  static_assert(std::is_trivially_copyable<Op>::value,
+  static_assert(is_copied_as_bytes<Op>(),
                 "tt: the function of a fused transpose must be trivially copyable; it is handed to "
                 "the kernel as bytes");
   constexpr bool fits = !is_object || takes_elements<Kind, In, Out, Op>();
