@@ -72,10 +72,10 @@ struct walk_steps {
 
   bool by_columns;
   int access_bytes;
-  int parts;     ///< accesses per element
-  int elements;  ///< elements per access
-  int minor;     ///< steps along a row or a column
-  int count;     ///< steps of the whole walk
+  int parts;       ///< accesses per element
+  int elements;    ///< elements per access
+  int line_steps;  ///< steps along a row or a column
+  int count;       ///< steps of the whole walk
 
   TILETRANSPOSE_HOST_DEVICE constexpr walk_steps(tile_walk walk, int element_bytes, int rows,
                                                  int cols)
@@ -83,12 +83,12 @@ struct walk_steps {
         access_bytes(walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes)),
         parts(access_bytes < element_bytes ? element_bytes / access_bytes : 1),
         elements(access_bytes > element_bytes ? access_bytes / element_bytes : 1),
-        minor(walk.by_columns ? rows * parts : cols / elements * parts),
+        line_steps(walk.by_columns ? rows * parts : cols / elements * parts),
         count(rows * (cols / elements) * parts) {}
 
   TILETRANSPOSE_HOST_DEVICE constexpr place operator()(int step) const {
-    const int along = step % minor / parts;
-    const int across = step / minor;
+    const int along = step % line_steps / parts;
+    const int across = step / line_steps;
     return by_columns ? place{along, across * elements, step % parts * access_bytes}
                       : place{across, along * elements, step % parts * access_bytes};
   }
@@ -181,8 +181,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr int walk_ways(Offset offset, int element_byt
   if (repeats) {
     // Where all rows have one pitch, requests that start in one place of a row or column differ by a
     // multiple of it; after bank_width of them the words they touch start over.
-    int period = places.minor;
-    while (period % model.request_lanes != 0) { period += places.minor; }
+    int period = places.line_steps;
+    while (period % model.request_lanes != 0) { period += places.line_steps; }
     period *= model.bank_width;
     steps = period < steps ? period : steps;
   }

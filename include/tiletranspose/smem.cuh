@@ -224,7 +224,7 @@ struct make_indices<0, Is...> {
 };
 
 /// One of a row of values: the index tells values of one type apart.
-template <size_type I, class Value>
+template <size_type Index, class Value>
 struct indexed {
   Value value;
 };
@@ -238,8 +238,8 @@ struct row_of_indexed<indices<Is...>, Values...> : indexed<Is, Values>... {};
 template <class... Values>
 using row_of = row_of_indexed<typename make_indices<sizeof...(Values)>::type, Values...>;
 
-template <size_type I, class Value>
-TILETRANSPOSE_HOST_DEVICE constexpr const Value& value_at(const indexed<I, Value>& one) {
+template <size_type Index, class Value>
+TILETRANSPOSE_HOST_DEVICE constexpr const Value& value_at(const indexed<Index, Value>& one) {
   return one.value;
 }
 
@@ -350,23 +350,23 @@ class smem_layout {
     *start = end;
   }
 
-  /// Part I itself, for its length().
-  template <size_type I>
+  /// Part `Index` itself, for its length().
+  template <size_type Index>
   TILETRANSPOSE_HOST_DEVICE constexpr const auto& part() const {
-    static_assert(I < sizeof...(Parts), "tt: a smem_layout has no part of that index");
-    return detail::value_at<I>(parts_);
+    static_assert(Index < sizeof...(Parts), "tt: a smem_layout has no part of that index");
+    return detail::value_at<Index>(parts_);
   }
 
-  /// Where part I starts, in bytes from the aligned start of all.
-  template <size_type I>
+  /// Where part `Index` starts, in bytes from the aligned start of all.
+  template <size_type Index>
   TILETRANSPOSE_HOST_DEVICE constexpr size_type offset() const {
-    static_assert(I < sizeof...(Parts), "tt: a smem_layout has no part of that index");
+    static_assert(Index < sizeof...(Parts), "tt: a smem_layout has no part of that index");
     // The compiler knows where a part starts if it knows what comes before; the rest was added up on the host.
-    if constexpr (detail::fixed_parts<Parts...>() >= I) {
-      constexpr size_type fixed = detail::fixed_offset<Parts...>(I);
+    if constexpr (detail::fixed_parts<Parts...>() >= Index) {
+      constexpr size_type fixed = detail::fixed_offset<Parts...>(Index);
       return fixed;
     } else {
-      return starts_[I];
+      return starts_[Index];
     }
   }
 

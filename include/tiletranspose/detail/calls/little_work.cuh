@@ -39,12 +39,12 @@ bool transpose_little(const tile_problem& problem, size_type batch, size_type bi
                       int out_element, const Operation& operation, cudaStream_t stream,
                       cudaError_t& status) {
   if (problem.nx > most_small_elements || problem.ny > most_small_elements) { return false; }
-  const small_problem small = small_transpose(problem, batch, in_element, out_element);
-  const size_type rows = (problem.nx | problem.ny) * static_cast<size_type>(small.element_bytes);
+  const small_problem work = small_transpose(problem, batch, in_element, out_element);
+  const size_type rows = (problem.nx | problem.ny) * static_cast<size_type>(work.element_bytes);
   const small_mover mover =
-      choose_small(small, (bits | rows) % max_access_bytes == 0, count_multiprocessors());
+      choose_small(work, (bits | rows) % max_access_bytes == 0, count_multiprocessors());
   if (mover == small_mover::none) { return false; }
-  status = launch_small<true>(mover, small, batch_of(problem), operation, stream);
+  status = launch_small<true>(mover, work, batch_of(problem), operation, stream);
   return true;
 }
 
@@ -55,7 +55,7 @@ bool move_little_rows(const row_problem& rows, const Operation& operation, cudaS
   const auto bytes = [](size_type count) { return static_cast<long long>(count); };
   const auto element = static_cast<int>(rows.element_bytes);
   if (rows.length > most_small_elements || rows.rows > most_small_elements) { return false; }
-  small_problem small{{rows.length, element, element},
+  small_problem work{{rows.length, element, element},
                       {rows.rows, bytes(rows.in_pitch), bytes(rows.out_pitch)},
                       rows.batch,
                       element,
@@ -65,26 +65,26 @@ bool move_little_rows(const row_problem& rows, const Operation& operation, cudaS
   long long first = 0;  // bytes from where the input starts to the element that comes first
   if (rows.reverses) {
     first += (bytes(rows.length) - 1) * element;
-    small.fast.in_stride = -element;
+    work.fast.in_stride = -element;
   }
   if (rows.from_last_row) {
-    first += (bytes(rows.rows) - 1) * small.slow.in_stride;
-    small.slow.in_stride = -small.slow.in_stride;
+    first += (bytes(rows.rows) - 1) * work.slow.in_stride;
+    work.slow.in_stride = -work.slow.in_stride;
   }
   if (rows.pointer_arrays) {
     batch.in_stride += first;
   } else {
     batch.in = static_cast<const unsigned char*>(rows.in) + first;
   }
-  const bool dense = small.slow.in_stride == small.fast.in_stride * bytes(rows.length) &&
-                     small.slow.out_stride == small.fast.out_stride * bytes(rows.length);
+  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.length) &&
+                     work.slow.out_stride == work.fast.out_stride * bytes(rows.length);
   if (dense) {  // one row
-    small.fast.extent *= small.slow.extent;
-    small.slow.extent = 1;
+    work.fast.extent *= work.slow.extent;
+    work.slow.extent = 1;
   }
-  const small_mover mover = choose_small(small, false, 1);
+  const small_mover mover = choose_small(work, false, 1);
   if (mover == small_mover::none) { return false; }
-  status = launch_small<false>(mover, small, batch, operation, stream);
+  status = launch_small<false>(mover, work, batch, operation, stream);
   return true;
 }
 

@@ -25,38 +25,38 @@ inline constexpr int shuffle_threads = 512;
 /// comes with the place.
 struct row_walk {
   struct step {
-    unsigned minor;
+    unsigned residue;
     unsigned turn;
 
     step() = default;
     step(const rectangle& grid, unsigned stride)
-        : minor(stride % grid.common),
+        : residue(stride % grid.common),
           turn(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
                                      grid.tall_inverse % grid.wide)) {}
   };
 
-  unsigned minor;   ///< s or i
-  unsigned turned;  ///< t
+  unsigned residue;  ///< s or i
+  unsigned turned;   ///< t
 
   TILETRANSPOSE_FUNCTION row_walk(const rectangle& grid, unsigned row_of_squares, unsigned place) {
-    const unsigned major = grid.by_common.quotient(place);
-    minor = grid.by_common.remainder(place, major);
+    const unsigned quotient = grid.by_common.quotient(place);
+    residue = grid.by_common.remainder(place, quotient);
     const unsigned start =
         grid.by_wide.remainder(row_of_squares, grid.by_wide.quotient(row_of_squares));
-    turned = grid.modulo_wide.remainder(static_cast<unsigned long long>(major + grid.wide - start) *
-                                        grid.tall_inverse);
+    turned = grid.modulo_wide.remainder(
+        static_cast<unsigned long long>(quotient + grid.wide - start) * grid.tall_inverse);
   }
   /// `pitch` is what the place's s or i counts: elements of a row, or whole rows.
-  TILETRANSPOSE_FUNCTION unsigned element(unsigned pitch) const { return minor * pitch + turned; }
+  TILETRANSPOSE_FUNCTION unsigned element(unsigned pitch) const { return residue * pitch + turned; }
   /// True where `count` places from here on have the same Q.
   TILETRANSPOSE_FUNCTION bool stays(const rectangle& grid, unsigned count) const {
-    return minor + count <= grid.common;
+    return residue + count <= grid.common;
   }
   TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
-    minor += by.minor;
+    residue += by.residue;
     turned = add_modulo(turned, by.turn, grid.wide);
-    if (minor >= grid.common) {
-      minor -= grid.common;
+    if (residue >= grid.common) {
+      residue -= grid.common;
       turned = add_modulo(turned, grid.tall_inverse, grid.wide);
     }
   }

@@ -542,7 +542,7 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
   const auto read = [&](unsigned offset) {
     return load_shared<part_word>(shared + padded(offset, pad_shift));
   };
-  [[maybe_unused]] const bool near = arguments.rows_wrap.divisor >= 4;
+  [[maybe_unused]] const bool is_near = arguments.rows_wrap.divisor >= 4;
   // Columns of a span count from its start, which is the last one where they lie backwards.
   const size_type lowest_col = arguments.cols_backwards ? box.col + box.cols - 1 : box.col;
   const unsigned first_offset =
@@ -581,7 +581,7 @@ TILETRANSPOSE_FUNCTION void gather_spans(Group group, const unsigned char* share
         unsigned word = 0;
         if constexpr (Unit == 4) {
           word = read(at.offset + first_part);
-        } else if (near) {
+        } else if (is_near) {
           // At most one column ends among the units of a word.
           const unsigned wrap =
               arguments.row_wrap_bytes +

@@ -180,7 +180,7 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
                            size_type shared_bytes = default_shared_bytes) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
-  const bool small =
+  const bool fits_panel =
       problem.nx <= box_bytes && problem.ny <= box_bytes &&
       (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
           (in_dense && can_pad_rows(element, unit) ? largest_matrix_bytes(unit, whole, shared_bytes)
@@ -195,7 +195,7 @@ inline box_kind choose_box(const tile_problem& problem, size_type batch, size_ty
   const bool few_rows =
       tiny ? are_few_small_rows(problem.nx, problem.ny, element, tile_rows, shears && forwards)
            : are_few_rows(problem.ny, element, unit, tile_rows, whole);
-  if (small && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
+  if (fits_panel && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return box_kind::small_matrices;
   }
   if (few_rows && out_dense && (!few_columns || problem.ny <= problem.nx)) {
