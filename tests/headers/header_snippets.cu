@@ -108,6 +108,8 @@ namespace in_emulator {
 using storage = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>::storage;
 void my_body(tt::emulated_block, storage&, tt::matrix_view<float>, tt::matrix_view<const float>, unsigned, unsigned) {}
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"  // the lambda's parameters are named as the function's
 int test(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
   const tt::emulation_report report = tt::emulate(
       tt::emulated_dim(2, 3), 256, sizeof(storage),
@@ -118,6 +120,7 @@ int test(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
   std::printf("%s", report.table().c_str());
   return report.clean() && report.worst_ways() == 1 ? 0 : 1;
 }
+#pragma GCC diagnostic pop
 }  // namespace in_emulator
 
 namespace in_layout {

@@ -365,11 +365,11 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
                          cudaStream_t stream) {
   constexpr int architecture = 90;  // the one that was measured; policy.cuh
   using any = tuned_shape<architecture, ElementBytes, Unit, tile_access::any>;
-  const bool large =
+  const bool is_large =
       batch > 1 &&
       problem.nx * problem.ny * ElementBytes >
           (has_sheared_shape(ElementBytes, Unit) ? sheared_matrices_bytes : large_matrix_bytes);
-  const size_type most_shared = large ? most_shared_bytes() : default_shared_bytes;
+  const size_type most_shared = is_large ? most_shared_bytes() : default_shared_bytes;
   const auto staged = [&](const auto& policy, bool whole) {
     return choose_box(problem, batch, ElementBytes, policy.tile_rows, policy.tile_cols, whole, Unit,
                       most_shared);

@@ -250,7 +250,8 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
         const unsigned number = at % (2 * units);
         const unsigned begin = row * row_bytes + first_byte;
         const unsigned end = begin + cols * ElementBytes;
-        const unsigned whole = divide_up(begin, 16u) * 16;  // a row may end before it
+        const auto whole =
+            static_cast<unsigned>(divide_up(begin, 16) * 16);  // a row may end before it
         const unsigned byte = number < units
                                   ? begin + number * unit_bytes
                                   : larger(whole, end / 16 * 16) + (number - units) * unit_bytes;

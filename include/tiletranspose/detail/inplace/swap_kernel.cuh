@@ -144,16 +144,16 @@ struct half_block {
   }
 };
 
-/// What half a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
+/// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
 struct swap_share {
   size_type row;
   size_type col;
   bool exists;  ///< false for the second half where a tile trades places with itself
 
-  TILETRANSPOSE_FUNCTION swap_share(const pair_order::place& at, unsigned half, size_type side)
-      : row((half == 0 ? at.row : at.col) * side),
-        col((half == 0 ? at.col : at.row) * side),
-        exists(half == 0 || at.row != at.col) {}
+  TILETRANSPOSE_FUNCTION swap_share(const pair_order::place& at, unsigned number, size_type side)
+      : row((number == 0 ? at.row : at.col) * side),
+        col((number == 0 ? at.col : at.row) * side),
+        exists(number == 0 || at.row != at.col) {}
 };
 
 /// The kernel's body where every address and the square's side are multiples of 16 bytes.
