@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 // The bank conflicts of tiles, boxes, rows, squares in place and fused transforms, counted on the CPU: none where the
-// compiler proves none, and elsewhere no more than README.md says under "Limits". What a table does not name has to be
+// compiler proves none, and elsewhere no more than detail/README.md says. What a table does not name has to be
 // free of conflicts.
 
 #include "cuda_on_cpu.hpp"

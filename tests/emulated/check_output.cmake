@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 # cmake -D PROGRAM=... -D README=... -P check_output.cmake
-# PROGRAM must end with 1 and print what README shows under "It fails", line by line: places in the sources,
+# PROGRAM must end with 1 and print what README shows, line by line: places in the sources,
 # too, which move when these are edited.
 
 cmake_minimum_required(VERSION 3.24)
@@ -14,5 +14,5 @@ endif()
 file(READ ${README} text)
 string(FIND "${text}" "\n```\n${output}```\n" position)
 if(output STREQUAL "" OR position EQUAL -1)
-  message(FATAL_ERROR "README.md does not show what the program prints:\n${output}")
+  message(FATAL_ERROR "${README} does not show what the program prints:\n${output}")
 endif()

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The program that README shows for testing one's own kernel; emulated.readme_lines asks that every line of
-// it stands here.
+// The program that the documents show for testing one's own kernel; documents.code asks that every line of it stands
+// here.
 
 #include <tiletranspose/emulator.cuh>
 #include <tiletranspose/tile_io.cuh>

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The code of README.md, in its order; headers.readme asks that every line of it stands here.
+// The code of README.md and of the documents beside the code; documents.code asks that every line of it stands here.
 
 #include <cuda_fp16.h>
 #include <tiletranspose/banks.cuh>

@@ -1,0 +1,67 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+# cmake -D ROOT=... [-D TARGETS=regex] -P check_links.cmake
+# Every link of a document below ROOT to something beside it leads somewhere: to a file or a folder, and to a heading
+# where it names one. With TARGETS, links to what it does not match are left out: an installed package has documents
+# and pictures, but no tests.
+
+include(${CMAKE_CURRENT_LIST_DIR}/documents.cmake)
+
+# The names by which links reach the headings of a document, as GitHub makes them.
+function(read_anchors file result)
+  read_prose(${file} lines)
+  set(anchors "")
+  foreach(line IN LISTS lines)
+    if(line MATCHES "^#+ +(.*)$")
+      string(TOLOWER "${CMAKE_MATCH_1}" anchor)
+      string(REGEX REPLACE "<close>\\([^)]*\\)" "" anchor "${anchor}")
+      string(REGEX REPLACE "<(open|close|semicolon|backslash)>" "" anchor "${anchor}")
+      string(REGEX REPLACE "[^a-z0-9 _-]" "" anchor "${anchor}")
+      string(REPLACE " " "-" anchor "${anchor}")
+      list(APPEND anchors "${anchor}")
+    endif()
+  endforeach()
+  set(${result} "${anchors}" PARENT_SCOPE)
+endfunction()
+
+find_documents(${ROOT} documents)
+set(checked 0)
+foreach(document IN LISTS documents)
+  cmake_path(GET document PARENT_PATH folder)
+  read_prose(${ROOT}/${document} lines)
+  string(REGEX REPLACE "`[^`]*`" "" lines "${lines}")
+  string(REGEX MATCHALL "<close>\\([^() ]+\\)" links "${lines}")
+  foreach(link IN LISTS links)
+    string(REGEX REPLACE "^<close>\\((.*)\\)$" "\\1" link "${link}")
+    if(link MATCHES "^[a-z]+:")
+      continue() # elsewhere in the world
+    endif()
+    set(place ${ROOT}/${folder}/${link})
+    set(anchor "")
+    if(link MATCHES "^#(.+)$")
+      set(place ${ROOT}/${document})
+      set(anchor ${CMAKE_MATCH_1})
+    elseif(link MATCHES "^(.+)#(.+)$")
+      set(place ${ROOT}/${folder}/${CMAKE_MATCH_1})
+      set(anchor ${CMAKE_MATCH_2})
+    endif()
+    cmake_path(NORMAL_PATH place)
+    if(DEFINED TARGETS AND NOT place MATCHES "${TARGETS}")
+      continue()
+    endif()
+    math(EXPR checked "${checked} + 1")
+    if(NOT EXISTS ${place})
+      message(SEND_ERROR "${document} links to what is not there: ${link}")
+    elseif(NOT anchor STREQUAL "")
+      read_anchors(${place} anchors)
+      if(NOT anchor IN_LIST anchors)
+        message(SEND_ERROR "${document} links to a heading that is not there: ${link}")
+      endif()
+    endif()
+  endforeach()
+endforeach()
+if(checked EQUAL 0)
+  message(FATAL_ERROR "No links were found in ${documents}")
+endif()
+message(STATUS "${checked} links were followed")
