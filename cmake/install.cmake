@@ -14,7 +14,19 @@ set(package_dir ${CMAKE_INSTALL_DATADIR}/cmake/tiletranspose)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tiletranspose
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.cuh")
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
+# The documents and their pictures keep their places to each other, so that links from one to another lead there.
+set(documents README.md LICENSE)
+foreach(folder IN ITEMS include examples tests)
+  file(GLOB_RECURSE found CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
+       ${PROJECT_SOURCE_DIR}/${folder}/*.md ${PROJECT_SOURCE_DIR}/${folder}/*.svg)
+  list(APPEND documents ${found})
+endforeach()
+list(FILTER documents EXCLUDE REGEX "^tests/documents/wrong/") # faulty, for a test
+foreach(document IN LISTS documents)
+  cmake_path(GET document PARENT_PATH folder)
+  install(FILES ${PROJECT_SOURCE_DIR}/${document} DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder})
+endforeach()
 
 install(TARGETS tiletranspose EXPORT tiletranspose
         INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})

@@ -30,6 +30,17 @@ if(WAY STREQUAL "find_package")
       endif()
     endforeach()
   endforeach()
+
+  # It carries the guides, and their links to each other lead somewhere.
+  set(guides ${WORK_DIR}/moved/share/doc/tiletranspose)
+  foreach(guide IN ITEMS README.md include/tiletranspose/README.md include/tiletranspose/detail/README.md)
+    if(NOT EXISTS ${guides}/${guide})
+      message(FATAL_ERROR "The package lacks ${guide}")
+    endif()
+  endforeach()
+  run(${CMAKE_COMMAND} -D ROOT=${guides} -D "TARGETS=\\.(md|svg)$|/LICENSE$"
+      -P ${SOURCE_DIR}/tests/documents/check_links.cmake)
+
   set(library -D CMAKE_PREFIX_PATH=${WORK_DIR}/moved -D TILETRANSPOSE_VERSION=${VERSION})
 else()
   set(library -D TILETRANSPOSE_SOURCE_DIR=${SOURCE_DIR})
