@@ -9,18 +9,15 @@
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/smem.cuh>
+#include <tiletranspose/struct_io.cuh>
+#include <tiletranspose/tile_pipeline.cuh>
 #include <tiletranspose/transpose.cuh>
+#include <tiletranspose/warp_transpose.cuh>
 
 #include <cstddef>
 #include <cstdio>
 
-cudaError_t first_lines(float* out, const float* in, std::size_t nx, std::size_t ny,
-                        cudaStream_t stream) {
-  // in: ny rows of nx floats; out: nx rows of ny floats; device memory, row-major
-  cudaError_t status = tt::transpose(out, in, nx, ny, stream);    // tuned
-  status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);  // 32 x 32 tile, 32 x 8 threads
-  return status;
-}
+// ---- README.md -----------------------------------------------------------------------------------------------------
 
 int main() {
   constexpr std::size_t nx = 3, ny = 2;  // columns and rows of the input
@@ -39,14 +36,19 @@ int main() {
   for (std::size_t x = 0; x < nx; ++x) { std::printf("%g %g\n", out[x * ny], out[x * ny + 1]); }
 }
 
+// ---- include/tiletranspose/README.md -------------------------------------------------------------------------------
+
+cudaError_t first_lines(float* out, const float* in, std::size_t nx, std::size_t ny,
+                        cudaStream_t stream) {
+  // in: ny rows of nx floats; out: nx rows of ny floats; device memory, row-major
+  cudaError_t status = tt::transpose(out, in, nx, ny, stream);    // tuned
+  status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);  // 32 x 32 tile, 32 x 8 threads
+  return status;
+}
+
 struct to_half {
   __device__ __half operator()(float value) const { return __float2half(value); }
 };
-
-cudaError_t transpose_to_half(__half* out, const float* in, std::size_t nx, std::size_t ny,
-                              cudaStream_t stream) {
-  return tt::transform_transpose(out, in, nx, ny, to_half{}, stream);
-}
 
 struct scaled_sum {
   float alpha;
@@ -76,6 +78,29 @@ cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch
   return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
 }
 
+cudaError_t structures_and_planes(float* planes, float* particles, std::size_t n,
+                                  unsigned char* nchw, const unsigned char* nhwc,
+                                  std::size_t channels, std::size_t height, std::size_t width,
+                                  std::size_t images, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  // n particles of 7 floats become 7 arrays of n floats, and those become particles again.
+  status = tt::transpose(planes, particles, 7, n, stream);
+  status = tt::transpose(particles, planes, n, 7, stream);
+  // Images from NHWC to NCHW.
+  status = tt::transpose_batched(nchw, nhwc, channels, height * width, images, stream);
+  return status;
+}
+
+cudaError_t rotate_part(float* out, const float* image, std::size_t rows, std::size_t cols,
+                        std::size_t pitch, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  // A quarter turn clockwise of a part of an image, into a dense matrix.
+  status = tt::reorient(tt::matrix_view<float>{out, cols, rows, rows},
+                        tt::matrix_view<const float>{image, rows, cols, pitch},
+                        tt::symmetry::rotate_270, stream);
+  return status;
+}
+
 static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) ==
                   tt::symmetry::rotate_90,
               "");
@@ -103,9 +128,9 @@ __global__ void transpose_columns(tt::matrix_view<float> out, tt::matrix_view<co
   const std::size_t col = blockIdx.x * std::size_t{32};
   for (std::size_t row = 0; row < in.rows; row += 32) {
     transposer.load(block, in, row, col);
-    block.sync();  // owed: the tile is full before it is read
+    block.sync();  // the tile is full before it is read
     transposer.store(block, out, col, row);
-    block.sync();  // owed: the tile is read before it is filled again
+    block.sync();  // the tile is read before it is filled again
   }
 }
 
@@ -120,14 +145,66 @@ __global__ void transpose_add_bias(tt::matrix_view<float> out, tt::matrix_view<c
   const std::size_t row = blockIdx.y * std::size_t{32};
   const std::size_t col = blockIdx.x * std::size_t{32};
   tt::load_tile(block, tile, in, row, col);
-  block.sync();  // owed: other threads filled what this one reads
+  block.sync();  // other threads filled what this one reads
   for (unsigned i = block.thread_rank(); i < 32 * 32; i += block.size()) {
     const unsigned r = i / 32;
     const unsigned c = i % 32;
     if (row + r < in.rows && col + c < in.cols) { tile.set(r, c, tile.get(r, c) + bias[col + c]); }
   }
-  block.sync();  // owed again, for the same reason
+  block.sync();  // again, for the same reason
   tt::store_tile_transposed(block, out, col, row, tile);
+}
+
+using stage_tile = tt::shared_tile<float, tt::padded_layout<float, 64, 64, 0>>;
+using pipeline_type = tt::tile_pipeline<2>;
+using pipeline_smem = tt::smem_layout<tt::smem_tiles<stage_tile, 2>,
+                                      tt::smem_array<typename pipeline_type::storage, 1>>;
+
+// sums[c] == in(0, c) + in(1, c) + ... Launch: one block of 64 threads per 64 columns.
+__global__ void sum_columns(pipeline_smem smem, float* sums, tt::matrix_view<const float> in) {
+  auto [tiles, storage] = smem.carve(tt::dynamic_smem());
+  const tt::static_block<64> block;
+  pipeline_type pipeline(block, *storage);
+  block.sync();
+  const std::size_t col = blockIdx.x * std::size_t{64};
+  float sum = 0;
+  pipeline.load(block, tiles[pipeline.acquire()], in, 0, col, 0.0f);
+  pipeline.commit();
+  for (std::size_t row = 0; row < in.rows; row += 64) {
+    const unsigned stage = pipeline.wait();
+    block.sync();  // this stage is full, and the other one was read a step ago
+    if (row + 64 < in.rows) {
+      pipeline.load(block, tiles[pipeline.acquire()], in, row + 64, col, 0.0f);
+      pipeline.commit();
+    }
+    for (int r = 0; r < 64; ++r) { sum += tiles[stage].get(r, static_cast<int>(threadIdx.x)); }
+    pipeline.release();
+  }
+  if (col + threadIdx.x < in.cols) { sums[col + threadIdx.x] = sum; }
+}
+
+struct particle {
+  float x, y, z, vx, vy, vz, mass;
+};
+
+// Launch: blocks of 256 threads, as many as there are particles.
+__global__ void drift(particle* particles, std::size_t count, float seconds) {
+  const tt::static_block<256> block;
+  const std::size_t first = blockIdx.x * std::size_t{256};
+  particle p;
+  tt::load_structs(block, p, particles + first, count - first);
+  p.x += seconds * p.vx, p.y += seconds * p.vy, p.z += seconds * p.vz;
+  tt::store_structs(block, particles + first, count - first, p);
+}
+
+// Launch: one warp per 32 x 7 floats.
+__global__ void scan_sevens(float* out, const float* in) {
+  float items[7];
+  for (int i = 0; i < 7; ++i) { items[i] = in[32 * i + threadIdx.x]; }  // striped
+  tt::warp_striped_to_blocked(tt::static_warp{}, items);
+  for (int i = 1; i < 7; ++i) { items[i] += items[i - 1]; }  // seven neighbours
+  tt::warp_blocked_to_striped(tt::static_warp{}, items);
+  for (int i = 0; i < 7; ++i) { out[32 * i + threadIdx.x] = items[i]; }
 }
 
 template <class Smem>
