@@ -56,10 +56,10 @@ bool move_little_rows(const row_problem& rows, const Operation& operation, cudaS
   const auto element = static_cast<int>(rows.element_bytes);
   if (rows.length > most_small_elements || rows.rows > most_small_elements) { return false; }
   small_problem work{{rows.length, element, element},
-                      {rows.rows, bytes(rows.in_pitch), bytes(rows.out_pitch)},
-                      rows.batch,
-                      element,
-                      false};
+                     {rows.rows, bytes(rows.in_pitch), bytes(rows.out_pitch)},
+                     rows.batch,
+                     element,
+                     false};
   small_batch batch{rows.in, rows.out, bytes(rows.in_batch_bytes), bytes(rows.out_batch_bytes),
                     rows.pointer_arrays};
   long long first = 0;  // bytes from where the input starts to the element that comes first
