@@ -28,16 +28,28 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
                                               arguments, blockIdx.x);
 }
 
+/// Dynamic shared memory that a block does not use, which keeps a multiprocessor from holding more than some threads.
+inline size_type crowding_bytes(size_type static_bytes, int threads) {
+  const auto blocks = static_cast<size_type>(larger(most_ragged_threads / threads, 1));
+  constexpr size_type reserved = 1024;  // by the system, of every block's
+  const size_type all =
+      shared_bytes_of_multiprocessor() / (blocks + 1);  // too much for one block more
+  return smaller<size_type>(all > static_bytes + reserved ? all - static_bytes - reserved + 1 : 0,
+                            default_shared_bytes - static_bytes);
+}
+
 /// Starts a kernel of tiles of `cols` columns and `rows` rows, in as many launches as that takes.
 template <class Kernel>
 cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, size_type batch,
                                  int element_bytes, int cols, int rows, int threads,
-                                 cudaStream_t stream) {
+                                 size_type static_bytes, cudaStream_t stream) {
   tile_arguments arguments{problem, {}, 0, static_cast<unsigned>(cols)};
   const auto element = static_cast<size_type>(element_bytes);
-  // Tall matrices of short rows are walked row by row of tiles: rows that start anywhere share sectors with the next tile.
-  const size_type most_cols = larger<size_type>(narrow_row_bytes / (cols * element), 1);
-  const size_type col_tiles = divide_up(problem.nx, cols);
+  // Matrices of short rows, and tall ones, are walked row by row of tiles: rows that start anywhere share sectors with
+  // the next tile.
+  const size_type most_cols =
+      larger<size_type>(narrow_row_bytes / (static_cast<size_type>(cols) * element), 1);
+  const size_type col_tiles = divide_up(problem.nx, static_cast<size_type>(cols));
   const bool narrow = col_tiles <= most_cols || problem.ny > most_column_rows;
   const size_type width =
       narrow ? divide_up(col_tiles, divide_up(col_tiles, most_cols)) : strip_width;
@@ -47,11 +59,13 @@ cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, si
     return split(problem, batch, element, element,
                  [&](const tile_problem& part, size_type part_batch) {
                    return launch_written_tiles(kernel, part, part_batch, element_bytes, cols, rows,
-                                               threads, stream);
+                                               threads, static_bytes, stream);
                  });
   }
+  const bool ragged = element_bytes >= least_ragged_element && sector_mask(problem, batch) != 0;
   void* pointers[] = {&arguments};
-  return start(kernel, blocks, threads, 0, pointers, stream);
+  return start(kernel, blocks, threads, ragged ? crowding_bytes(static_bytes, threads) : 0,
+               pointers, stream);
 }
 
 /// Elements that are one access, by strips of tiles.
@@ -66,7 +80,7 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
   using tile = strip_tile<element_type, TileDim, Padding, tiles>;
   return launch_written_tiles(
       &strip_kernel<element_type, tile, threads, larger(resident / threads, 1)>, problem, batch,
-      ElementBytes, TileDim, tiles * TileDim, threads, stream);
+      ElementBytes, TileDim, tiles * TileDim, threads, sizeof(typename tile::storage), stream);
 }
 
 /// Structures, element by element.
@@ -75,7 +89,8 @@ cudaError_t launch_structures(const tile_problem& problem, size_type batch, cuda
   using stored = typename Operation::stored;
   using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
   return launch_written_tiles(&structure_kernel<tile, BlockRows, Operation>, problem, batch,
-                              ElementBytes, TileDim, TileDim, TileDim * BlockRows, stream);
+                              ElementBytes, TileDim, TileDim, TileDim * BlockRows,
+                              sizeof(typename tile::storage), stream);
 }
 
 /// Little work, one tile a block as it stands.

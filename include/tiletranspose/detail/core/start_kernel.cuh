@@ -31,14 +31,23 @@ cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type share
                stream);
 }
 
-/// The multiprocessors of the current device; 1 where that cannot be asked, so that the launch says why.
-inline size_type count_multiprocessors() {
+/// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
+inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
   int device = 0;
-  int count = 0;
-  const bool known =
-      cudaGetDevice(&device) == cudaSuccess &&
-      cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device) == cudaSuccess;
-  return known ? static_cast<size_type>(count) : 1;
+  int value = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess;
+  return known ? static_cast<size_type>(value) : unknown;
+}
+
+/// The multiprocessors of the current device.
+inline size_type count_multiprocessors() {
+  return ask_device_for(cudaDevAttrMultiProcessorCount, 1);
+}
+
+/// The shared memory that the blocks of a multiprocessor divide among themselves.
+inline size_type shared_bytes_of_multiprocessor() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
 }
 
 }  // namespace detail
