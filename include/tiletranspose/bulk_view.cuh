@@ -15,6 +15,8 @@
 
 #pragma once
 
+#include <tiletranspose/config.cuh>
+
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
 #include <cuda.h>  // types of the driver's descriptor; its library is not needed
 #endif

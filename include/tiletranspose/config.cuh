@@ -2,12 +2,27 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Macros and the versioned namespace. Includes nothing but the version, so that the constexpr headers
-/// compile as plain C++ where no CUDA toolkit is installed, and the device headers under NVRTC.
+/// What the library needs of compilers, macros, and the versioned namespace. Includes nothing but the version, so that
+/// the constexpr headers compile as plain C++ where no CUDA toolkit is installed, and the device headers under NVRTC.
+/// The first header that every other includes: what is too old is told so before it meets anything else.
 
 #pragma once
 
 #include <tiletranspose/version.cuh>
+
+// MSVC keeps __cplusplus at that of 1998 unless it is asked otherwise.
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "tt: tiletranspose needs C++17 or newer: compile with -std=c++17"
+#endif
+// Of nvcc and NVRTC, and of the headers that clang compiles CUDA with.
+#if defined(__CUDACC_VER_MAJOR__) && __CUDACC_VER_MAJOR__ * 100 + __CUDACC_VER_MINOR__ < 1204
+#error "tt: tiletranspose needs CUDA 12.4 or newer"
+#elif !defined(__CUDACC_VER_MAJOR__) && defined(__CUDACC__) && CUDA_VERSION < 12040
+#error "tt: tiletranspose needs CUDA 12.4 or newer"
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 750
+#error "tt: tiletranspose needs compute capability 7.5 or newer: compile for sm_75 or later"
+#endif
 
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define TILETRANSPOSE_HOST_DEVICE __host__ __device__

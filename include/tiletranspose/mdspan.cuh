@@ -22,6 +22,8 @@
     "tt: mdspan.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
 #endif
 
+#include <tiletranspose/config.cuh>
+
 #include <cuda/std/mdspan>
 #include <type_traits>
 

@@ -28,6 +28,8 @@
     "tt: transpose.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
 #endif
 
+#include <tiletranspose/config.cuh>
+
 #include <type_traits>
 
 #include <tiletranspose/block_transpose.cuh>

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <tiletranspose/config.cuh>
+
 #include <type_traits>
 
 #include <tiletranspose/detail/calls/little_work.cuh>

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <tiletranspose/config.cuh>
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #include <cuda_pipeline_primitives.h>
 #endif
