@@ -165,7 +165,7 @@ cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
 
 /// The same for matrices that lie anywhere.
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
-///                  overlap, nor a pointer be null, which only the caller can know.
+///                  overlap, nor a pointer be null or misaligned, which only the caller can know.
 template <class T>
 cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                              size_type batch, symmetry s, cudaStream_t stream = nullptr) {
@@ -179,7 +179,10 @@ cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, 
 /// One pass for flips, half turns and the transpose; two for the quarter turns and the anti-transpose.
 /// \param data  symmetries that transpose take square matrices only; tt::transpose_inplace with scratch
 ///              takes the others
-/// \returns cudaErrorInvalidValue also for those of a matrix that is no square
+/// \returns cudaErrorInvalidValue also for those of a matrix that is no square. A launch may fail behind one that did
+///          not: quarter turns and the anti-transpose then leave the matrix transposed, and a half turn of an odd
+///          number of rows with gaps between them leaves the middle row as it was. The others are one launch, which
+///          leaves the data as they were where it fails.
 ///
 ///     tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
 template <class T>
@@ -189,7 +192,7 @@ cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t strea
                                                                stream);
 }
 
-/// Reverses an array in its own memory.
+/// Reverses an array in its own memory. Where the launch fails the data are as they were, here and below.
 ///
 ///     data[i] becomes data[n - 1 - i]    for 0 <= i < n
 ///

@@ -16,8 +16,8 @@
 ///   current device and while a stream is captured;
 /// - return cudaSuccess without a launch where there is nothing to move, whatever the pointers;
 /// - return cudaErrorInvalidValue before anything is launched, and leave `out` as it was, for null
-///   pointers, a stride shorter than its row, sizes that overflow the address space, and input and output
-///   that share a byte;
+///   pointers, pointers that are not aligned for their type, a stride shorter than its row, sizes that
+///   overflow the address space, and input and output that share a byte;
 /// - return the status of their own launch otherwise. An error that an earlier call left behind is neither
 ///   returned nor cleared.
 
@@ -168,7 +168,7 @@ cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
 ///     outs[b][x * ny + y] == ins[b][y * nx + x]
 ///
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
-///                  overlap, nor a pointer be null, which only the caller can know.
+///                  overlap, nor a pointer be null or misaligned, which only the caller can know.
 ///
 ///     tt::transpose_batched(outs, ins, nx, ny, batch, stream);    // float* const* outs; const float* const* ins
 template <class T>
@@ -288,7 +288,8 @@ cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out
 ///     data(x, y) becomes data(y, x)
 ///
 /// \param data  as many rows as columns; memory between its rows is left alone
-/// \returns cudaErrorInvalidValue also for a matrix that is no square: it needs scratch
+/// \returns cudaErrorInvalidValue also for a matrix that is no square: it needs scratch. It is one launch:
+///          where that fails the data are as they were.
 ///
 ///     tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
 template <class T>
@@ -347,7 +348,10 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 /// \param temp        scratch in device memory, aligned as T, that does not overlap `data`; or null
 /// \param temp_bytes  the bytes of `temp`; set to the least where `temp` is null
 /// \param data        ny rows x nx columns before, nx rows x ny columns after
-/// \returns cudaErrorInvalidValue, with the data as they were, also where temp_bytes is less than the least
+/// \returns cudaErrorInvalidValue, with the data as they were, also where temp_bytes is less than the least.
+///          A launch may fail behind one that did not, for want of memory for a kernel's code, say: the data are then
+///          neither what they were nor what they were to become, and some elements may be in the scratch alone. With
+///          scratch for the whole matrix, and where it is square, they are as they were.
 template <class T>
 cudaError_t transpose_inplace(void* temp, size_type& temp_bytes, T* data, size_type nx,
                               size_type ny, cudaStream_t stream = nullptr) {

@@ -93,12 +93,15 @@ struct device {
   cudaError_t pending = cudaSuccess;  ///< what cudaGetLastError would return
   cudaError_t refusal = cudaSuccess;  ///< what comes of asking for more shared memory
   cudaError_t failure = cudaSuccess;  ///< what launches and copies return, without moving anything
+  int fails_after = 0;                ///< launches that go well before
   int launches = 0;
   std::size_t faults = 0;     ///< kinds and places of them, in all launches
   std::size_t stored = 0;     ///< bytes that all launches stored to global memory
   tt::emulation_report last;  ///< of the last launch, or of the first with a fault
   /// What all launches did to shared memory, added up by place, kind and width.
   std::map<std::string, tt::access_report> shared;
+
+  bool fails() const { return failure != cudaSuccess && launches >= fails_after; }
 };
 inline device& this_device() {
   static thread_local device one;
@@ -139,7 +142,7 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
   using values = std::tuple<std::remove_cv_t<Parameters>...>;
   const auto all = cpu::gather<values>(arguments, std::index_sequence_for<Parameters...>());
   cpu::device& device = cpu::this_device();
-  if (device.failure != cudaSuccess) { return device.failure; }
+  if (device.fails()) { return device.failure; }
   device.kernel = reinterpret_cast<const void*>(kernel);
   ++device.launches;
   if (!device.runs) {
@@ -295,7 +298,7 @@ inline cudaError_t cudaGetDriverEntryPointByVersion(const char* name, void** fun
 }
 
 inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cudaStream_t) {
-  if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
+  if (cpu::this_device().fails()) { return cpu::this_device().failure; }
   if (cpu::this_device().runs) {
     std::memset(out, value, bytes);
   } else {
@@ -305,7 +308,7 @@ inline cudaError_t cudaMemsetAsync(void* out, int value, std::size_t bytes, cuda
 }
 inline cudaError_t cudaMemcpyAsync(void* out, const void* in, std::size_t bytes, cudaMemcpyKind,
                                    cudaStream_t) {
-  if (cpu::this_device().failure != cudaSuccess) { return cpu::this_device().failure; }
+  if (cpu::this_device().fails()) { return cpu::this_device().failure; }
   if (cpu::this_device().runs) {
     std::memcpy(out, in, bytes);
   } else {

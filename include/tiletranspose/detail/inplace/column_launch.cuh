@@ -176,6 +176,7 @@ cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_t
 }
 
 /// Step 3, and step 2 where the plan says so. The grid's elements are runs where `runs` is not null.
+/// Precondition: the kernel is allowed the plan's shared memory.
 template <class Kernel>
 cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
                            size_type element, const column_plan& plan, Kernel* kernel,
@@ -215,8 +216,6 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
                                  : start_together(kernel, plan.blocks, column_threads,
                                                   plan.shared_bytes(), pointers, stream);
   }
-  const cudaError_t allowed = allow_shared_bytes(kernel, plan.shared_bytes());
-  if (allowed != cudaSuccess) { return allowed; }
   const size_type held = problem.scratch_bytes / problem.rows;  // bytes of a row, at least a band's
   const size_type cached = cached_scratch_bytes / problem.rows;
   const size_type step =

@@ -90,40 +90,54 @@ inline bool fits_block(const device_limits& limits, const rectangle& grid, size_
          static_cast<size_type>(limits.shared_of_block);
 }
 
-/// Step 1 on all rows: in shared memory where a row fits it, else through scratch memory. Step 2, too, where
-/// g rows fit.
-template <bool Undo, int ElementBytes, int Unit>
-cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid, bool squares,
-                            const device_limits& limits, cudaStream_t stream) {
+/// What step 1 needs where rows fit the shared memory of a block.
+struct shuffle_plan {
+  shuffle_arguments arguments{};
+  size_type blocks = 0;  ///< 0: rows pass through scratch memory
+  size_type shared_bytes = 0;
+};
+
+/// Step 1, together with step 2 where g rows fit and `squares` is true.
+template <int ElementBytes, int Unit>
+shuffle_plan plan_shuffles(const rectangle_problem& problem, const rectangle& grid, bool squares,
+                           const device_limits& limits) {
   constexpr size_type parts = ElementBytes / Unit;
   const size_type row_bytes = problem.cols * ElementBytes;
   const size_type least_rows = squares ? grid.common : 1;
-  if (fits_block(limits, grid, least_rows, ElementBytes)) {
-    shuffle_arguments arguments{};
-    arguments.data = problem.data;
-    arguments.grid = grid;
-    arguments.squares = squares;
-    arguments.block_rows = static_cast<unsigned>(
-        smaller(problem.rows,
-                larger<size_type>(shuffle_block_bytes / row_bytes / least_rows, 1) * least_rows));
-    // Eight elements or more a thread: the first of a row takes some time to find.
-    size_type team = shuffle_threads;
-    while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
-    arguments.team = static_cast<unsigned>(team);
-    // A thread takes a unit of every `team`-th, or a word.
-    const size_type skipped =
-        gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
-    arguments.step = row_walk::step(grid, static_cast<unsigned>(skipped));
-    arguments.one = row_walk::step(grid, 1);
-    arguments.word =
-        row_walk::step(grid, static_cast<unsigned>(team * larger<size_type>(4 / ElementBytes, 1)));
-    const size_type shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
-    const auto kernel = &shuffle_kernel<Undo, ElementBytes, Unit>;
-    const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
-    if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
-    return start(kernel, divide_up(problem.rows, arguments.block_rows), shuffle_threads,
-                 shared_bytes, pointers, stream);
+  shuffle_plan plan;
+  if (!fits_block(limits, grid, least_rows, ElementBytes)) { return plan; }
+  shuffle_arguments& arguments = plan.arguments;
+  arguments.data = problem.data;
+  arguments.grid = grid;
+  arguments.squares = squares;
+  arguments.block_rows = static_cast<unsigned>(
+      smaller(problem.rows,
+              larger<size_type>(shuffle_block_bytes / row_bytes / least_rows, 1) * least_rows));
+  // Eight elements or more a thread: the first of a row takes some time to find.
+  size_type team = shuffle_threads;
+  while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
+  arguments.team = static_cast<unsigned>(team);
+  // A thread takes a unit of every `team`-th, or a word.
+  const size_type skipped =
+      gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
+  arguments.step = row_walk::step(grid, static_cast<unsigned>(skipped));
+  arguments.one = row_walk::step(grid, 1);
+  arguments.word =
+      row_walk::step(grid, static_cast<unsigned>(team * larger<size_type>(4 / ElementBytes, 1)));
+  plan.blocks = divide_up(problem.rows, arguments.block_rows);
+  plan.shared_bytes = arguments.block_rows * row_bytes + max_access_bytes;
+  return plan;
+}
+
+/// Step 1 on all rows: in shared memory where the plan says so, else through scratch memory.
+template <bool Undo, int ElementBytes, int Unit>
+cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid,
+                            shuffle_plan& plan, cudaStream_t stream) {
+  const size_type row_bytes = problem.cols * ElementBytes;
+  if (plan.blocks != 0) {
+    void* pointers[] = {&plan.arguments};
+    return start(&shuffle_kernel<Undo, ElementBytes, Unit>, plan.blocks, shuffle_threads,
+                 plan.shared_bytes, pointers, stream);
   }
 
   long_row_arguments arguments{};
@@ -158,8 +172,6 @@ template <class Kernel>
 cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, const rectangle& grid,
                           size_type element, int side, int threads, size_type shared_bytes,
                           cudaStream_t stream) {
-  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
-  if (status != cudaSuccess) { return status; }
   squares_arguments arguments{problem.data,
                               problem.cols * element,
                               grid.common * element,
@@ -183,31 +195,30 @@ cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, cons
   return cudaSuccess;
 }
 
-/// Step 2 by itself: its own inverse.
-template <int ElementBytes, int Unit>
-cudaError_t launch_squares(const rectangle_problem& problem, const rectangle& grid,
-                           cudaStream_t stream) {
+/// Step 2 by itself, its own inverse: calls visit(kernel, side of a tile, threads, shared bytes) with the kernel for it.
+template <int ElementBytes, int Unit, class Visit>
+cudaError_t with_squares_kernel(const rectangle_problem& problem, const rectangle& grid,
+                                Visit visit) {
   if constexpr (access_width(ElementBytes) == ElementBytes) {
     const size_type bits = reinterpret_cast<size_type>(problem.data) | problem.cols * ElementBytes |
                            grid.common * ElementBytes;
     if (bits % max_access_bytes == 0) {
       using shape = swap_shape<ElementBytes>;
-      return start_squares(&squares_kernel<shape>, problem, grid, ElementBytes, shape::tile_rows,
-                           2 * shape::threads, 0, stream);
+      return visit(&squares_kernel<shape>, shape::tile_rows, 2 * shape::threads, size_type{0});
     }
   }
   return with_square_tile<ElementBytes, Unit>(
       problem.rows * problem.cols, grid.common,
       [&](auto tile_shape) {
         using tile = decltype(tile_shape);
-        return start_squares(&square_chunks_kernel<tile>, problem, grid, ElementBytes, tile::side,
-                             2 * tile::threads, 2 * tile::shared_bytes, stream);
+        return visit(&square_chunks_kernel<tile>, tile::side, 2 * tile::threads,
+                     size_type{2 * tile::shared_bytes});
       },
       [&](auto tile_shape) {
         using tile = decltype(tile_shape);
-        return start_squares(
+        return visit(
             &square_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
-            problem, grid, ElementBytes, tile::side, tile::threads, 0, stream);
+            tile::side, tile::threads, size_type{0});
       });
 }
 
@@ -226,7 +237,60 @@ bool is_swift(const rectangle& grid, const column_plan& plan) {
                     : ElementBytes >= 4 && grid.common == 1 && plan.band_bytes >= full;
 }
 
-/// All steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
+/// All steps: squares together with rows, with columns where their plan says so, or by themselves. What can be refused
+/// is refused before anything moves; a launch that fails later leaves the matrix half permuted.
+template <bool Undo, int ElementBytes, int Unit>
+cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid,
+                         const column_plan& plan, void (*column_step)(column_arguments),
+                         bool squares_in_rows, const device_limits& limits, cudaStream_t stream) {
+  const bool by_squares = grid.common > 1 && !squares_in_rows && !plan.squares;
+  cudaError_t status = cudaSuccess;
+  shuffle_plan row_plan;
+  const auto allow = [&](auto kernel, size_type bytes) {
+    if (status == cudaSuccess) { status = allow_shared_bytes(kernel, bytes); }
+    return status;
+  };
+  if (grid.wide > 1) {
+    row_plan = plan_shuffles<ElementBytes, Unit>(problem, grid, squares_in_rows, limits);
+    allow(&shuffle_kernel<Undo, ElementBytes, Unit>, row_plan.shared_bytes);
+  }
+  if (by_squares) {
+    with_squares_kernel<ElementBytes, Unit>(
+        problem, grid,
+        [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
+  }
+  if (plan.blocks == 0) { allow(column_step, plan.shared_bytes()); }  // else plan_together did
+
+  const auto rows = [&] {
+    if (status == cudaSuccess && grid.wide > 1) {
+      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, row_plan, stream);
+    }
+  };
+  const auto squares = [&] {
+    if (status != cudaSuccess || !by_squares) { return; }
+    status = with_squares_kernel<ElementBytes, Unit>(
+        problem, grid, [&](auto kernel, int side, int threads, size_type shared_bytes) {
+          return start_squares(kernel, problem, grid, ElementBytes, side, threads, shared_bytes,
+                               stream);
+        });
+  };
+  const auto columns = [&] {
+    if (status != cudaSuccess) { return; }
+    status = launch_columns(problem, grid, ElementBytes, plan, column_step, nullptr, stream);
+  };
+  if constexpr (Undo) {
+    columns();
+    squares();
+    rows();
+  } else {
+    rows();
+    squares();
+    columns();
+  }
+  return status;
+}
+
+/// By runs, or by steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
 template <bool Undo, int ElementBytes, int Unit>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
   const rectangle grid(problem.rows, problem.cols);
@@ -266,6 +330,7 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
       }
     }
   }
+  if (status != cudaSuccess) { return status; }
   if (plan.blocks == 0) {
     constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
     const size_type tile_bytes =
@@ -273,32 +338,8 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
                  : scratch_tile_bytes;
     plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes, tile_bytes);
   }
-
-  const auto rows = [&] {
-    if (status == cudaSuccess && grid.wide > 1) {
-      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, in_rows, limits, stream);
-    }
-  };
-  const auto squares = [&] {
-    if (status == cudaSuccess && in_columns && !plan.squares) {
-      status = launch_squares<ElementBytes, Unit>(problem, grid, stream);
-    }
-  };
-  const auto columns = [&] {
-    if (status != cudaSuccess) { return; }
-    status = launch_columns(problem, grid, ElementBytes, plan, kernels[plan.unit == Unit ? 0 : 1],
-                            nullptr, stream);
-  };
-  if constexpr (Undo) {
-    columns();
-    squares();
-    rows();
-  } else {
-    rows();
-    squares();
-    columns();
-  }
-  return status;
+  return launch_steps<Undo, ElementBytes, Unit>(
+      problem, grid, plan, kernels[plan.unit == Unit ? 0 : 1], in_rows, limits, stream);
 }
 
 /// Transposes a dense matrix in place; `scratch` holds at least least_scratch() bytes.
