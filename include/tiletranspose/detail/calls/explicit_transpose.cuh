@@ -52,7 +52,7 @@ cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, si
   const size_type col_tiles = divide_up(problem.nx, static_cast<size_type>(cols));
   const bool narrow = col_tiles <= most_cols || problem.ny > most_column_rows;
   const size_type width =
-      narrow ? divide_up(col_tiles, divide_up(col_tiles, most_cols)) : strip_width;
+      narrow ? divide_up(col_tiles, divide_up(col_tiles, most_cols)) : joined_strips;
   size_type blocks = 0;
   if (!order_tiles(arguments, batch, element, rows * element_bytes, static_cast<int>(width),
                    blocks)) {

@@ -74,7 +74,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
 
 /// The most threads of a block; it has no more than its spans need. H200, 2026-11-22, % of cudaMemcpyAsync with 128,
 /// 256 and 512: floats reversed in place 98, 100, 96; rows of 1000 floats flipped 83, 98, 98, of 8191 bytes 88, 98, 85.
-inline constexpr int row_threads = 256;
+inline constexpr int row_block_threads = 256;
 /// Accesses of 16 bytes that a thread has under way together where rows are staged. H200, 2026-11-22, % of
 /// cudaMemcpyAsync with 2, 4 and 8: bytes flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79.
 inline constexpr int row_rounds = 4;
@@ -87,7 +87,7 @@ inline constexpr int direct_rounds = 2;
 TILETRANSPOSE_HOST_DEVICE constexpr int staged_rounds(row_order order) {
   return takes_words(order) ? word_rounds : row_rounds;
 }
-inline constexpr unsigned row_slots = row_threads * row_rounds;
+inline constexpr unsigned row_slots = row_block_threads * row_rounds;
 
 /// What a launch does; pitches may be negative. Where rows are joined, a span holds `joined_rows` whole rows
 /// that lie one behind the other.

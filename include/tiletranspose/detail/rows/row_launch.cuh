@@ -25,19 +25,19 @@ constexpr int row_blocks(row_order order, int element) {
                                                                           : 4;
 }
 
-/// The threads of a block, up to row_threads of them.
+/// The threads of a block, up to row_block_threads of them.
 struct row_block {
   TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
-    return static_block<row_threads>::thread_rank();
+    return static_block<row_block_threads>::thread_rank();
   }
   TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
-    static_block<row_threads>::sync(site);
+    static_block<row_block_threads>::sync(site);
   }
 };
 
 template <row_order Order, int Element = 0>
-__global__ void __launch_bounds__(row_threads,
-                                  resident_blocks(row_threads, row_blocks(Order, Element)))
+__global__ void __launch_bounds__(row_block_threads,
+                                  resident_blocks(row_block_threads, row_blocks(Order, Element)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_rows<Order, Element>(row_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);

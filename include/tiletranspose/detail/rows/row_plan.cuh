@@ -141,9 +141,9 @@ constexpr size_type least_known_bytes(row_order order, size_type element) {
          : order == row_order::known_pieces ? 2048
                                             : 0;
 }
-/// The least shared memory of a block of row_threads threads that reverses groups: as much as keeps multiprocessors to
-/// five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of 9 bytes reach 98
-/// % of cudaMemcpyAsync with five blocks, 92 with six and 97 with four (2026-11-21).
+/// The least shared memory of a block of row_block_threads threads that reverses groups: as much as keeps
+/// multiprocessors to five of them, and a quarter of the memory of an H200's for the loads under way. There, elements of
+/// 9 bytes reach 98 % of cudaMemcpyAsync with five blocks, 92 with six and 97 with four (2026-11-21).
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
 /// `alignment` is what every address of an element is a multiple of; `joined` where spans hold several rows;
@@ -233,7 +233,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   const bool is_gathered = unjoined == row_order::gathered;
   const size_type group_slots = is_gathered ? group_accesses(problem.element_bytes) : 1;
   const size_type most_groups =
-      smaller<size_type>(row_threads, most_gathered_bytes / (group_slots * 16) / 32 * 32);
+      smaller<size_type>(row_block_threads, most_gathered_bytes / (group_slots * 16) / 32 * 32);
   const size_type staged_slots =
       is_gathered ? smaller<size_type>(most_groups * group_slots, row_slots) : row_slots;
   const size_type spare = larger(spare_bytes, group_slots * 16);
@@ -282,7 +282,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
   const size_type rounds = gathers                                       ? group_slots
                            : is_direct(plan.order) && !arguments.shifted ? direct_rounds
                                                                          : rounds_staged;
-  const size_type most_threads = gathers ? most_groups : row_threads;
+  const size_type most_threads = gathers ? most_groups : row_block_threads;
   const size_type block_slots = rounds * most_threads;
   const size_type held = block_slots * 16 / (arguments.swaps ? 2 : 1);
   const bool on_lines =
@@ -351,7 +351,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, size_
       arguments.shifted || !is_direct(plan.order) ? spans * arguments.span_pitch + 16 : 0;
   if (plan.order == row_order::grouped) {
     plan.shared_bytes = grouped_bytes(spans, arguments.span_pitch);
-    if (arguments.threads == row_threads) {
+    if (arguments.threads == row_block_threads) {
       plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
     }
   }

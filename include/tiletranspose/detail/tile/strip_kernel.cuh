@@ -28,7 +28,7 @@ constexpr int tiles_per_block() {
 
 /// Strips side by side that blocks walk down together: tiles are narrow, so their reads are joined with a
 /// neighbour's (one: 94 and 91 % at the sizes above).
-inline constexpr int strip_width = 2;
+inline constexpr int joined_strips = 2;
 
 /// The strip as one tall tile: TileDim columns with the caller's padding, so that it conflicts no more than
 /// one tile does, and rows of the output that are Tiles times as long.
