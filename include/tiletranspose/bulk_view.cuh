@@ -119,7 +119,8 @@ bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
 /// Calls nothing that waits, and no CUDA call that needs the matrix to exist.
 /// \return cudaErrorInvalidValue for null pointers and a stride smaller than a row
 template <class Tile, class Element>
-cudaError_t make_bulk_view(bulk_view<Tile, Element>* view, matrix_view<Element> matrix) {
+[[nodiscard]] cudaError_t make_bulk_view(bulk_view<Tile, Element>* view,
+                                         matrix_view<Element> matrix) {
   if (view == nullptr || (matrix.data == nullptr && matrix.rows > 0 && matrix.cols > 0) ||
       (matrix.rows > 1 && matrix.stride < matrix.cols)) {
     return cudaErrorInvalidValue;

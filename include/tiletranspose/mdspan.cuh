@@ -7,8 +7,8 @@
 ///
 ///     #include <tiletranspose/mdspan.cuh>
 ///
-///     tt::transpose(out, in, stream);                                // out(i, j) == in(j, i)
-///     tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+///     cudaError_t status = tt::transpose(out, in, stream);          // out(i, j) == in(j, i)
+///     status = tt::reorient(out, in, tt::symmetry::rotate_90, stream);
 ///
 /// Any layout with strides will do (layout_right, layout_left, layout_stride) whose elements follow each other
 /// without a gap along rows or along columns; input and output need not have the same. A layout only says
@@ -82,7 +82,8 @@ constexpr bool extents_match(bool swapped) {
 }
 
 template <class OutSpan, class InSpan>
-cudaError_t reorient_spans(const OutSpan& out, const InSpan& in, symmetry s, cudaStream_t stream) {
+[[nodiscard]] cudaError_t reorient_spans(const OutSpan& out, const InSpan& in, symmetry s,
+                                         cudaStream_t stream) {
   static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
                     check_mdspan(static_cast<const InSpan*>(nullptr)),
                 "");
@@ -113,9 +114,9 @@ cudaError_t reorient_spans(const OutSpan& out, const InSpan& in, symmetry s, cud
 ///          is 1 and neither extent
 template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
           class InExtents, class InLayout, class InAccessor>
-cudaError_t reorient(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
-                     cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in, symmetry s,
-                     cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                                   cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
+                                   symmetry s, cudaStream_t stream = nullptr) {
   static_assert(detail::extents_match<OutExtents, InExtents>(false) ||
                     detail::extents_match<OutExtents, InExtents>(true),
                 "tt: no symmetry turns the extents of the input into those of the output");
@@ -131,9 +132,9 @@ cudaError_t reorient(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> ou
 /// \returns as reorient
 template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
           class InExtents, class InLayout, class InAccessor>
-cudaError_t transpose(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
-                      cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
-                      cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                                    cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
+                                    cudaStream_t stream = nullptr) {
   static_assert(
       detail::extents_match<OutExtents, InExtents>(true),
       "tt: the output of a transpose has as many rows as the input has columns, and the reverse");

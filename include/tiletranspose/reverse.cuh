@@ -7,10 +7,10 @@
 ///
 ///     #include <tiletranspose/reverse.cuh>
 ///
-///     tt::reverse(out, in, n, stream);
-///     tt::rotate(out, in, nx, ny, -1, stream);                                // a quarter turn clockwise
-///     tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
-///     tt::flip_ud_inplace(image, nx, ny, stream);
+///     cudaError_t status = tt::reverse(out, in, n, stream);
+///     status = tt::rotate(out, in, nx, ny, -1, stream);                              // a quarter turn clockwise
+///     status = tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
+///     status = tt::flip_ud_inplace(image, nx, ny, stream);
 ///
 /// What transpose.cuh says at its top holds for all of them: any trivially copyable element of 1 to 64 bytes,
 /// any shape, stride and alignment; asynchronous, no allocation, no cleared error; cudaErrorInvalidValue before
@@ -40,7 +40,8 @@ transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, 
 
 /// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them.
 template <class T>
-cudaError_t reorient_dense(transpose_request request, symmetry s, cudaStream_t stream) {
+[[nodiscard]] cudaError_t reorient_dense(transpose_request request, symmetry s,
+                                         cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   if (!transposes(s)) { request.out_stride = request.nx; }
   return reorient_bytes<sizeof(T), alignof(T)>(request, s, stream);
@@ -58,8 +59,8 @@ cudaError_t reorient_dense(transpose_request request, symmetry s, cudaStream_t s
 /// \param s    one of the eight
 /// \returns cudaErrorInvalidValue also where the shapes do not match
 template <class T, class Element>
-cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
-                     cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
+                                   cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::reorient_bytes<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
                                                        stream);
@@ -72,7 +73,7 @@ cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
 /// \param out,in  n elements each, device memory; they share no byte
 /// \returns see the top of this file
 template <class T>
-cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, n, 1), symmetry::flip_lr, stream);
 }
 
@@ -83,10 +84,10 @@ cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = null
 /// \param out,in  ny rows x nx columns each, row-major, device memory; they share no byte
 /// \returns see the top of this file
 ///
-///     tt::flip_lr(out, in, nx, ny, stream);
+///     status = tt::flip_lr(out, in, nx, ny, stream);
 template <class T>
-cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
-                    cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
+                                  cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_lr,
                                    stream);
 }
@@ -97,10 +98,10 @@ cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
 ///
 /// Arguments as of flip_lr.
 ///
-///     tt::flip_ud(out, in, nx, ny, stream);
+///     status = tt::flip_ud(out, in, nx, ny, stream);
 template <class T>
-cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
-                    cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
+                                  cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_ud,
                                    stream);
 }
@@ -114,8 +115,8 @@ cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
 /// \param in     ny rows x nx columns, row-major, device memory
 /// \param turns  quarter turns; any integer, negative ones turn clockwise
 template <class T>
-cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long turns,
-                   cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long turns,
+                                 cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), quarter_turns(turns),
                                    stream);
 }
@@ -126,10 +127,10 @@ cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long tu
 ///
 /// \param in  ny rows x nx columns, row-major, device memory
 ///
-///     tt::anti_transpose(out, in, nx, ny, stream);
+///     status = tt::anti_transpose(out, in, nx, ny, stream);
 template <class T>
-cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
-                           cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
+                                         cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::anti_transpose,
                                    stream);
 }
@@ -141,10 +142,11 @@ cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
 /// \param in     matrices of ny rows x nx columns
 /// \param batch  number of matrices
 ///
-///     tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
+///     status = tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
 template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
-cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, size_type batch,
-                             symmetry s, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny,
+                                           size_type batch, symmetry s,
+                                           cudaStream_t stream = nullptr) {
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
   return detail::reorient_dense<T>(
@@ -156,9 +158,10 @@ cudaError_t reorient_batched(T* out, const T* in, size_type nx, size_type ny, si
 ///        nx * ny; memory between the matrices of `out` is left alone
 /// \returns cudaErrorInvalidValue also for a batch stride that is less, where there are several matrices
 template <class T>
-cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
-                             size_type in_batch_stride, size_type nx, size_type ny, size_type batch,
-                             symmetry s, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
+                                           size_type in_batch_stride, size_type nx, size_type ny,
+                                           size_type batch, symmetry s,
+                                           cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, stream);
 }
@@ -167,8 +170,9 @@ cudaError_t reorient_batched(T* out, size_type out_batch_stride, const T* in,
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
 ///                  overlap, nor a pointer be null or misaligned, which only the caller can know.
 template <class T>
-cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
-                             size_type batch, symmetry s, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx,
+                                           size_type ny, size_type batch, symmetry s,
+                                           cudaStream_t stream = nullptr) {
   return detail::reorient_dense<T>(detail::pointers_request(outs, ins, nx, ny, batch), s, stream);
 }
 
@@ -184,9 +188,10 @@ cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx, 
 ///          number of rows with gaps between them leaves the middle row as it was. The others are one launch, which
 ///          leaves the data as they were where it fails.
 ///
-///     tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
+///     status = tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
 template <class T>
-cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reorient_inplace(matrix_view<T> data, symmetry s,
+                                           cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::reorient_bytes_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s,
                                                                stream);
@@ -196,9 +201,9 @@ cudaError_t reorient_inplace(matrix_view<T> data, symmetry s, cudaStream_t strea
 ///
 ///     data[i] becomes data[n - 1 - i]    for 0 <= i < n
 ///
-///     tt::reverse_inplace(image, nx * ny, stream);
+///     status = tt::reverse_inplace(image, nx * ny, stream);
 template <class T>
-cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, 1, n, n}, symmetry::flip_lr, stream);
 }
 
@@ -206,7 +211,8 @@ cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr)
 ///
 ///     data[y * nx + x] becomes data[y * nx + (nx - 1 - x)]
 template <class T>
-cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny,
+                                          cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_lr, stream);
 }
 
@@ -214,7 +220,8 @@ cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny, cudaStream_t st
 ///
 ///     data[y * nx + x] becomes data[(ny - 1 - y) * nx + x]
 template <class T>
-cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny,
+                                          cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_ud, stream);
 }
 
@@ -222,7 +229,8 @@ cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny, cudaStream_t st
 ///
 ///     data[y * nx + x] becomes data[(ny - 1 - y) * nx + (nx - 1 - x)]
 template <class T>
-cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny,
+                                             cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
 }
 

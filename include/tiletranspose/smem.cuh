@@ -433,7 +433,7 @@ __device__ TILETRANSPOSE_INLINE smem_region dynamic_smem() {
 ///         cudaErrorInvalidValue `kernel` is null, or `bytes` is more than a smem_layout can count
 ///         or what CUDA says of the kernel or the device
 template <class... Arguments>
-cudaError_t allow_dynamic_smem(void (*kernel)(Arguments...), size_type bytes) {
+[[nodiscard]] cudaError_t allow_dynamic_smem(void (*kernel)(Arguments...), size_type bytes) {
   const auto* const function = reinterpret_cast<const void*>(kernel);
   if (function == nullptr || bytes > detail::most_smem_bytes) { return cudaErrorInvalidValue; }
   cudaFuncAttributes attributes{};

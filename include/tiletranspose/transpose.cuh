@@ -6,8 +6,8 @@
 ///
 ///     #include <tiletranspose/transpose.cuh>
 ///
-///     tt::transpose(out, in, nx, ny, stream);                  // tuned
-///     tt::transpose<float, 32, 8>(out, in, nx, ny, stream);    // this tile, this block
+///     cudaError_t status = tt::transpose(out, in, nx, ny, stream);      // tuned
+///     status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);    // this tile, this block
 ///
 /// All of them
 /// - take any trivially copyable element of 1 to 64 bytes, any shape, any stride and any alignment that the
@@ -19,7 +19,7 @@
 ///   pointers, pointers that are not aligned for their type, a stride shorter than its row, sizes that
 ///   overflow the address space, and input and output that share a byte;
 /// - return the status of their own launch otherwise. An error that an earlier call left behind is neither
-///   returned nor cleared.
+///   returned nor cleared. The compiler warns of a call whose status is dropped.
 
 #pragma once
 
@@ -63,8 +63,8 @@ constexpr bool check_fused() {
 /// \param stream  where the work is queued
 /// \returns see the top of this file
 template <class T>
-cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
-                      cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
+                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny),
                                                         stream);
@@ -81,9 +81,10 @@ cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
 /// A part of `rows` rows and `cols` columns of a matrix whose rows are `pitch` elements apart:
 ///
 ///     const tt::matrix_view<const float> part{in, rows, cols, pitch};
-///     tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
+///     status = tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
 template <class T, class Element>
-cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
+                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::view_request(out, in), stream);
 }
@@ -107,8 +108,8 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 /// Shared memory: at most 48 KB.
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4>
-cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
-                      cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
+                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
   return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::dense_request(out, in, nx, ny), stream);
@@ -117,7 +118,8 @@ cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
 /// The same for pitched matrices and parts of matrices.
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4, class Element = const T>
-cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
+                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
   return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::view_request(out, in), stream);
@@ -131,13 +133,13 @@ cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in, cudaStream_t 
 /// \param in     as many: matrices of ny rows x nx columns
 /// \param batch  number of matrices
 ///
-///     tt::transpose_batched(out, in, nx, ny, batch, stream);
+///     status = tt::transpose_batched(out, in, nx, ny, batch, stream);
 ///
 /// For matrices of pointers use the form with batch strides; the plain form takes pointers to pointers as
 /// the array form below.
 template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
-cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, size_type batch,
-                              cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny,
+                                            size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
@@ -153,11 +155,11 @@ cudaError_t transpose_batched(T* out, const T* in, size_type nx, size_type ny, s
 ///        nx * ny; memory between the matrices of `out` is left alone
 /// \returns cudaErrorInvalidValue also for a batch stride that is less, where there are several matrices
 ///
-///     tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
+///     status = tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
 template <class T>
-cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
-                              size_type in_batch_stride, size_type nx, size_type ny,
-                              size_type batch, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
+                                            size_type in_batch_stride, size_type nx, size_type ny,
+                                            size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
@@ -170,10 +172,11 @@ cudaError_t transpose_batched(T* out, size_type out_batch_stride, const T* in,
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
 ///                  overlap, nor a pointer be null or misaligned, which only the caller can know.
 ///
-///     tt::transpose_batched(outs, ins, nx, ny, batch, stream);    // float* const* outs; const float* const* ins
+///     status = tt::transpose_batched(outs, ins, nx, ny, batch, stream);    // float* const* outs; const float* const* ins
 template <class T>
-cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx, size_type ny,
-                              size_type batch, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx,
+                                            size_type ny, size_type batch,
+                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(
       detail::pointers_request(outs, ins, nx, ny, batch), stream);
@@ -192,10 +195,10 @@ cudaError_t transpose_batched(T* const* outs, const T* const* ins, size_type nx,
 ///     struct to_half {
 ///       __device__ __half operator()(float value) const { return __float2half(value); }
 ///     };
-///     tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+///     status = tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
 template <class Out, class In, class Op>
-cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
-                                cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny,
+                                              Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, In, Out>(
       detail::dense_request(out, in, nx, ny), op, stream);
@@ -205,8 +208,8 @@ cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type 
 ///
 ///     out(x, y) == op(in(y, x))
 template <class Out, class Element, class Op>
-cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
-                                cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
+                                              cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, element, Out>(
@@ -229,10 +232,10 @@ cudaError_t transform_transpose(matrix_view<Out> out, matrix_view<Element> in, O
 ///         return alpha * element + beta * old;
 ///       }
 ///     };
-///     tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+///     status = tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
 template <class Out, class In, class Op>
-cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny, Op op,
-                                 cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny,
+                                               Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, In, Op>(), "");
   return detail::transform_elements<detail::fusion::accumulate, In, Out>(
       detail::dense_request(out, in, nx, ny), op, stream);
@@ -242,8 +245,8 @@ cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type
 ///
 ///     out(x, y) == op(in(y, x), old_out(x, y))
 template <class Out, class Element, class Op>
-cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
-                                 cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, Op op,
+                                               cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::accumulate, element, Out>(
@@ -260,10 +263,11 @@ cudaError_t accumulate_transpose(matrix_view<Out> out, matrix_view<Element> in, 
 /// \param in    ny rows x nx columns; none of the three may share a byte with another
 /// \param op    as above, with one argument
 ///
-///     tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+///     status = tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
 template <class Out, class In, class Op>
-cudaError_t transform_transpose_dual(Out* copy, Out* out, const In* in, size_type nx, size_type ny,
-                                     Op op, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transform_transpose_dual(Out* copy, Out* out, const In* in, size_type nx,
+                                                   size_type ny, Op op,
+                                                   cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::dual, Out, In, Op>(), "");
   return detail::transform_twice<In, Out>(detail::dense_request(out, in, nx, ny), copy, nx, op,
                                           stream);
@@ -273,9 +277,9 @@ cudaError_t transform_transpose_dual(Out* copy, Out* out, const In* in, size_typ
 ///
 ///     copy(y, x) == out(x, y) == op(in(y, x))
 template <class Out, class Element, class Op>
-cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out,
-                                     matrix_view<Element> in, Op op,
-                                     cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out,
+                                                   matrix_view<Element> in, Op op,
+                                                   cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
@@ -291,9 +295,9 @@ cudaError_t transform_transpose_dual(matrix_view<Out> copy, matrix_view<Out> out
 /// \returns cudaErrorInvalidValue also for a matrix that is no square: it needs scratch. It is one launch:
 ///          where that fails the data are as they were.
 ///
-///     tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
+///     status = tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
 template <class T>
-cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   const detail::transpose_request request = detail::inplace_request(data);
   const detail::verdict answer = detail::examine_inplace(request, symmetry::transpose);
@@ -304,9 +308,10 @@ cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr
 
 /// The same for nx == ny rows one behind the other.
 ///
-///     tt::transpose_inplace(data, side, side, stream);
+///     status = tt::transpose_inplace(data, side, side, stream);
 template <class T>
-cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_inplace(T* data, size_type nx, size_type ny,
+                                            cudaStream_t stream = nullptr) {
   return transpose_inplace(matrix_view<T>{data, ny, nx, nx}, stream);
 }
 
@@ -316,9 +321,9 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///     data[x * ny + y] becomes data[y * nx + x]
 ///
 ///     std::size_t bytes = 0;
-///     tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);    // bytes: the least
+///     status = tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);    // bytes: the least
 ///     cudaMalloc(&temp, bytes);
-///     tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
+///     status = tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
 ///
 /// Passes over the matrix, each of which reads and writes all of it:
 ///
@@ -353,8 +358,9 @@ cudaError_t transpose_inplace(T* data, size_type nx, size_type ny, cudaStream_t 
 ///          neither what they were nor what they were to become, and some elements may be in the scratch alone. With
 ///          scratch for the whole matrix, and where it is square, they are as they were.
 template <class T>
-cudaError_t transpose_inplace(void* temp, size_type& temp_bytes, T* data, size_type nx,
-                              size_type ny, cudaStream_t stream = nullptr) {
+[[nodiscard]] cudaError_t transpose_inplace(void* temp, size_type& temp_bytes, T* data,
+                                            size_type nx, size_type ny,
+                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
   return detail::transpose_with_scratch<sizeof(T), alignof(T)>(
       temp, temp_bytes, detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), stream);

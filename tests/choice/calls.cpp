@@ -98,7 +98,7 @@ void add_in_place(groups& all) {
       p.ny = p.nx * random.between(2, 20);
     }
     std::size_t bytes = 0;
-    tt::transpose_inplace(nullptr, bytes, at<T>(46, 0), p.nx, p.ny);
+    (void)tt::transpose_inplace(nullptr, bytes, at<T>(46, 0), p.nx, p.ny);
     const std::size_t whole = p.nx * p.ny * sizeof(T);
     if (i % 3 == 1 && bytes < whole) { bytes += random.between(0, whole - bytes); }
     if (i % 8 == 2) { bytes = whole; }

@@ -136,29 +136,33 @@ static_assert(tt::swizzled_map(4, 32, 32, 4)(2, 5) == tt::swizzled_layout<float,
 
 namespace in_mdspan {
 using matrix = cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 2>>;
-void calls(matrix out, matrix in, cudaStream_t stream) {
-  tt::transpose(out, in, stream);
-  tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+cudaError_t calls(matrix out, matrix in, cudaStream_t stream) {
+  cudaError_t status = tt::transpose(out, in, stream);
+  status = tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+  return status;
 }
 }  // namespace in_mdspan
 
 namespace in_reverse {
-void calls(float* out, const float* in, float* image, std::size_t n, std::size_t nx, std::size_t ny,
+cudaError_t calls(float* out, const float* in, float* image, std::size_t n, std::size_t nx, std::size_t ny,
            tt::matrix_view<float> out_view, tt::matrix_view<const float> in_view, cudaStream_t stream) {
-  tt::reverse(out, in, n, stream);
-  tt::rotate(out, in, nx, ny, -1, stream);
-  tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
-  tt::flip_ud_inplace(image, nx, ny, stream);
+  cudaError_t status = tt::reverse(out, in, n, stream);
+  status = tt::rotate(out, in, nx, ny, -1, stream);
+  status = tt::reorient(out_view, in_view, tt::symmetry::anti_transpose, stream);
+  status = tt::flip_ud_inplace(image, nx, ny, stream);
+  return status;
 }
 
-void more(float* out, const float* in, float* image, std::size_t nx, std::size_t ny, std::size_t pitch,
+cudaError_t more(float* out, const float* in, float* image, std::size_t nx, std::size_t ny, std::size_t pitch,
           std::size_t batch, cudaStream_t stream) {
-  tt::flip_lr(out, in, nx, ny, stream);
-  tt::flip_ud(out, in, nx, ny, stream);
-  tt::anti_transpose(out, in, nx, ny, stream);
-  tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
-  tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
-  tt::reverse_inplace(image, nx * ny, stream);
+  cudaError_t status = cudaSuccess;
+  status = tt::flip_lr(out, in, nx, ny, stream);
+  status = tt::flip_ud(out, in, nx, ny, stream);
+  status = tt::anti_transpose(out, in, nx, ny, stream);
+  status = tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
+  status = tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
+  status = tt::reverse_inplace(image, nx * ny, stream);
+  return status;
 }
 }  // namespace in_reverse
 
@@ -279,38 +283,51 @@ struct to_fp8 {
   __device__ __nv_fp8_e4m3 operator()(float value) const { return __nv_fp8_e4m3(scale * value); }
 };
 
-void calls(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t stream) {
-  tt::transpose(out, in, nx, ny, stream);
-  tt::transpose<float, 32, 8>(out, in, nx, ny, stream);
-  tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+cudaError_t calls(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  cudaError_t status = tt::transpose(out, in, nx, ny, stream);
+  status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);
+  status = tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
+  return status;
 }
-void convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny, cudaStream_t stream) {
-  tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+cudaError_t convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+  return status;
 }
-void convert_twice(__nv_fp8_e4m3* rows, __nv_fp8_e4m3* columns, const float* in, float scale, std::size_t nx,
+cudaError_t convert_twice(__nv_fp8_e4m3* rows, __nv_fp8_e4m3* columns, const float* in, float scale, std::size_t nx,
                    std::size_t ny, cudaStream_t stream) {
-  tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+  cudaError_t status = cudaSuccess;
+  status = tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
+  return status;
 }
-void parts(float* out, const float* in, std::size_t rows, std::size_t cols, std::size_t pitch, cudaStream_t stream) {
+cudaError_t parts(float* out, const float* in, std::size_t rows, std::size_t cols, std::size_t pitch, cudaStream_t stream) {
   const tt::matrix_view<const float> part{in, rows, cols, pitch};
-  tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
+  cudaError_t status = cudaSuccess;
+  status = tt::transpose(tt::matrix_view<float>{out, cols, rows, rows}, part, stream);
+  return status;
 }
-void batches(float* out, const float* in, float* const* outs, const float* const* ins, std::size_t nx,
+cudaError_t batches(float* out, const float* in, float* const* outs, const float* const* ins, std::size_t nx,
              std::size_t ny, std::size_t batch, cudaStream_t stream) {
-  tt::transpose_batched(out, in, nx, ny, batch, stream);
-  tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
-  tt::transpose_batched(outs, ins, nx, ny, batch, stream);
+  cudaError_t status = cudaSuccess;
+  status = tt::transpose_batched(out, in, nx, ny, batch, stream);
+  status = tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
+  status = tt::transpose_batched(outs, ins, nx, ny, batch, stream);
+  return status;
 }
-void squares(float* data, std::size_t side, std::size_t pitch, cudaStream_t stream) {
-  tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
-  tt::transpose_inplace(data, side, side, stream);
+cudaError_t squares(float* data, std::size_t side, std::size_t pitch, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
+  status = tt::transpose_inplace(data, side, side, stream);
+  return status;
 }
-void in_place(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+cudaError_t in_place(float* data, std::size_t nx, std::size_t ny, cudaStream_t stream) {
   void* temp = nullptr;
   std::size_t bytes = 0;
-  tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);
+  cudaError_t status = cudaSuccess;
+  status = tt::transpose_inplace(nullptr, bytes, data, nx, ny, stream);
   cudaMalloc(&temp, bytes);
-  tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
+  status = tt::transpose_inplace(temp, bytes, data, nx, ny, stream);
+  return status;
 }
 }  // namespace in_transpose
 
