@@ -30,8 +30,12 @@ struct short_name {
 };
 constexpr short_name names[] = {
     {"tile_kernel", "tile"},
-    {"small_kernel", "small tile"},
+    {"vector_kernel", "vector tile"},
+    {"small_tile_kernel", "little tile"},
+    {"small_row_kernel", "little rows"},
+    {"little_square_kernel", "little square"},
     {"strip_kernel", "strip"},
+    {"structure_kernel", "structures"},
     {"fused_kernel", "fused tile"},
     {"staged_kernel", "gathered panel"},
     {"turned_kernel", "vectorised panel"},
@@ -169,7 +173,8 @@ std::string describe_launches(cudaError_t status) {
     std::string text = "copy or clear " + std::to_string(one.shared_bytes) + " bytes";
     if (one.kernel != nullptr) {
       text = kernel_name(one.kernel) + ' ' + std::to_string(one.grid.x);
-      if (one.grid.y > 1) { text += " by " + std::to_string(one.grid.y); }
+      if (one.grid.y > 1 || one.grid.z > 1) { text += " by " + std::to_string(one.grid.y); }
+      if (one.grid.z > 1) { text += " by " + std::to_string(one.grid.z); }
       text += " x " + std::to_string(one.block.x) + ", " + std::to_string(one.shared_bytes);
     }
     if (text != last) {

@@ -127,6 +127,10 @@ inline problem pick_problem(numbers& random, std::size_t element, bool pitched) 
     p.nx = (side > 0 ? side : 1) * random.between(1, 16);
     p.ny = (side > 0 ? side : 1) * random.between(1, 16);
   }
+  if (!random.one_in(4)) {  // more than little work
+    std::size_t& longer = p.nx > p.ny ? p.nx : p.ny;
+    while (p.nx * p.ny < 6'000'000) { longer *= 3; }
+  }
   p.in_stride = pitched ? pick_stride(random, p.nx, element) : p.nx;
   p.out_stride = pitched ? pick_stride(random, p.ny, element) : p.ny;
   p.in_offset = pick_offset(random);
@@ -144,6 +148,9 @@ inline problem pick_batch(numbers& random, std::size_t element, bool gaps) {
     p.out_stride = p.ny;
   }
   p.batch = random.any_of({1, 2, 7, 64, 1000, 4096});
+  if (!random.one_in(4)) {
+    while (p.nx * p.ny * p.batch < 6'000'000) { p.batch = p.batch * 5 + 1; }
+  }
   if (gaps) {
     p.in_gap = random.any_of({0, 1, 4, 16, 32});
     p.out_gap = random.any_of({0, 1, 4, 16, 32});
