@@ -41,8 +41,7 @@ bool transpose_little(const tile_problem& problem, size_type batch, size_type bi
   if (problem.nx > most_small_elements || problem.ny > most_small_elements) { return false; }
   const small_problem work = small_transpose(problem, batch, in_element, out_element);
   const size_type rows = (problem.nx | problem.ny) * static_cast<size_type>(work.element_bytes);
-  const small_mover mover =
-      choose_small(work, (bits | rows) % max_access_bytes == 0, count_multiprocessors());
+  const small_mover mover = choose_small(work, (bits | rows) % max_access_bytes == 0);
   if (mover == small_mover::none) { return false; }
   status = launch_small<true>(mover, work, batch_of(problem), operation, stream);
   return true;
@@ -82,7 +81,7 @@ bool move_little_rows(const row_problem& rows, const Operation& operation, cudaS
     work.fast.extent *= work.slow.extent;
     work.slow.extent = 1;
   }
-  const small_mover mover = choose_small(work, false, 1);
+  const small_mover mover = choose_small(work, false);
   if (mover == small_mover::none) { return false; }
   status = launch_small<false>(mover, work, batch, operation, stream);
   return true;

@@ -14,11 +14,10 @@ namespace detail {
 
 /// How little work is moved.
 enum class small_mover {
-  none,     ///< it is not little
-  rows,     ///< block by block of each row
-  direct,   ///< counted along the output's fastest axis
-  tile_16,  ///< through tiles of 16 x 16 elements
-  tile_32,  ///< of 32 x 32
+  none,    ///< it is not little
+  rows,    ///< block by block of each row
+  direct,  ///< counted along the output's fastest axis
+  tiles    ///< through tiles in shared memory
 };
 
 /// One axis: elements and the bytes, of either sign, from one to the next.
@@ -63,11 +62,15 @@ constexpr bool has_short_offsets(const small_problem& problem) {
              most;
 }
 
-/// Chooses how little work is moved on a device of so many multiprocessors. `whole`: rows of both sides start at
+/// Rows and columns of a tile for elements of a size.
+constexpr int small_tile_side(int element_bytes) {
+  return element_bytes <= widest_large_tile_element ? 32 : 16;
+}
+
+/// Chooses how little work is moved. `whole`: rows of both sides start at
 /// multiples of 16 bytes and have whole accesses of as many.
 /// Precondition: no extent is 0.
-constexpr small_mover choose_small(const small_problem& problem, bool whole,
-                                   size_type multiprocessors) {
+constexpr small_mover choose_small(const small_problem& problem, bool whole) {
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
   const small_limits& limits = small_limits_of(problem.element_bytes);
@@ -84,11 +87,8 @@ constexpr small_mover choose_small(const small_problem& problem, bool whole,
     return fast > short_row && slow <= max_grid_side ? small_mover::rows : small_mover::direct;
   }
   if (shorter <= limits.direct_side) { return small_mover::direct; }
-  if (slow > 16 * max_grid_side) { return small_mover::none; }
-  const size_type large_tiles = divide_up(fast, 32) * divide_up(slow, 32) * problem.batch;
-  return problem.element_bytes <= widest_large_tile_element && 2 * large_tiles >= multiprocessors
-             ? small_mover::tile_32
-             : small_mover::tile_16;
+  const auto side = static_cast<size_type>(small_tile_side(problem.element_bytes));
+  return divide_up(slow, side) <= max_grid_side ? small_mover::tiles : small_mover::none;
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.

@@ -42,10 +42,10 @@ inline constexpr small_limits small_tuning[] = {
 /// Sides up to this are short to the other movers, too, whose panels take them.
 inline constexpr size_type narrow_side = 32;
 
-/// Tiles of 32 x 32 are taken where there is one for every other multiprocessor, of 16 x 16 below: 137 x 139 floats
-/// 1.22 us in tiles of 32, 1.13 of 16; 204 x 389 1.36, 1.41; 333 x 500 1.46, 1.54. Wider elements than 12 bytes never
-/// gain.
-inline constexpr int widest_large_tile_element = 12;
+/// Elements up to this size go through tiles of 32 x 32, wider ones through tiles of 16 x 16. Below 0.1 MB tiles of 16
+/// x 16 would gain 5 % of 1 to 4 bytes and 10 % of 8: 137 x 139 floats 1.19 us in tiles of 32, 1.13 of 16; 333 x 500
+/// 1.46, 1.54; 1001 x 999 doubles 3.97, 4.41; 333 x 500 of 12 bytes 2.29, 2.16; 1001 x 999 of 16 bytes 5.88, 5.96.
+inline constexpr int widest_large_tile_element = 8;
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.

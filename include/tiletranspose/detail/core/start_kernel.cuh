@@ -40,11 +40,6 @@ inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
   return known ? static_cast<size_type>(value) : unknown;
 }
 
-/// The multiprocessors of the current device.
-inline size_type count_multiprocessors() {
-  return ask_device_for(cudaDevAttrMultiProcessorCount, 1);
-}
-
 /// The shared memory that the blocks of a multiprocessor divide among themselves.
 inline size_type shared_bytes_of_multiprocessor() {
   return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The mover for little work as CUDA sees it, and its launches: no attribute is set, and what is asked of the device
-/// is the number of its multiprocessors.
+/// The mover for little work as CUDA sees it, and its launches: nothing is asked of the device and no attribute set.
 
 #pragma once
 
@@ -87,16 +86,11 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
     using stored = typename Operation::stored;
-    if (mover == small_mover::tile_16) {
-      constexpr int block_rows = Operation::accesses == 1 ? 8 : 4;
-      return launch_small_tiles<Operation, 16, block_rows, default_padding<stored, 16>()>(
+    constexpr int side = small_tile_side(sizeof(stored));
+    constexpr int block_rows = side == 32 || Operation::accesses == 1 ? 8 : 4;
+    if (mover == small_mover::tiles) {
+      return launch_small_tiles<Operation, side, block_rows, default_padding<stored, side>()>(
           problem, batch, operation, stream);
-    }
-    if constexpr (sizeof(stored) <= widest_large_tile_element) {
-      if (mover == small_mover::tile_32) {
-        return launch_small_tiles<Operation, 32, 8, default_padding<stored, 32>()>(
-            problem, batch, operation, stream);
-      }
     }
     return launch_small_rows(problem, batch, true, operation, stream);
   } else {
