@@ -77,13 +77,17 @@ class block_reverse {
   /// Takes in[0 .. count). The caller owes group.sync() before `store`.
   /// Precondition: count <= Size.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void load(Group group, const T* in, unsigned count = Size) const {
+  TILETRANSPOSE_FUNCTION void load(Group group, const T* in, unsigned count = Size,
+                                   detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
     detail::stage_array(group, shared_, in, count);
   }
 
   /// Writes out[0 .. count). The caller owes group.sync() before the next `load`.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void store(Group group, T* out, unsigned count = Size) const {
+  TILETRANSPOSE_FUNCTION void store(Group group, T* out, unsigned count = Size,
+                                    detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
     detail::unstage_reversed(group, out, shared_, count);
   }
 
@@ -112,13 +116,17 @@ class block_reverse<T, dynamic_size> {
 
   /// Takes in[0 .. count). The caller owes group.sync() before `store`.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void load(Group group, const T* in, unsigned count) const {
+  TILETRANSPOSE_FUNCTION void load(Group group, const T* in, unsigned count,
+                                   detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
     detail::stage_array(group, shared_, in, count);
   }
 
   /// Writes out[0 .. count). The caller owes group.sync() before the next `load`.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void store(Group group, T* out, unsigned count) const {
+  TILETRANSPOSE_FUNCTION void store(Group group, T* out, unsigned count,
+                                    detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
     detail::unstage_reversed(group, out, shared_, count);
   }
 

@@ -94,15 +94,16 @@ class block_transpose {
   /// tile(i, j) == in(row0 + i, col0 + j). The caller owes group.sync() before `store`.
   template <class Group, class Element>
   TILETRANSPOSE_FUNCTION void load(Group group, matrix_view<Element> in, size_type row0,
-                                   size_type col0) const {
-    load_tile(group, tile_, in, row0, col0);
+                                   size_type col0,
+                                   detail::access_site caller = detail::access_site::at()) const {
+    load_tile(group, tile_, in, row0, col0, caller);
   }
 
   /// out(row0 + j, col0 + i) == tile(i, j). The caller owes group.sync() before the next `load`.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void store(Group group, matrix_view<T> out, size_type row0,
-                                    size_type col0) const {
-    store_tile_transposed(group, out, row0, col0, tile_);
+  TILETRANSPOSE_FUNCTION void store(Group group, matrix_view<T> out, size_type row0, size_type col0,
+                                    detail::access_site caller = detail::access_site::at()) const {
+    store_tile_transposed(group, out, row0, col0, tile_, caller);
   }
 
   /// The tile's row of item k of a thread, in every function that takes items.
@@ -116,8 +117,10 @@ class block_transpose {
   /// outside of the matrix keep what they held. Touches no shared memory and owes no barrier.
   template <class Group, class Element>
   TILETRANSPOSE_FUNCTION static void load(Group group, T (&items)[items_per_thread],
-                                          matrix_view<Element> in, size_type row0, size_type col0) {
+                                          matrix_view<Element> in, size_type row0, size_type col0,
+                                          detail::access_site caller = detail::access_site::at()) {
     static_assert(detail::check_source<T, Element>(), "");
+    const detail::call_scope here(caller);
     const auto* const first = in.data + row0 * in.stride + col0;
     for_each_item(group, in, row0, col0,
                   [&](int k, size_type at) { items[k] = detail::load_global<T>(first + at); });
@@ -125,8 +128,10 @@ class block_transpose {
 
   /// tile(item_row(t, k), item_col(t)) == items[k]. The caller owes group.sync() before the tile is read.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void write(Group group, const T (&items)[items_per_thread]) const {
-    check_group<Group>();
+  TILETRANSPOSE_FUNCTION void write(Group group, const T (&items)[items_per_thread],
+                                    detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
+    check_group(group);
     const unsigned rank = group.thread_rank();
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < items_per_thread; ++k) {
@@ -137,8 +142,10 @@ class block_transpose {
   /// items[k] == tile(item_col(t), item_row(t, k)): the transposed tile, in registers. The caller owes
   /// group.sync() before the tile is written again.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void read(Group group, T (&items)[items_per_thread]) const {
-    check_group<Group>();
+  TILETRANSPOSE_FUNCTION void read(Group group, T (&items)[items_per_thread],
+                                   detail::access_site caller = detail::access_site::at()) const {
+    const detail::call_scope here(caller);
+    check_group(group);
     const unsigned rank = group.thread_rank();
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < items_per_thread; ++k) {
@@ -150,7 +157,9 @@ class block_transpose {
   /// shared memory and owes no barrier.
   template <class Group>
   TILETRANSPOSE_FUNCTION static void store(Group group, matrix_view<T> out, size_type row0,
-                                           size_type col0, const T (&items)[items_per_thread]) {
+                                           size_type col0, const T (&items)[items_per_thread],
+                                           detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
     T* const first = out.data + row0 * out.stride + col0;
     for_each_item(group, out, row0, col0,
                   [&](int k, size_type at) { detail::store_global(first + at, items[k]); });
@@ -158,10 +167,11 @@ class block_transpose {
 
  private:
   template <class Group>
-  TILETRANSPOSE_FUNCTION static void check_group() {
+  TILETRANSPOSE_FUNCTION static void check_group(Group group) {
     constexpr int known = detail::known_size<Group>::value;
     static_assert(known == 0 || known == threads,
                   "tt: items in registers need a group of TileDim * BlockRows threads");
+    detail::check_size(group.size(), threads);
   }
 
   /// Calls visit(k, elements from the tile's first) for the thread's items that exist in the matrix. Tiles
@@ -169,7 +179,7 @@ class block_transpose {
   template <class Group, class Element, class Visit>
   TILETRANSPOSE_FUNCTION static void for_each_item(Group group, matrix_view<Element> matrix,
                                                    size_type row0, size_type col0, Visit visit) {
-    check_group<Group>();
+    check_group(group);
     const unsigned rank = group.thread_rank();
     const unsigned rows = detail::part_inside(matrix.rows, row0, TileDim);
     const unsigned cols = detail::part_inside(matrix.cols, col0, TileDim);

@@ -80,7 +80,9 @@ struct static_block {
 
   static constexpr int static_size = Threads;
 
-  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank(
+      detail::access_site site = detail::access_site::at()) {
+    detail::check_group(Threads, false, site);
 #if TILETRANSPOSE_ON_DEVICE
     return threadIdx.x;
 #else
@@ -89,6 +91,7 @@ struct static_block {
   }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
+    detail::check_group(Threads, false, site);
 #if TILETRANSPOSE_ON_DEVICE
     (void)site;
     __syncthreads();
@@ -103,9 +106,14 @@ struct static_block {
 struct static_warp {
   static constexpr int static_size = 32;
 
-  TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return detail::lane_index(); }
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank(
+      detail::access_site site = detail::access_site::at()) {
+    detail::check_group(32, true, site);
+    return detail::lane_index();
+  }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return 32; }
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
+    detail::check_group(32, true, site);
 #if TILETRANSPOSE_ON_DEVICE
     (void)site;
     __syncwarp();

@@ -136,8 +136,10 @@ TILETRANSPOSE_FUNCTION void store_units(const warp_span<unsigned char>& span, bo
 /// Shared memory: none. Barriers: none.
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* structs,
-                                         size_type count) {
+                                         size_type count,
+                                         detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_structs<Group, T, N>(), "");
+  const detail::call_scope here(caller);
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
@@ -153,8 +155,9 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
 
 /// Loads one structure per thread: item of the thread of rank t == structs[t].
 template <class Group, class T>
-TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs, size_type count) {
-  load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count);
+TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs, size_type count,
+                                         detail::access_site caller = detail::access_site::at()) {
+  load_structs(group, reinterpret_cast<T(&)[1]>(item), structs, count, caller);
 }
 
 /// Stores N consecutive structures per thread, coalesced; parameters as for `load_structs`.
@@ -165,8 +168,10 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T& item, const T* structs,
 /// Shared memory: none. Barriers: none.
 template <class Group, class T, int N>
 TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count,
-                                          const T (&items)[N]) {
+                                          const T (&items)[N],
+                                          detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_structs<Group, T, N>(), "");
+  const detail::call_scope here(caller);
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
@@ -182,8 +187,9 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
 
 /// Stores one structure per thread: structs[t] == item of the thread of rank t.
 template <class Group, class T>
-TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item) {
-  store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item));
+TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type count, const T& item,
+                                          detail::access_site caller = detail::access_site::at()) {
+  store_structs(group, structs, count, reinterpret_cast<const T(&)[1]>(item), caller);
 }
 
 TILETRANSPOSE_NAMESPACE_END

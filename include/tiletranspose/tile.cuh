@@ -53,6 +53,7 @@ struct matrix_view {
   /// Precondition: row < rows, col < cols.
   TILETRANSPOSE_FUNCTION typename detail::remove_const<T>::type get(
       size_type row, size_type col, detail::access_site site = detail::access_site::at()) const {
+    detail::check_matrix(row, col, rows, cols, site);
     return detail::load_global<typename detail::remove_const<T>::type>(data + row * stride + col,
                                                                        site);
   }
@@ -61,6 +62,7 @@ struct matrix_view {
                                   detail::access_site site = detail::access_site::at()) const {
     static_assert(!detail::is_qualified<T>,
                   "tt: a matrix_view<const T> is read; take a matrix_view<T> to set elements");
+    detail::check_matrix(row, col, rows, cols, site);
     detail::store_global<T>(data + row * stride + col, value, site);
   }
 };

@@ -18,6 +18,7 @@
 ///       tt::store_tile_transposed(block, out, col, row, tile);
 ///     }
 ///
+/// The last parameter of each, `caller`, is the place of the call, which the emulator's reports name; leave it out.
 /// No function here contains a barrier. The caller owes one `group.sync()` between filling a tile and
 /// reading it, and one between reading it and filling it again.
 
@@ -125,8 +126,10 @@ TILETRANSPOSE_FUNCTION void fill_outside(Group group, shared_tile<T, Layout> til
 /// Barriers: group.sync() after this call and before the tile is read.
 template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
-                                      matrix_view<Element> in, size_type row0, size_type col0) {
+                                      matrix_view<Element> in, size_type row0, size_type col0,
+                                      detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_source<T, Element>(), "");
+  const detail::call_scope here(caller);
   using units = detail::element_units<T>;
   detail::for_each_unit<Layout::rows, Layout::cols>(
       group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {
@@ -146,7 +149,9 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
 template <class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
                                       matrix_view<Element> in, size_type row0, size_type col0,
-                                      const typename shared_tile<T, Layout>::element& fill) {
+                                      const typename shared_tile<T, Layout>::element& fill,
+                                      detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   load_tile(group, tile, in, row0, col0);
   detail::fill_outside(group, tile, in, row0, col0, fill);
 }
@@ -159,7 +164,9 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
 /// the tile is written again.
 template <class Group, class T, class Layout>
 TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_type row0,
-                                       size_type col0, shared_tile<T, Layout> tile) {
+                                       size_type col0, shared_tile<T, Layout> tile,
+                                       detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   using units = detail::element_units<T>;
   detail::for_each_unit<Layout::rows, Layout::cols>(
       group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {
@@ -175,8 +182,10 @@ TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_typ
 /// Conflict-free where `tt::is_conflict_free(Layout{})`.
 /// Barriers: as `store_tile`.
 template <class Group, class T, class Layout>
-TILETRANSPOSE_FUNCTION void store_tile_transposed(Group group, matrix_view<T> out, size_type row0,
-                                                  size_type col0, shared_tile<T, Layout> tile) {
+TILETRANSPOSE_FUNCTION void store_tile_transposed(
+    Group group, matrix_view<T> out, size_type row0, size_type col0, shared_tile<T, Layout> tile,
+    detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   using units = detail::element_units<T>;
   detail::for_each_unit<Layout::cols, Layout::rows>(
       group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {

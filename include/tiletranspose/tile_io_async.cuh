@@ -115,10 +115,11 @@ TILETRANSPOSE_FUNCTION void copy_tile_async(Group group, shared_tile<T, Layout> 
 /// \param row0,col0  the element of `in` that becomes tile(0, 0)
 /// Barriers: each thread async_commit() and async_wait<0>(), then group.sync(), before the tile is read.
 template <class Group, class T, class Layout, class Element>
-TILETRANSPOSE_FUNCTION void load_tile_async(Group group, shared_tile<T, Layout> tile,
-                                            matrix_view<Element> in, size_type row0,
-                                            size_type col0) {
+TILETRANSPOSE_FUNCTION void load_tile_async(
+    Group group, shared_tile<T, Layout> tile, matrix_view<Element> in, size_type row0,
+    size_type col0, detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_source<T, Element>(), "");
+  const detail::call_scope here(caller);
   [[maybe_unused]] constexpr int unit = detail::element_units<T>::bytes;
   [[maybe_unused]] constexpr int wide = detail::row_chunk<Layout>::bytes;
   if constexpr (!detail::copies_async) {
@@ -141,9 +142,11 @@ TILETRANSPOSE_FUNCTION void load_tile_async(Group group, shared_tile<T, Layout> 
 /// The value is stored, not copied: a copy that fills with zeros takes as long as a store and knows no other value.
 /// Otherwise as the form above.
 template <class Group, class T, class Layout, class Element>
-TILETRANSPOSE_FUNCTION void load_tile_async(Group group, shared_tile<T, Layout> tile,
-                                            matrix_view<Element> in, size_type row0, size_type col0,
-                                            const typename shared_tile<T, Layout>::element& fill) {
+TILETRANSPOSE_FUNCTION void load_tile_async(
+    Group group, shared_tile<T, Layout> tile, matrix_view<Element> in, size_type row0,
+    size_type col0, const typename shared_tile<T, Layout>::element& fill,
+    detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   load_tile_async(group, tile, in, row0, col0);
   detail::fill_outside(group, tile, in, row0, col0, fill);
 }

@@ -84,13 +84,14 @@ TILETRANSPOSE_FUNCTION unsigned load_tile_box(Group group, shared_tile<T, Layout
 /// Barriers: each thread that wrote to the tile bulk_fence(), then group.sync(), before this call; each thread
 /// bulk_wait(), then group.sync(), before the tile is written again; each thread bulk_wait() before it ends.
 template <class Group, class T, class Layout, class Tile, class Element>
-TILETRANSPOSE_FUNCTION void store_tile_bulk(Group group, const bulk_view<Tile, Element>& out,
-                                            size_type row0, size_type col0,
-                                            shared_tile<T, Layout> tile) {
+TILETRANSPOSE_FUNCTION void store_tile_bulk(
+    Group group, const bulk_view<Tile, Element>& out, size_type row0, size_type col0,
+    shared_tile<T, Layout> tile, detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::same_type<Tile, shared_tile<T, Layout>>,
                 "tt: a bulk_view moves tiles of the type that it names");
   static_assert(detail::same_type<Element, T>,
                 "tt: store_tile_bulk needs a view of elements without const: bulk_view<Tile, T>");
+  const detail::call_scope here(caller);
   using namespace detail;
   if constexpr (has_bulk_copies && has_box<Layout>::value) {
     if (is_box(tile, out, row0, col0)) {

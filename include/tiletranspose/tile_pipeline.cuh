@@ -84,7 +84,10 @@ class tile_pipeline {
 
   /// Precondition: nothing else uses `memory` while the pipeline does.
   template <class Group>
-  TILETRANSPOSE_FUNCTION tile_pipeline(Group group, storage& memory) : memory_(&memory) {
+  TILETRANSPOSE_FUNCTION tile_pipeline(Group group, storage& memory,
+                                       detail::access_site caller = detail::access_site::at())
+      : memory_(&memory) {
+    const detail::call_scope here(caller);
     if constexpr (by_bulk) {
       starts_copies_ = group.thread_rank() == 0;
       if (starts_copies_) {
@@ -100,7 +103,9 @@ class tile_pipeline {
   /// tile(i, j) == in(row0 + i, col0 + j) inside of the matrix; elsewhere the tile keeps what it held.
   template <class Group, class T, class Layout, class Element>
   TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile,
-                                   matrix_view<Element> in, size_type row0, size_type col0) {
+                                   matrix_view<Element> in, size_type row0, size_type col0,
+                                   detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
     if constexpr (Engine == copy_engine::threads) {
       load_tile(group, tile, in, row0, col0);
     } else {
@@ -114,7 +119,9 @@ class tile_pipeline {
   template <class Group, class T, class Layout, class Tile, class Element>
   TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile,
                                    const bulk_view<Tile, Element>& in, size_type row0,
-                                   size_type col0) {
+                                   size_type col0,
+                                   detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
     static_assert(detail::same_type<Tile, shared_tile<T, Layout>>,
                   "tt: a bulk_view moves tiles of the type that it names");
     if constexpr (by_bulk) {
@@ -128,7 +135,9 @@ class tile_pipeline {
   template <class Group, class T, class Layout, class Source>
   TILETRANSPOSE_FUNCTION void load(Group group, shared_tile<T, Layout> tile, const Source& in,
                                    size_type row0, size_type col0,
-                                   const typename shared_tile<T, Layout>::element& fill) {
+                                   const typename shared_tile<T, Layout>::element& fill,
+                                   detail::access_site caller = detail::access_site::at()) {
+    const detail::call_scope here(caller);
     load(group, tile, in, row0, col0);
     detail::fill_outside(group, tile, detail::matrix_of(in), row0, col0, fill);
   }

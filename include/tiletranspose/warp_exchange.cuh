@@ -158,8 +158,10 @@ class warp_exchange {
   /// Item i of lane l is element l * N + i before and i * 32 + l after.
   /// \param group  a whole warp: `static_warp`, `static_lanes<32>` or a cooperative-groups tile of 32
   template <class Group>
-  TILETRANSPOSE_FUNCTION void blocked_to_striped(Group group, T (&items)[N]) const {
+  TILETRANSPOSE_FUNCTION void blocked_to_striped(
+      Group group, T (&items)[N], detail::access_site caller = detail::access_site::at()) const {
     static_assert(detail::known_lanes<Group>::value == 32, "tt: a warp_exchange takes whole warps");
+    const detail::call_scope here(caller);
     if constexpr (uses_shared) {
       route::to_striped(group, memory_.bytes, items);
     } else {
@@ -169,8 +171,10 @@ class warp_exchange {
 
   /// The inverse.
   template <class Group>
-  TILETRANSPOSE_FUNCTION void striped_to_blocked(Group group, T (&items)[N]) const {
+  TILETRANSPOSE_FUNCTION void striped_to_blocked(
+      Group group, T (&items)[N], detail::access_site caller = detail::access_site::at()) const {
     static_assert(detail::known_lanes<Group>::value == 32, "tt: a warp_exchange takes whole warps");
+    const detail::call_scope here(caller);
     if constexpr (uses_shared) {
       route::to_blocked(group, memory_.bytes, items);
     } else {

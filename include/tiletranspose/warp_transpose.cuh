@@ -121,7 +121,10 @@ struct static_lanes {
 
   static constexpr int static_size = Lanes;
 
-  TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return detail::lane_index() % Lanes; }
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank(
+      detail::access_site site = detail::access_site::at()) {
+    return static_warp::thread_rank(site) % Lanes;
+  }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Lanes; }
   /// Waits for the whole warp.
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
@@ -300,7 +303,9 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
 /// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/core/exchange.cuh).
 template <class Group, class T, int N>
-TILETRANSPOSE_FUNCTION void warp_blocked_to_striped(Group group, T (&items)[N]) {
+TILETRANSPOSE_FUNCTION void warp_blocked_to_striped(
+    Group group, T (&items)[N], detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   detail::exchange_items<true>(group, items);
 }
 
@@ -312,7 +317,9 @@ TILETRANSPOSE_FUNCTION void warp_blocked_to_striped(Group group, T (&items)[N]) 
 /// A warp that reads 32 structures of N words coalesced, word i * 32 + l into item i of lane l, so gives each
 /// lane its own structure.
 template <class Group, class T, int N>
-TILETRANSPOSE_FUNCTION void warp_striped_to_blocked(Group group, T (&items)[N]) {
+TILETRANSPOSE_FUNCTION void warp_striped_to_blocked(
+    Group group, T (&items)[N], detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   detail::exchange_items<false>(group, items);
 }
 
@@ -324,7 +331,9 @@ TILETRANSPOSE_FUNCTION void warp_striped_to_blocked(Group group, T (&items)[N]) 
 /// With N == L: item i of lane l after == item l of lane i before. The same move as
 /// `warp_striped_to_blocked`, which see for parameters and cost.
 template <class Group, class T, int N>
-TILETRANSPOSE_FUNCTION void warp_transpose(Group group, T (&items)[N]) {
+TILETRANSPOSE_FUNCTION void warp_transpose(Group group, T (&items)[N],
+                                           detail::access_site caller = detail::access_site::at()) {
+  const detail::call_scope here(caller);
   detail::exchange_items<false>(group, items);
 }
 
@@ -335,12 +344,14 @@ TILETRANSPOSE_FUNCTION void warp_transpose(Group group, T (&items)[N]) {
 /// Precondition: N is 2, 4, 8, 16 or 32; all 32 lanes of the warp call.
 /// Shared memory: none. Barriers: none.
 template <class T, int N>
-TILETRANSPOSE_FUNCTION void warp_transpose(T (&items)[N]) {
+TILETRANSPOSE_FUNCTION void warp_transpose(T (&items)[N],
+                                           detail::access_site caller = detail::access_site::at()) {
   constexpr bool square = N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
   static_assert(
       square,
       "tt: warp_transpose(items) turns squares of 2, 4, 8, 16 or 32 items a lane; name the "
       "group for other shapes: warp_transpose(tt::static_warp{}, items)");
+  const detail::call_scope here(caller);
   if constexpr (square) { detail::exchange_items<false>(static_lanes<N>{}, items); }
 }
 

@@ -162,9 +162,10 @@ cudaError_t launch(void (*kernel)(Parameters...), dim3 grid, dim3 block, void** 
   if (device.faults == 0) { device.last = report; }
   for (const tt::access_report& access : report.accesses) {
     if (access.is_shared()) {
-      const auto key =
-          access.site + (access.is_store() ? " store " : " load ") + std::to_string(access.bytes);
-      device.shared.emplace(key, tt::access_report{access.site, access.kind, access.bytes})
+      const auto key = tt::detail::places_of(access) + (access.is_store() ? " store " : " load ") +
+                       std::to_string(access.bytes);
+      device.shared
+          .emplace(key, tt::access_report{access.site, access.inside, access.kind, access.bytes})
           .first->second += access;
     }
   }

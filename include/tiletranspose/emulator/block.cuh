@@ -43,6 +43,9 @@ struct emulated_dim {
 
 namespace detail {
 
+/// Thrown to end a thread that can do nothing right.
+struct thread_end {};
+
 enum class thread_state { ready, at_block, at_warp, finished };
 
 class emulated_block_run;
@@ -57,6 +60,16 @@ class emulated_thread final : public machine {
   bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
               access_site site) override;
   void check_tile(int row, int col, int rows, int cols, access_site site) override;
+  void check_matrix(unsigned long long row, unsigned long long col, unsigned long long rows,
+                    unsigned long long cols, access_site site) override;
+  void check_group(unsigned threads, bool of_warp, access_site site) override;
+  void check_size(unsigned size, unsigned wanted, access_site site) override;
+  void enter_call(access_site caller) override {
+    if (calls_++ == 0) { caller_ = caller; }
+  }
+  void leave_call() override {
+    if (--calls_ == 0) { caller_ = {"", 0}; }
+  }
   void enter_step(unsigned long long number) override {
     steps_.push_back(step_);
     step_ = mix_bits(step_ + 0x632be59bd9b4e019u + number);
@@ -80,7 +93,9 @@ class emulated_thread final : public machine {
   emulated_block_run& run_;
   unsigned rank_;
   thread_state state_ = thread_state::ready;
-  access_site waits_at_{"", 0};
+  unsigned calls_ = 0;  ///< public functions of the library that the thread is in
+  access_site caller_{"", 0};
+  call_place waits_at_{{"", 0}, {"", 0}};
   access_log log_;
   std::uint64_t step_ = 0;
   std::vector<std::uint64_t> steps_;
@@ -129,6 +144,8 @@ class emulated_block_run {
     for (emulated_thread& thread : threads_) {
       thread.state_ = thread_state::ready;
       thread.step_ = 0;
+      thread.calls_ = 0;
+      thread.caller_ = {"", 0};
       thread.steps_.clear();
     }
   }
@@ -144,6 +161,7 @@ class emulated_block_run {
     running = &threads_[rank];
     try {
       body_(threads_[rank]);
+    } catch (const thread_end&) {
     } catch (...) {
       const std::lock_guard<std::mutex> lock(fault_mutex_);
       if (!thrown_) { thrown_ = std::current_exception(); }
@@ -157,7 +175,7 @@ class emulated_block_run {
 
   void set_state(unsigned rank, thread_state state, access_site site) {
     threads_[rank].state_ = state;
-    threads_[rank].waits_at_ = site;
+    threads_[rank].waits_at_ = {site, threads_[rank].caller_};
   }
 
   /// Called when no thread is ready: lets those go on that have met. False when all are finished.
@@ -187,10 +205,12 @@ class emulated_block_run {
            (foreign_shared_ && foreign_shared_(address, bytes));
   }
 
-  void add_fault(fault_kind kind, unsigned rank, access_site site, const std::string& what) {
+  /// "thread 3 of block 0" + verb + its place + rest.
+  void add_fault(fault_kind kind, unsigned rank, access_site site, const std::string& verb,
+                 const std::string& rest) {
     const std::lock_guard<std::mutex> lock(fault_mutex_);
-    const fault_place place = records_.place(site, rank);
-    records_.add_fault(kind, place, {}, recorder::describe(place) + what);
+    const fault_place place = records_.place({site, threads_[rank].caller_}, rank);
+    records_.add_fault(kind, place, {}, recorder::describe(place) + verb + places_of(place) + rest);
   }
 
   const memory_map& memory() const { return memory_; }
@@ -229,7 +249,7 @@ class emulated_block_run {
     for (unsigned lane = 0; lane < lanes; ++lane) {
       emulated_thread& thread = threads_[first + lane];
       if (thread.state_ != thread_state::at_warp) { continue; }
-      thread.log_.push_back({0, "", 0, 0, 0, access_kind::load_shared});
+      thread.log_.push_back({0, {{"", 0}, {"", 0}}, 0, 0, access_kind::load_shared});
       ++thread.warp_epoch_;
       thread.state_ = thread_state::ready;
     }
@@ -276,9 +296,7 @@ class emulated_block_run {
   }
 
   static bool same_site(const emulated_thread& a, const emulated_thread& b) {
-    return a.waits_at_.line == b.waits_at_.line &&
-           (a.waits_at_.file == b.waits_at_.file ||
-            std::strcmp(a.waits_at_.file, b.waits_at_.file) == 0);
+    return same_place(a.waits_at_, b.waits_at_);
   }
 
   void report_missed(const emulated_thread& waits, const emulated_thread& other,
@@ -286,14 +304,15 @@ class emulated_block_run {
     const std::lock_guard<std::mutex> lock(fault_mutex_);
     const fault_place first = records_.place(waits.waits_at_, waits.rank_);
     fault_place second = records_.place(other.waits_at_, other.rank_);
-    std::string where = " waits at " + second.site;
+    std::string where = " waits at " + places_of(second);
     if (other.state_ == thread_state::finished) {
       second.site = "its end";
+      second.inside.clear();
       where = " has ended";
     }
     records_.add_fault(fault_kind::missed_barrier, first, second,
-                       recorder::describe(first) + " waits at " + first.site + " for " + of_whom +
-                           ", but " + recorder::describe(second) + where);
+                       recorder::describe(first) + " waits at " + places_of(first) + " for " +
+                           of_whom + ", but " + recorder::describe(second) + where);
   }
 
   emulated_dim grid_;
@@ -318,38 +337,74 @@ inline bool emulated_thread::access(access_kind kind, const void* address, unsig
   const bool writes = kind == access_kind::store_shared || kind == access_kind::store_global;
   const char* const verb = writes ? " stores " : " loads ";
   if (at % unit != 0) {
-    run_.add_fault(fault_kind::misaligned, rank_, site,
-                   verb + std::to_string(unit) + " bytes at " + name_of(site) +
-                       ", whose address is no multiple of them");
+    run_.add_fault(fault_kind::misaligned, rank_, site, verb + std::to_string(unit) + " bytes at ",
+                   ", whose address is no multiple of them");
   }
   if (shared && !run_.inside_shared(address, bytes)) {
     run_.add_fault(fault_kind::outside_shared, rank_, site,
-                   verb + std::to_string(bytes) + " bytes at " + name_of(site) +
-                       " outside of the block's " + std::to_string(run_.shared_bytes()) +
+                   verb + std::to_string(bytes) + " bytes at ",
+                   " outside of the block's " + std::to_string(run_.shared_bytes()) +
                        " bytes of shared memory");
     return false;
   }
   if (!shared && !run_.memory().holds(address, bytes, writes)) {
-    run_.add_fault(fault_kind::outside_global, rank_, site,
-                   verb + std::to_string(bytes) + " bytes at " + name_of(site) +
-                       (run_.memory().holds(address, bytes, false)
-                            ? " to constant memory"
-                            : " outside of every known buffer and matrix"));
+    run_.add_fault(
+        fault_kind::outside_global, rank_, site, verb + std::to_string(bytes) + " bytes at ",
+        run_.memory().holds(address, bytes, false) ? " to constant memory"
+                                                   : " outside of every known buffer and matrix");
     return false;
   }
   for (unsigned part = 0; part < bytes; part += unit) {
-    log_.push_back({at + part, site.file, site.line, static_cast<std::uint32_t>(step_),
-                    static_cast<std::uint8_t>(unit), kind});
+    log_.push_back({at + part,
+                    {site, caller_},
+                    static_cast<std::uint32_t>(step_),
+                    static_cast<std::uint8_t>(unit),
+                    kind});
   }
   return true;
 }
 
 inline void emulated_thread::check_tile(int row, int col, int rows, int cols, access_site site) {
   if (row >= 0 && row < rows && col >= 0 && col < cols) { return; }
-  run_.add_fault(fault_kind::outside_tile, rank_, site,
-                 " asks at " + name_of(site) + " for element (" + std::to_string(row) + ", " +
-                     std::to_string(col) + ") of a tile of " + std::to_string(rows) + " x " +
-                     std::to_string(cols));
+  run_.add_fault(fault_kind::outside_tile, rank_, site, " asks at ",
+                 " for element (" + std::to_string(row) + ", " + std::to_string(col) +
+                     ") of a tile of " + std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+inline void emulated_thread::check_matrix(unsigned long long row, unsigned long long col,
+                                          unsigned long long rows, unsigned long long cols,
+                                          access_site site) {
+  if (row < rows && col < cols) { return; }
+  run_.add_fault(fault_kind::outside_matrix, rank_, site, " asks at ",
+                 " for element (" + std::to_string(row) + ", " + std::to_string(col) +
+                     ") of a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+inline void emulated_thread::check_group(unsigned threads, bool of_warp, access_site site) {
+  if (of_warp) {
+    const unsigned first = rank_ / warp_lanes * warp_lanes;
+    if (first + threads <= run_.thread_count()) { return; }
+    run_.add_fault(fault_kind::group_size, rank_, site, " takes part at ",
+                   " in a whole warp, of which the launch's block of " +
+                       std::to_string(run_.thread_count()) + " threads has " +
+                       std::to_string(run_.thread_count() - first));
+    return;
+  }
+  const emulated_dim dim = run_.block_dim();
+  if (dim.x == threads && dim.y == 1 && dim.z == 1) { return; }
+  run_.add_fault(fault_kind::group_size, rank_, site, " takes part at ",
+                 " in a static_block<" + std::to_string(threads) +
+                     ">, but the launch's blocks have " + std::to_string(dim.x) + " x " +
+                     std::to_string(dim.y) + " x " + std::to_string(dim.z) + " threads");
+  // Everything that follows would be wrong by this alone.
+  throw thread_end();
+}
+
+inline void emulated_thread::check_size(unsigned size, unsigned wanted, access_site site) {
+  if (size == wanted) { return; }
+  run_.add_fault(fault_kind::group_size, rank_, site, " calls at ",
+                 " with a group of " + std::to_string(size) + " threads what takes groups of " +
+                     std::to_string(wanted));
 }
 
 inline unsigned emulated_thread::block_threads() const { return run_.thread_count(); }

@@ -3,24 +3,15 @@
 
 /// \file
 /// Turns what each thread did alone into what its warp did together, prices it and checks it.
-///
-/// A GPU issues an access once for all lanes that are at it. On the CPU every lane runs by itself and
-/// leaves a log. Two accesses of different lanes belong to one request where these agree:
-///
-///     the place in the source, the kind and the width
-///     the steps of the loops that the lane was in, as `tt::loop_step` names them
-///     how often the lane has met its warp or its block
-///     how many accesses alike in all of the above the lane has made before
-///
-/// The last of them, counting, is what makes loops without named steps right as long as a lane that leaves
-/// out one access of a loop leaves out all later ones too. Whatever rule is taken, the bytes moved, the
-/// faults and the results do not depend on it. Plain C++17, host only.
+/// Plain C++17, host only.
 
 #pragma once
 
 #include <tiletranspose/detail/core/shuffle.cuh>
+#include <tiletranspose/emulator/log.cuh>
 #include <tiletranspose/emulator/pricing.cuh>
 #include <tiletranspose/emulator/report.cuh>
+#include <tiletranspose/emulator/requests.cuh>
 #include <tiletranspose/emulator/shadow.cuh>
 
 #include <cstddef>
@@ -33,109 +24,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// One access of one thread; `bytes` == 0 stands for a meeting of the warp.
-struct access_record {
-  std::uintptr_t address;
-  const char* file;
-  int line;
-  std::uint32_t steps;  ///< a hash of the loop steps that the thread was in
-  std::uint8_t bytes;
-  access_kind kind;
-};
-
-using access_log = std::vector<access_record>;
-
-inline std::uint64_t mix_bits(std::uint64_t value) {
-  value ^= value >> 31;
-  value *= 0x9e3779b97f4a7c15u;
-  value ^= value >> 29;
-  return value;
-}
-
-/// The requests of one warp between two barriers, put together lane by lane.
-class request_table {
- public:
-  void clear() {
-    requests_.clear();
-    entries_.clear();
-    if (slots_.empty()) { slots_.resize(256); }
-    for (std::uint32_t& slot : slots_) { slot = 0; }
-  }
-
-  void add(const access_record& record, std::uint32_t meeting, int lane, std::uint32_t site) {
-    entry& at = find(record, meeting, site);
-    if (at.lane != lane) {
-      at.lane = lane;
-      at.next = at.first;
-    } else {
-      at.next = at.next == none ? none : requests_[at.next].following;
-    }
-    if (at.next == none) {
-      const auto made = static_cast<std::uint32_t>(requests_.size());
-      requests_.push_back({{}, site, none});
-      requests_.back().request.bytes = record.bytes;
-      if (at.last != none) {
-        requests_[at.last].following = made;
-      } else {
-        at.first = made;
-      }
-      at.last = at.next = made;
-    }
-    warp_request& request = requests_[at.next].request;
-    request.lanes |= std::uint32_t{1} << lane;
-    request.addresses[lane] = record.address;
-  }
-
-  /// Calls visit(request, site) for all of them.
-  template <class Visit>
-  void for_each(Visit visit) const {
-    for (const listed_request& listed : requests_) { visit(listed.request, listed.site); }
-  }
-
- private:
-  static constexpr std::uint32_t none = ~std::uint32_t{0};
-
-  struct listed_request {
-    warp_request request;
-    std::uint32_t site;
-    std::uint32_t following;  ///< the next of the same entry
-  };
-  struct entry {
-    std::uint64_t key;
-    int lane;  ///< the lane that is being added
-    std::uint32_t first, last, next;
-  };
-
-  entry& find(const access_record& record, std::uint32_t meeting, std::uint32_t site) {
-    const std::uint64_t key =
-        mix_bits(mix_bits(std::uint64_t{site} << 32 | record.steps) + meeting);
-    std::size_t slot = key % slots_.size();
-    while (slots_[slot] != 0 && entries_[slots_[slot] - 1].key != key) {
-      slot = (slot + 1) % slots_.size();
-    }
-    if (slots_[slot] == 0) {
-      entries_.push_back({key, -1, none, none, none});
-      slots_[slot] = static_cast<std::uint32_t>(entries_.size());
-      if (2 * entries_.size() > slots_.size()) { grow(); }
-      return entries_.back();
-    }
-    return entries_[slots_[slot] - 1];
-  }
-
-  void grow() {
-    slots_.assign(2 * slots_.size(), 0);
-    for (std::size_t i = 0; i < entries_.size(); ++i) {
-      std::size_t slot = entries_[i].key % slots_.size();
-      while (slots_[slot] != 0) { slot = (slot + 1) % slots_.size(); }
-      slots_[slot] = static_cast<std::uint32_t>(i + 1);
-    }
-  }
-
-  std::vector<listed_request> requests_;
-  std::vector<entry> entries_;
-  std::vector<std::uint32_t> slots_;  ///< index of an entry plus one, found by its key
-};
 
 /// Everything that a launch is asked and found to do.
 class recorder {
@@ -179,24 +67,25 @@ class recorder {
   /// Every thread of the block has met, or a part of it that cannot go on otherwise.
   void end_epoch() { ++epoch_; }
 
-  void add_barrier(access_site site, bool of_warp) {
-    const std::string name = name_of(site);
+  void add_barrier(const call_place& place, bool of_warp) {
+    const std::string site = user_site(place);
+    const std::string inside = library_site(place);
     for (barrier_report& barrier : barriers_) {
-      if (barrier.site == name && barrier.of_warp == of_warp) {
+      if (barrier.site == site && barrier.inside == inside && barrier.of_warp == of_warp) {
         ++barrier.passed;
         return;
       }
     }
-    barriers_.push_back({name, of_warp, 1});
+    barriers_.push_back({site, inside, of_warp, 1});
   }
 
-  fault_place place(access_site site, unsigned thread) const {
-    return {name_of(site), block_, thread};
+  fault_place place(const call_place& place, unsigned thread) const {
+    return {user_site(place), library_site(place), block_, thread};
   }
 
   void add_fault(fault_kind kind, const fault_place& first, const fault_place& second,
                  const std::string& what) {
-    auto& index = known_faults_[{kind, first.site, second.site}];
+    auto& index = known_faults_[{kind, places_of(first), places_of(second)}];
     if (index == 0) {
       faults_.push_back({kind, what, first, second, 0});
       index = faults_.size();
@@ -231,39 +120,51 @@ class recorder {
 
   std::uint32_t site_of(const access_record& record) {
     // Few places make most accesses: each finds itself where it was last.
+    const access_site site = record.place.site;
+    const access_site caller = record.place.caller;
     std::uint32_t& recent =
-        recent_sites_[mix_bits(reinterpret_cast<std::uintptr_t>(record.file) +
-                               static_cast<unsigned>(record.line * 64 + record.bytes * 4) +
+        recent_sites_[mix_bits(reinterpret_cast<std::uintptr_t>(site.file) +
+                               static_cast<unsigned>(site.line * 64 + caller.line * 4096 +
+                                                     record.bytes * 4) +
                                static_cast<unsigned>(record.kind)) %
                       recent_count];
     if (recent < sites_.size() && is_site(sites_[recent], record)) { return recent; }
-    const auto found = site_index_.find(
-        std::make_tuple(record.file, record.line, record.kind, static_cast<int>(record.bytes)));
+    const auto key = std::make_tuple(site.file, site.line, caller.file, caller.line, record.kind,
+                                     static_cast<int>(record.bytes));
+    const auto found = site_index_.find(key);
     if (found != site_index_.end()) { return recent = found->second; }
     // The same file may go by several pointers, one in every translation unit.
-    const access_site site{record.file, record.line};
-    const std::string name = name_of(site);
     std::uint32_t index = 0;
-    while (index < accesses_.size() &&
-           !(accesses_[index].site == name && accesses_[index].kind == record.kind &&
-             accesses_[index].bytes == record.bytes)) {
+    while (index < sites_.size() &&
+           !(same_place(sites_[index].place, record.place) && sites_[index].kind == record.kind &&
+             sites_[index].bytes == record.bytes)) {
       ++index;
     }
-    if (index == accesses_.size()) {
+    if (index == sites_.size()) {
       access_report access;
-      access.site = name;
+      access.site = user_site(record.place);
+      access.inside = library_site(record.place);
       access.kind = record.kind;
       access.bytes = record.bytes;
       accesses_.push_back(access);
       sites_.push_back(record);
     }
-    site_index_[std::make_tuple(record.file, record.line, record.kind,
-                                static_cast<int>(record.bytes))] = index;
+    site_index_[key] = index;
     return recent = index;
   }
   static bool is_site(const access_record& known, const access_record& record) {
-    return known.file == record.file && known.line == record.line && known.kind == record.kind &&
+    return known.place.site.file == record.place.site.file &&
+           known.place.site.line == record.place.site.line &&
+           known.place.caller.file == record.place.caller.file &&
+           known.place.caller.line == record.place.caller.line && known.kind == record.kind &&
            known.bytes == record.bytes;
+  }
+
+  static std::string user_site(const call_place& place) {
+    return name_of(place.is_library() ? place.caller : place.site);
+  }
+  static std::string library_site(const call_place& place) {
+    return place.is_library() ? name_of(place.site) : std::string();
   }
 
   void check(const access_record& record, const moment& now) {
@@ -291,13 +192,14 @@ class recorder {
     if (unwritten) {
       const fault_place place = place_of(now);
       add_fault(fault_kind::unwritten, place, {},
-                describe(place) + " loads at " + place.site +
+                describe(place) + " loads at " + places_of(place) +
                     " shared memory that no thread of its block has written");
     }
   }
 
   fault_place place_of(const moment& then) const {
-    return {accesses_[then.site].site, then.block, then.thread};
+    const access_report& access = accesses_[then.site];
+    return {access.site, access.inside, then.block, then.thread};
   }
 
   void report_race(const moment& then, const moment& now) {
@@ -307,8 +209,8 @@ class recorder {
       return accesses_[at.site].is_store() ? " stores at " : " loads at ";
     };
     add_fault(fault_kind::race, first, second,
-              describe(first) + verb(then) + first.site + " and " + describe(second) + verb(now) +
-                  second.site +
+              describe(first) + verb(then) + places_of(first) + " and " + describe(second) +
+                  verb(now) + places_of(second) +
                   (accesses_[now.site].is_shared() ? " to the same shared memory"
                                                    : " to the same global memory") +
                   " without a barrier between");
@@ -328,7 +230,8 @@ class recorder {
   std::vector<access_record> sites_;  ///< one record of each of them
   static constexpr std::size_t recent_count = 256;
   std::uint32_t recent_sites_[recent_count] = {};
-  std::map<std::tuple<const char*, int, access_kind, int>, std::uint32_t> site_index_;
+  std::map<std::tuple<const char*, int, const char*, int, access_kind, int>, std::uint32_t>
+      site_index_;
   std::vector<barrier_report> barriers_;
   std::vector<emulation_fault> faults_;
   std::map<std::tuple<fault_kind, std::string, std::string>, std::size_t> known_faults_;

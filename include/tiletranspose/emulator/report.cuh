@@ -18,7 +18,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 
 /// What the warps of a launch asked of memory at one place in the source with one width.
 struct access_report {
-  std::string site;  ///< file:line
+  std::string site;  ///< file:line, of the outermost call of the library's where it made the access
+  std::string inside;  ///< then the library's own line, else empty
   detail::access_kind kind = detail::access_kind::load_global;
   int bytes = 0;  ///< of one lane's access
 
@@ -67,6 +68,7 @@ struct access_report {
 /// A place where threads meet.
 struct barrier_report {
   std::string site;
+  std::string inside;        ///< as an access' places
   bool of_warp = false;      ///< the warp's threads, else the block's
   std::uint64_t passed = 0;  ///< once per meeting
 };
@@ -78,12 +80,15 @@ enum class fault_kind {
   misaligned,      ///< an address that is no multiple of the access
   unwritten,       ///< a load of shared memory of which no thread of the block has written a byte
   race,            ///< two threads, one of them storing, without a barrier between
-  missed_barrier   ///< a barrier that not all threads reach
+  missed_barrier,  ///< a barrier that not all threads reach
+  outside_matrix,  ///< an element that its matrix does not have
+  group_size       ///< a group whose threads the launch does not have
 };
 
 /// A thread and where it was.
 struct fault_place {
   std::string site;
+  std::string inside;  ///< as an access' places
   std::uint64_t block = 0;
   unsigned thread = 0;
 };
@@ -127,8 +132,12 @@ inline const char* name_of(fault_kind kind) {
       return "unwritten";
     case fault_kind::race:
       return "race";
-    default:
+    case fault_kind::missed_barrier:
       return "missed_barrier";
+    case fault_kind::outside_matrix:
+      return "outside_matrix";
+    default:
+      return "group_size";
   }
 }
 
@@ -138,6 +147,12 @@ inline std::string name_of(access_site site) {
   const std::size_t slash = file.find_last_of("/\\");
   return (slash == std::string::npos ? file : file.substr(slash + 1)) + ":" +
          std::to_string(site.line);
+}
+
+/// A place of the caller's, and the library's behind it where there is one: file:line (file:line).
+template <class Place>
+std::string places_of(const Place& place) {
+  return place.inside.empty() ? place.site : place.site + " (" + place.inside + ")";
 }
 
 template <class... Values>
@@ -200,14 +215,15 @@ struct emulation_report {
     using detail::formatted;
     std::size_t width = 4;
     for (const access_report& access : accesses) {
-      width = access.site.size() > width ? access.site.size() : width;
+      const std::size_t length = detail::places_of(access).size();
+      width = length > width ? length : width;
     }
     const int column = static_cast<int>(width);
     std::string text =
         formatted("%-*s  %-12s %5s %10s  %5s %7s  %15s %6s  %12s\n", column, "site", "access",
                   "bytes", "requests", "ways", "mean", "sectors/request", "least", "moved");
     for (const access_report& access : accesses) {
-      text += formatted("%-*s  %-12s %5d %10llu  ", column, access.site.c_str(),
+      text += formatted("%-*s  %-12s %5d %10llu  ", column, detail::places_of(access).c_str(),
                         detail::name_of(access.kind), access.bytes, number(access.requests));
       text += access.is_shared()
                   ? formatted("%5d %7.2f  %15s %6s", access.worst_ways, access.mean_ways(), "", "")
@@ -216,7 +232,7 @@ struct emulation_report {
       text += formatted("  %12llu\n", number(access.total_bytes));
     }
     for (const barrier_report& barrier : barriers) {
-      text += formatted("%-*s  %s %llu times\n", column, barrier.site.c_str(),
+      text += formatted("%-*s  %s %llu times\n", column, detail::places_of(barrier).c_str(),
                         barrier.of_warp ? "barrier of a warp, passed" : "barrier, passed",
                         number(barrier.passed));
     }
@@ -237,9 +253,10 @@ struct emulation_report {
     text += " \"accesses\": [";
     const char* between = "\n";
     for (const access_report& access : accesses) {
-      text += between + formatted("  {\"site\": %s, \"access\": \"%s\", \"bytes\": %d, ",
-                                  quoted(access.site).c_str(), detail::name_of(access.kind),
-                                  access.bytes);
+      text += between +
+              formatted("  {\"site\": %s, \"inside\": %s, \"access\": \"%s\", \"bytes\": %d, ",
+                        quoted(access.site).c_str(), quoted(access.inside).c_str(),
+                        detail::name_of(access.kind), access.bytes);
       text += formatted("\"requests\": %llu, \"moved\": %llu, ", number(access.requests),
                         number(access.total_bytes));
       text += access.is_shared() ? formatted(
@@ -254,9 +271,10 @@ struct emulation_report {
     text += "],\n \"barriers\": [";
     between = "\n";
     for (const barrier_report& barrier : barriers) {
-      text += between + formatted("  {\"site\": %s, \"of\": \"%s\", \"passed\": %llu}",
-                                  quoted(barrier.site).c_str(), barrier.of_warp ? "warp" : "block",
-                                  number(barrier.passed));
+      text +=
+          between + formatted("  {\"site\": %s, \"inside\": %s, \"of\": \"%s\", \"passed\": %llu}",
+                              quoted(barrier.site).c_str(), quoted(barrier.inside).c_str(),
+                              barrier.of_warp ? "warp" : "block", number(barrier.passed));
       between = ",\n";
     }
     text += "],\n \"faults\": [";
@@ -264,6 +282,8 @@ struct emulation_report {
     for (const emulation_fault& fault : faults) {
       text += between + ("  {\"kind\": " + quoted(detail::name_of(fault.kind)));
       text += ", \"what\": " + quoted(fault.what);
+      text += ", \"first\": " + json(fault.first);
+      if (!fault.second.site.empty()) { text += ", \"second\": " + json(fault.second); }
       text += formatted(", \"count\": %llu}", number(fault.count));
       between = ",\n";
     }
@@ -272,6 +292,12 @@ struct emulation_report {
 
  private:
   static unsigned long long number(std::uint64_t value) { return value; }
+  static std::string json(const fault_place& place) {
+    return detail::formatted("{\"site\": %s, \"inside\": %s, \"block\": %llu, \"thread\": %u}",
+                             detail::quoted(place.site).c_str(),
+                             detail::quoted(place.inside).c_str(), number(place.block),
+                             place.thread);
+  }
 };
 
 TILETRANSPOSE_NAMESPACE_END

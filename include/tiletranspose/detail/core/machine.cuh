@@ -41,8 +41,18 @@ class machine {
   /// not be made.
   virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
                       access_site site) = 0;
-  /// Before the place of element (row, col) of a tile is worked out.
+  /// Before the place of element (row, col) of a tile, or of a matrix, is worked out.
   virtual void check_tile(int row, int col, int rows, int cols, access_site site) = 0;
+  virtual void check_matrix(unsigned long long row, unsigned long long col, unsigned long long rows,
+                            unsigned long long cols, access_site site) = 0;
+  /// The thread takes part in a group of `threads` threads, the whole block or its warp.
+  virtual void check_group(unsigned threads, bool of_warp, access_site site) = 0;
+  /// A function that takes groups of `wanted` threads alone has been handed one of `size`.
+  virtual void check_size(unsigned size, unsigned wanted, access_site site) = 0;
+  /// The thread enters or leaves a public function of the library that was called at `caller`. Only the outermost
+  /// counts.
+  virtual void enter_call(access_site caller) = 0;
+  virtual void leave_call() = 0;
   /// The thread enters or leaves step `number` of a loop.
   virtual void enter_step(unsigned long long number) = 0;
   virtual void leave_step() = 0;
@@ -71,6 +81,47 @@ TILETRANSPOSE_FUNCTION void check_tile(int row, int col, int rows, int cols, acc
 #endif
   (void)row, (void)col, (void)rows, (void)cols, (void)site;
 }
+
+TILETRANSPOSE_FUNCTION void check_matrix(size_type row, size_type col, size_type rows,
+                                         size_type cols, access_site site) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->check_matrix(row, col, rows, cols, site); }
+#endif
+  (void)row, (void)col, (void)rows, (void)cols, (void)site;
+}
+
+TILETRANSPOSE_FUNCTION void check_group(unsigned threads, bool of_warp, access_site site) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->check_group(threads, of_warp, site); }
+#endif
+  (void)threads, (void)of_warp, (void)site;
+}
+
+TILETRANSPOSE_FUNCTION void check_size(unsigned size, unsigned wanted,
+                                       access_site site = access_site::at()) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->check_size(size, wanted, site); }
+#endif
+  (void)size, (void)wanted, (void)site;
+}
+
+/// At the top of a public function that was called at `caller`: what goes wrong inside of it is put down to that
+/// place. On the device this is nothing.
+class call_scope {
+ public:
+#if TILETRANSPOSE_ON_DEVICE
+  TILETRANSPOSE_FUNCTION explicit call_scope(access_site) {}
+#else
+  explicit call_scope(access_site caller) {
+    if (running != nullptr) { running->enter_call(caller); }
+  }
+  ~call_scope() {
+    if (running != nullptr) { running->leave_call(); }
+  }
+  call_scope(const call_scope&) = delete;
+  call_scope& operator=(const call_scope&) = delete;
+#endif
+};
 
 }  // namespace detail
 
