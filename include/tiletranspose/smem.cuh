@@ -31,7 +31,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/shared_array.cuh>
 
 #if !defined(__CUDACC_RTC__)
 #include <cassert>  // NVRTC has the macro built in
@@ -41,9 +41,6 @@
 #endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN
-
-/// The Length of a `smem_array` whose length its constructor is told.
-inline constexpr size_type run_time_length = ~size_type{0};
 
 /// What can be counted on for the start of dynamic shared memory, in bytes.
 inline constexpr size_type dynamic_smem_alignment = 16;
@@ -79,23 +76,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_smem_alignment() {
   return true;
 }
 
-template <size_type Length>
-class smem_length {
- public:
-  TILETRANSPOSE_HOST_DEVICE constexpr size_type length() const { return Length; }
-};
-
-template <>
-class smem_length<run_time_length> {
- public:
-  TILETRANSPOSE_HOST_DEVICE constexpr explicit smem_length(size_type length) : length_(length) {}
-  TILETRANSPOSE_HOST_DEVICE constexpr size_type length() const { return length_; }
-
- private:
-  size_type length_;
-};
-
 }  // namespace detail
+
+template <class T, size_type Length, size_type Alignment>
+class checked_smem_array;
 
 /// A part of shared memory: an array of T, handed out as T*. Its elements are memory, not objects: nothing
 /// is constructed and nothing is zero.
@@ -103,6 +87,7 @@ class smem_length<run_time_length> {
 ///     tt::smem_array<float>(n)                    // n floats, known when the program runs
 ///     tt::smem_array<float, 256>()                // 256 floats, known to the compiler
 ///     tt::smem_array<float>(n).aligned<128>()     // n floats, the first at a multiple of 128 bytes
+///     tt::smem_array<float>(n).checked()          // handed out as tt::shared_array<float>, which the emulator watches
 ///
 /// \tparam T          any type: elements, cub's TempStorage, barriers, a union of what is never needed at once
 /// \tparam Length     elements, or run_time_length
@@ -126,10 +111,40 @@ class smem_array : public detail::smem_length<Length> {
     }
   }
 
+  /// The same array, handed out as a `shared_array`.
+  TILETRANSPOSE_HOST_DEVICE constexpr checked_smem_array<T, Length, Alignment> checked() const {
+    if constexpr (Length == run_time_length) {
+      return checked_smem_array<T, Length, Alignment>(this->length());
+    } else {
+      return checked_smem_array<T, Length, Alignment>();
+    }
+  }
+
   TILETRANSPOSE_HOST_DEVICE constexpr size_type bytes() const {
     return detail::smem_product(this->length(), sizeof(T));
   }
   TILETRANSPOSE_FUNCTION T* at(unsigned char* memory) const { return reinterpret_cast<T*>(memory); }
+};
+
+/// A part of shared memory: an array of T, handed out as a `shared_array`. What `smem_array::checked` returns.
+template <class T, size_type Length, size_type Alignment>
+class checked_smem_array : public smem_array<T, Length, Alignment> {
+ public:
+  using smem_array<T, Length, Alignment>::smem_array;
+
+  template <size_type Bytes>
+  TILETRANSPOSE_HOST_DEVICE constexpr checked_smem_array<T, Length, Bytes> aligned() const {
+    return smem_array<T, Length, Alignment>::template aligned<Bytes>().checked();
+  }
+
+  TILETRANSPOSE_FUNCTION shared_array<T, Length> at(unsigned char* memory) const {
+    auto* const data = reinterpret_cast<T*>(memory);
+    if constexpr (Length == run_time_length) {
+      return shared_array<T, Length>(data, this->length());
+    } else {
+      return shared_array<T, Length>(data);
+    }
+  }
 };
 
 /// A part of shared memory: `Length` barriers, handed out as Barrier*. Whoever uses them initialises them

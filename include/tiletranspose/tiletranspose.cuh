@@ -15,6 +15,7 @@
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/policy.cuh>
 #include <tiletranspose/reverse.cuh>
+#include <tiletranspose/shared_array.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/struct_io.cuh>
 #include <tiletranspose/symmetry.cuh>

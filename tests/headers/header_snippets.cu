@@ -166,6 +166,19 @@ cudaError_t more(float* out, const float* in, float* image, std::size_t nx, std:
 }
 }  // namespace in_reverse
 
+namespace in_shared_array {
+__global__ void kernel(float* out) {
+  const tt::static_block<256> block;
+  const float value = out[threadIdx.x];
+  __shared__ float memory[256];
+  const tt::shared_array<float, 256> sums(memory);
+  sums.set(threadIdx.x, value);
+  block.sync();
+  float other = sums.get(255 - threadIdx.x);
+  out[threadIdx.x] = other;
+}
+}  // namespace in_shared_array
+
 namespace in_smem {
 template <class Smem>
 __global__ void kernel(Smem smem) {

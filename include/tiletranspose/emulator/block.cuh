@@ -62,6 +62,7 @@ class emulated_thread final : public machine {
   void check_tile(int row, int col, int rows, int cols, access_site site) override;
   void check_matrix(unsigned long long row, unsigned long long col, unsigned long long rows,
                     unsigned long long cols, access_site site) override;
+  void check_array(unsigned long long index, unsigned long long length, access_site site) override;
   void check_group(unsigned threads, bool of_warp, access_site site) override;
   void check_size(unsigned size, unsigned wanted, access_site site) override;
   void enter_call(access_site caller) override {
@@ -378,6 +379,14 @@ inline void emulated_thread::check_matrix(unsigned long long row, unsigned long 
   run_.add_fault(fault_kind::outside_matrix, rank_, site, " asks at ",
                  " for element (" + std::to_string(row) + ", " + std::to_string(col) +
                      ") of a matrix of " + std::to_string(rows) + " x " + std::to_string(cols));
+}
+
+inline void emulated_thread::check_array(unsigned long long index, unsigned long long length,
+                                         access_site site) {
+  if (index < length) { return; }
+  run_.add_fault(fault_kind::outside_array, rank_, site, " asks at ",
+                 " for element " + std::to_string(static_cast<long long>(index)) +
+                     " of an array of " + std::to_string(length));
 }
 
 inline void emulated_thread::check_group(unsigned threads, bool of_warp, access_site site) {

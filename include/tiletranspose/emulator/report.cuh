@@ -82,6 +82,7 @@ enum class fault_kind {
   race,            ///< two threads, one of them storing, without a barrier between
   missed_barrier,  ///< a barrier that not all threads reach
   outside_matrix,  ///< an element that its matrix does not have
+  outside_array,   ///< an element that a shared_array does not have
   group_size       ///< a group whose threads the launch does not have
 };
 
@@ -136,6 +137,8 @@ inline const char* name_of(fault_kind kind) {
       return "missed_barrier";
     case fault_kind::outside_matrix:
       return "outside_matrix";
+    case fault_kind::outside_array:
+      return "outside_array";
     default:
       return "group_size";
   }

@@ -41,10 +41,12 @@ class machine {
   /// not be made.
   virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
                       access_site site) = 0;
-  /// Before the place of element (row, col) of a tile, or of a matrix, is worked out.
+  /// Before the place of element (row, col) of a tile or a matrix, or of one of an array, is worked out.
   virtual void check_tile(int row, int col, int rows, int cols, access_site site) = 0;
   virtual void check_matrix(unsigned long long row, unsigned long long col, unsigned long long rows,
                             unsigned long long cols, access_site site) = 0;
+  virtual void check_array(unsigned long long index, unsigned long long length,
+                           access_site site) = 0;
   /// The thread takes part in a group of `threads` threads, the whole block or its warp.
   virtual void check_group(unsigned threads, bool of_warp, access_site site) = 0;
   /// A function that takes groups of `wanted` threads alone has been handed one of `size`.
@@ -88,6 +90,13 @@ TILETRANSPOSE_FUNCTION void check_matrix(size_type row, size_type col, size_type
   if (running != nullptr) { running->check_matrix(row, col, rows, cols, site); }
 #endif
   (void)row, (void)col, (void)rows, (void)cols, (void)site;
+}
+
+TILETRANSPOSE_FUNCTION void check_array(size_type index, size_type length, access_site site) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->check_array(index, length, site); }
+#endif
+  (void)index, (void)length, (void)site;
 }
 
 TILETRANSPOSE_FUNCTION void check_group(unsigned threads, bool of_warp, access_site site) {
