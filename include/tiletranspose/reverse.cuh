@@ -25,6 +25,7 @@
 #endif
 
 #include <tiletranspose/detail/calls/reorient.cuh>
+#include <tiletranspose/detail/request/check_types.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -61,7 +62,7 @@ template <class T>
 template <class T, class Element>
 [[nodiscard]] cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                                    cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<T>(), "");
+  static_assert(detail::check_matrices<T, Element>(), "");
   return detail::reorient_bytes<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
                                                        stream);
 }
@@ -192,7 +193,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t reorient_inplace(matrix_view<T> data, symmetry s,
                                            cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<T>(), "");
+  static_assert(detail::check_inplace<T>(), "");
   return detail::reorient_bytes_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s,
                                                                stream);
 }
@@ -232,6 +233,57 @@ template <class T>
 [[nodiscard]] cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny,
                                              cudaStream_t stream = nullptr) {
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
+}
+
+// Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t reverse(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t flip_lr(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t flip_ud(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t rotate(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t anti_transpose(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t reorient_batched(Out*, In*, Rest...) {
+  static_assert(detail::check_batch_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t reorient_batched(Out*, size_type, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -38,6 +38,13 @@ inline constexpr bool same_type = false;
 template <class A>
 inline constexpr bool same_type<A, A> = true;
 
+template <class T>
+inline constexpr bool has_size = true;
+template <>
+inline constexpr bool has_size<void> = false;
+template <>
+inline constexpr bool has_size<const void> = false;
+
 }  // namespace detail
 
 /// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
@@ -72,14 +79,28 @@ namespace detail {
 /// What every function of the library asks of an element type.
 template <class T>
 TILETRANSPOSE_HOST_DEVICE constexpr bool check_element() {
-  static_assert(!is_qualified<T>,
+  static_assert(has_size<T>,
+                "tt: void has no size; cast the pointer to the type of the elements, or to one of "
+                "their size and alignment");
+  static_assert(!has_size<T> || !is_qualified<T>,
                 "tt: the element type must not be const or volatile; elements are moved by their "
                 "bytes, and written");
-  static_assert(__is_trivially_copyable(T),
-                "tt: the element type must be trivially copyable; the library moves its bytes");
-  static_assert(sizeof(T) <= max_element_bytes,
-                "tt: elements may have 1 to 64 bytes; move larger ones by their parts");
+  if constexpr (has_size<T>) {
+    static_assert(__is_trivially_copyable(T),
+                  "tt: the element type must be trivially copyable; the library moves its bytes");
+    static_assert(sizeof(T) <= max_element_bytes,
+                  "tt: elements may have 1 to 64 bytes; move larger ones by their parts");
+  }
   return true;
+}
+
+/// Whether it is one: what follows a broken rule is not instantiated, where that would say more.
+template <class T>
+TILETRANSPOSE_HOST_DEVICE constexpr bool is_element() {
+  if constexpr (has_size<T>) {
+    return !is_qualified<T> && __is_trivially_copyable(T) && sizeof(T) <= max_element_bytes;
+  }
+  return false;
 }
 
 /// What a tile of T asks of the matrix that it is filled from.

@@ -37,6 +37,7 @@
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/inplace/rectangle.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/detail/request/check_types.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/tile/fused_launch.cuh>
 
@@ -46,8 +47,11 @@ namespace detail {
 /// What the fused calls ask of their types.
 template <fusion Kind, class Out, class In, class Op>
 constexpr bool check_fused() {
-  static_assert(check_output<Out>(), "");
-  return check_element<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
+  if constexpr (!has_size<Out> || !has_size<In>) {
+    return check_element<void>();
+  } else {
+    return check_output<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
+  }
 }
 
 }  // namespace detail
@@ -85,7 +89,7 @@ template <class T>
 template <class T, class Element>
 [[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
                                     cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<T>(), "");
+  static_assert(detail::check_matrices<T, Element>(), "");
   return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::view_request(out, in), stream);
 }
 
@@ -120,6 +124,7 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
           int BankWidth = 4, class Element = const T>
 [[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
                                     cudaStream_t stream = nullptr) {
+  static_assert(detail::check_matrices<T, Element>(), "");
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
   return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::view_request(out, in), stream);
@@ -213,7 +218,7 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, element, Out>(
-      detail::fused_request(out, in), op, stream);
+      detail::view_request(out, in), op, stream);
 }
 
 /// Transposes into a matrix that already holds something, and combines both, in one pass: reads the input
@@ -250,7 +255,7 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::accumulate, element, Out>(
-      detail::fused_request(out, in), op, stream);
+      detail::view_request(out, in), op, stream);
 }
 
 /// Applies a function to every element and writes the result twice, as the input lies and transposed, from
@@ -283,7 +288,7 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::transform_twice<element, Out>(detail::fused_request(out, in),
+  return detail::transform_twice<element, Out>(detail::view_request(out, in),
                                                fits ? copy.data : nullptr, copy.stride, op, stream);
 }
 
@@ -298,7 +303,7 @@ template <class Out, class Element, class Op>
 ///     status = tt::transpose_inplace(tt::matrix_view<float>{data, side, side, pitch}, stream);
 template <class T>
 [[nodiscard]] cudaError_t transpose_inplace(matrix_view<T> data, cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<T>(), "");
+  static_assert(detail::check_inplace<T>(), "");
   const detail::transpose_request request = detail::inplace_request(data);
   const detail::verdict answer = detail::examine_inplace(request, symmetry::transpose);
   return answer == detail::verdict::go ? detail::transpose_square<sizeof(T), alignof(T)>(
@@ -361,9 +366,64 @@ template <class T>
 [[nodiscard]] cudaError_t transpose_inplace(void* temp, size_type& temp_bytes, T* data,
                                             size_type nx, size_type ny,
                                             cudaStream_t stream = nullptr) {
-  static_assert(detail::check_element<T>(), "");
+  static_assert(detail::check_inplace<T>(), "");
   return detail::transpose_with_scratch<sizeof(T), alignof(T)>(
       temp, temp_bytes, detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), stream);
+}
+
+// Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <
+    class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out, class In,
+    class... Rest,
+    typename std::enable_if<!detail::is_pair<Out, In> || !detail::same_type<T, Out>, int>::type = 0>
+[[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
+  static_assert(detail::check_written_matrices<T, Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out,
+          class In, class... Rest,
+          typename std::enable_if<!detail::same_type<T, Out>, int>::type = 0>
+[[nodiscard]] cudaError_t transpose(matrix_view<Out>, matrix_view<In>, Rest...) {
+  static_assert(detail::check_written_matrices<T, Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t transpose_batched(Out*, In*, Rest...) {
+  static_assert(detail::check_batch_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Out, class In, class... Rest,
+          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+[[nodiscard]] cudaError_t transpose_batched(Out*, size_type, In*, Rest...) {
+  static_assert(detail::check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Copy, class Out, class In, class... Rest,
+          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+[[nodiscard]] cudaError_t transform_transpose_dual(Copy*, Out*, In*, Rest...) {
+  static_assert(detail::check_outputs<Copy, Out>(), "");
+  return cudaErrorInvalidValue;
+}
+
+template <class Copy, class Out, class In, class... Rest,
+          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+[[nodiscard]] cudaError_t transform_transpose_dual(matrix_view<Copy>, matrix_view<Out>,
+                                                   matrix_view<In>, Rest...) {
+  static_assert(detail::check_outputs<Copy, Out>(), "");
+  return cudaErrorInvalidValue;
 }
 
 TILETRANSPOSE_NAMESPACE_END

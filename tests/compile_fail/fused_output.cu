@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: the output's elements must not be const
+// expect alone: tt: the output comes first, and its elements must not be const
 
 #include <tiletranspose/transpose.cuh>
 

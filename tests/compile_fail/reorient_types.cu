@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: input and output must have the same element type; transform_transpose converts
+// expect alone: tt: input and output must have the same element type; transform_transpose converts
 
 #include <tiletranspose/reverse.cuh>
 

@@ -6,10 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
-
-#include <type_traits>
-
 #include <tiletranspose/detail/request/request.cuh>
 #include <tiletranspose/tile.cuh>
 
@@ -20,8 +16,8 @@ namespace detail {
 template <class Out, class In>
 transpose_request typed_request(Out* out, const In* in) {
   transpose_request request{};
-  request.in = in;
-  request.out = out;
+  request.in = const_cast<const void*>(static_cast<const volatile void*>(in));
+  request.out = const_cast<void*>(static_cast<const volatile void*>(out));
   request.batch = 1;
   request.in_element = sizeof(In);
   request.out_element = sizeof(Out);
@@ -46,7 +42,7 @@ transpose_request dense_request(Out* out, const In* in, size_type nx, size_type 
 
 /// Pitched matrices; shapes that do not match are turned into a request that is refused.
 template <class Out, class In>
-transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
+transpose_request view_request(matrix_view<Out> out, matrix_view<In> in) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
   transpose_request request = typed_request(fits || empty ? out.data : nullptr, in.data);
@@ -55,21 +51,6 @@ transpose_request fused_request(matrix_view<Out> out, matrix_view<In> in) {
   request.in_stride = in.stride;
   request.out_stride = out.stride;
   return request;
-}
-
-template <class T>
-constexpr bool check_output() {
-  static_assert(!std::is_const<T>::value, "tt: the output's elements must not be const");
-  return true;
-}
-
-template <class T, class Element>
-transpose_request view_request(matrix_view<T> out, matrix_view<Element> in) {
-  static_assert(check_output<T>(), "");
-  static_assert(
-      std::is_same<typename remove_const<Element>::type, typename remove_const<T>::type>::value,
-      "tt: input and output must have the same element type; transform_transpose converts");
-  return fused_request(out, in);
 }
 
 /// Matrices behind device arrays of pointers. How the matrices themselves are aligned is not known here.
@@ -85,7 +66,6 @@ transpose_request pointers_request(T* const* outs, const T* const* ins, size_typ
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
-  static_assert(check_output<T>(), "");
   transpose_request request = typed_request(data.data, data.data);
   request.nx = data.cols;
   request.ny = data.rows;

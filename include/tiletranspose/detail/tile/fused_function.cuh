@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tiletranspose/detail/tile/fused_policy.cuh>
+#include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -65,6 +66,15 @@ constexpr bool takes_elements() {
 #else
   return true;
 #endif
+}
+
+/// Whether its kernels can be instantiated.
+template <fusion Kind, class In, class Out, class Op>
+constexpr bool is_fusible() {
+  if constexpr (is_element<In>() && is_element<Out>()) {
+    return takes_elements<Kind, In, Out, Op>();
+  }
+  return false;
 }
 
 /// What a fused transpose asks of its function object.

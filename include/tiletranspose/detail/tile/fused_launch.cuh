@@ -134,7 +134,7 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   static_assert(Kind != fusion::dual, "that one takes a third matrix");
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  if constexpr (takes_elements<Kind, In, Out, Op>()) {  // else one sentence has been said
+  if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
     const tile_problem problem = make_problem(request);
     cudaError_t little = cudaSuccess;
     return transform_little<Kind, In, Out>(problem, {}, op, stream, little)
@@ -153,7 +153,7 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
   if (answer != verdict::go) { return status_of(answer); }
   const size_type stride_bytes = copy_stride * sizeof(Out);
-  if constexpr (takes_elements<fusion::dual, In, Out, Op>()) {
+  if constexpr (is_fusible<fusion::dual, In, Out, Op>()) {
     const tile_problem problem = make_problem(request);
     const second_output second{reinterpret_cast<unsigned char*>(copy), stride_bytes};
     cudaError_t little = cudaSuccess;

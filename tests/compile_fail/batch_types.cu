@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+// expect alone: tt: input and output must have the same element type; transform_transpose converts
+
+#include <tiletranspose/transpose.cuh>
+
+#ifdef MUST_FAIL
+using element = double;
+#else
+using element = float;
+#endif
+
+cudaError_t call(float* out, const element* in) {
+  return tt::transpose_batched(out, 32, in, 24, 4, 6, 3);
+}
