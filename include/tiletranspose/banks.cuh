@@ -3,7 +3,7 @@
 
 /// \file
 /// The bank model of shared memory, evaluated by the compiler: how many cycles does the worst bank need
-/// for one warp request? 1 is conflict-free. Plain C++17, no CUDA needed.
+/// for one phase of a warp's request? 1 is conflict-free. Plain C++17, no CUDA needed.
 ///
 ///     using layout = tt::padded_layout<float, 32, 32, 0>;
 ///     static_assert(tt::conflict_ways(layout{}, tt::along_rows) == 1);

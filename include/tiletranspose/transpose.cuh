@@ -345,9 +345,9 @@ template <class T>
 /// where one side is a multiple of the other, or sides of larger elements are coprime, and the shared memory of all
 /// multiprocessors holds a good part of every row.
 ///
-/// The least is 128 bytes (or one element, where that is more) for each row or for each column, whichever are more in
-/// number, and never more than the matrix itself; all of it where a side has 2^31 elements or more. Between that and
-/// the whole matrix more scratch is of use only where no runs can be cut, and the shared memory of all multiprocessors
+/// The least is as many whole elements as fit 128 bytes (or one, where that is more) for each row or for each column,
+/// whichever are more in number, and never more than the matrix itself; all of it where a side has 2^31 elements or more. Between that and
+/// the whole matrix more scratch rarely helps: only where the matrix has no regular segments, and the shared memory of all multiprocessors
 /// does not hold 32 bytes of every row, or that of one block does not hold a row: they pass through scratch, of which
 /// every byte up to 24 MB saves launches. Squares, single rows and single columns need none, for which the query
 /// answers 1 byte, and a single pass or none.
