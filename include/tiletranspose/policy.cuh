@@ -2,12 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What is tuned of plain transposes by tiles: one small, comparable struct and one constexpr function that chooses
-/// it from the element and the alignment. Plain C++17. One architecture was measured, 9.0; all of them take its tiles.
+/// What is tuned of plain transposes by tiles: one small, comparable struct and one constexpr function that chooses it
+/// from the element and the alignment. One architecture was measured, 9.0; all of them take its tiles. Plain C++17.
 ///
-/// Kernels with other shapes keep their own numbers, with their figures, beside what plans them: boxes in
-/// detail/panel/gathered_plan.cuh, detail/panel/word_shifted_plan.cuh and detail/panel/vectorised_plan.cuh, rows in detail/rows/row_plan.cuh, fused calls
-/// in detail/tile/fused_policy.cuh, transposes in place in detail/inplace/swap_kernel.cuh and detail/inplace/rectangle.cuh.
+/// Movers with other shapes keep their numbers in detail/choose, or beside what plans them.
 
 #pragma once
 
