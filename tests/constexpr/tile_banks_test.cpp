@@ -6,7 +6,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_views.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 #include <tiletranspose/detail/tile/shapes.cuh>
 #include <utility>

@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/inplace/rectangle_columns.cuh>
+#include <tiletranspose/detail/inplace/rectangle_problem.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -25,48 +26,11 @@ __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads
                                  arguments, blockIdx.x);
 }
 
-/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of runs, `rows` are the slabs.
-struct rectangle_problem {
-  unsigned char* data;
-  unsigned char* scratch;
-  size_type scratch_bytes;
-  size_type rows;
-  size_type cols;
-  bool undo;  ///< the matrix has as many rows as the grid has columns
-};
-
-/// Bytes of a band's rows in scratch memory: the least that a caller must have for each row. H200, 2026-11-22, % of
-/// cudaMemcpyAsync with 64, 128 and 256: 2097143 x 127 floats 10.6, 14.8, 18.6, 1048573 x 255 10.4, 14.5, 18.4.
-inline constexpr size_type band_bytes = 128;
-/// Scratch that stays in the L2 cache beside what passes through it. H200, 2026-11-22, % of cudaMemcpyAsync with 12,
-/// 24, 48 and 96 MB: 14600 x 14700 elements of 16 bytes 17.4, 18.7, 19.6, 20.5, 14700 x 14600 15.2, 16.3, 16.7, 16.9.
-inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 /// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
 /// and 48 KB: 2097143 x 127 floats 13.7, 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
 /// The same where tiles may be read at a slant: of more rows than they have, the fewer the taller they are.
 inline constexpr size_type slanted_tile_bytes = 96 * 1024;
-
-/// What a device offers to a kernel.
-struct device_limits {
-  int shared_of_block = 0;
-  int shared_of_multiprocessor = 0;
-  int multiprocessors = 0;
-  int starts_together = 0;  ///< knows cooperative launches
-};
-
-inline cudaError_t ask_device(device_limits& limits) {
-  int device = 0;
-  cudaError_t status = cudaGetDevice(&device);
-  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
-    if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&value, attribute, device); }
-  };
-  ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
-  ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
-  ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
-  limits.shared_of_block = static_cast<int>(most_shared_bytes());
-  return status;
-}
 
 /// Bands of columns and their tiles.
 struct column_plan {
@@ -164,15 +128,6 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
     return cudaSuccess;
   }
   return cudaSuccess;
-}
-
-/// As start(), of blocks that wait for each other: all of them run at once.
-template <class Kernel>
-cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
-                           void** arguments, cudaStream_t stream) {
-  return cudaLaunchCooperativeKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
-                                     dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
-                                     stream);
 }
 
 /// Step 3, and step 2 where the plan says so. The grid's elements are runs where `runs` is not null.

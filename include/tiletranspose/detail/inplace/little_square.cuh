@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_pairs.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

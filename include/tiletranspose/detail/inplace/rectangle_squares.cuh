@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
-#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_pairs.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

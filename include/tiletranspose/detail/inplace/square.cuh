@@ -8,7 +8,9 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/inplace/little_square.cuh>
-#include <tiletranspose/detail/inplace/swap_kernel.cuh>
+#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_views.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

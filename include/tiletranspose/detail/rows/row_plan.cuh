@@ -184,7 +184,8 @@ inline row_order choose_order(const row_problem& problem, size_type alignment, s
 /// else at a multiple of 16.
 inline unsigned find_lead(const void* out, size_type element, size_type most) {
   const auto address = reinterpret_cast<size_type>(out);
-  for (const size_type step : {size_type{128}, size_type{16}}) {
+  constexpr size_type steps[] = {128, 16};
+  for (const size_type step : steps) {
     for (unsigned lead = 0; lead < 128 && lead <= most; ++lead) {
       if ((address - lead * element) % step == 0) { return lead; }
     }

@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Where columns of a rectangle in place move in step 3, rectangle_grid.cuh, and the arguments of a launch over bands of
+/// them.
+
+#pragma once
+
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
+#include <tiletranspose/detail/inplace/segment_layout.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them,
+/// which is written in two pieces: 16381 x 16411 floats by bands of 64, 128, 256 and 512 bytes 25, 45, 55 and 52 % of
+/// cudaMemcpyAsync (columns only, H200, 2026-11-21).
+inline constexpr size_type widest_band_bytes = 256;
+
+/// The same of tiles that are read at a slant: wherever a row starts, 16 threads cover it with 16 bytes each.
+inline constexpr size_type widest_slanted_bytes = 15 * 16;
+/// Their pitch, and what is left around the rows: of the 16 bytes that a thread reads up to 15 may be another tile's,
+/// which then go to the left or right of a row, or above or below all rows, without a question.
+inline constexpr unsigned slanted_pitch = widest_slanted_bytes + 2 * 16;
+inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
+
+/// Of tiles whose rows come out of two squares at most: 16 bytes a thread for each, as far after a multiple of 16 as in
+/// global memory; the second square's come 32 bytes later, so that neither writes over the other; and both distances.
+inline constexpr unsigned shifted_gap = 32;
+inline constexpr unsigned shifted_row_bytes = 16 * 16 + shifted_gap;
+inline constexpr unsigned shifted_pitch = shifted_row_bytes + 16;
+
+/// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2, 131072 x 2048
+/// 35.9, 35.3, 30.4.
+inline constexpr int column_threads = 512;
+
+/// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
+/// in the background.
+template <int Unit>
+inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8
+                                         : Unit == 1                            ? 3
+                                                                                : 4;
+
+/// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
+struct column_walk {
+  /// What `stride` rows are: whole squares, and rows of one.
+  struct step {
+    unsigned rows;  ///< stride % g
+    unsigned turn;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
+
+    step() = default;
+    /// Precondition: stride <= m.
+    TILETRANSPOSE_FUNCTION step(const rectangle& grid, unsigned stride) {
+      const unsigned squares = grid.by_common.quotient(stride);
+      rows = grid.by_common.remainder(stride, squares);
+      turn =
+          grid.modulo_tall.remainder(static_cast<unsigned long long>(squares) * grid.wide_inverse);
+    }
+  };
+
+  unsigned s;  ///< row in its square
+  unsigned x;  ///< (P - Q) / q % p
+
+  /// Precondition: row < m, and `left`, squares to the left of the column, < p.
+  TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned left) {
+    const unsigned above = grid.by_common.quotient(row);
+    s = grid.by_common.remainder(row, above);
+    const unsigned diagonal = above >= left ? above - left : above + grid.tall - left;
+    x = grid.modulo_tall.remainder(static_cast<unsigned long long>(diagonal) * grid.wide_inverse);
+  }
+  TILETRANSPOSE_FUNCTION unsigned row(const rectangle& grid) const { return s * grid.tall + x; }
+  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
+    s += by.rows;
+    x = add_modulo(x, by.turn, grid.tall);
+    if (s >= grid.common) {
+      s -= grid.common;
+      x = add_modulo(x, grid.wide_inverse, grid.tall);
+    }
+  }
+};
+
+/// A launch over bands of columns, which count units: the columns of a square move alike, whatever their
+/// elements, so that a unit may be several of them, or part of one. A block takes tiles of bands, one after the
+/// other.
+struct column_arguments {
+  const unsigned char* source;  ///< the data, or a copy of the launch's columns
+  unsigned char* data;
+  /// For each band the tiles that have been read; null where the source is a copy that nobody writes. The memory
+  /// that a tile is written to has been read by others: they must all have done so.
+  unsigned* arrived;
+  size_type source_pitch;  ///< bytes
+  size_type data_pitch;    ///< bytes
+  rectangle grid;
+  unsigned first_unit;     ///< of a row
+  unsigned units;          ///< of all bands of the launch
+  unsigned band_units;     ///< of a band; the last may have fewer
+  divider square_units;    ///< of a square
+  divider parts;           ///< units of an element; asked only where squares are transposed
+  unsigned tile_rows;      ///< a multiple of g where squares are transposed
+  divider band_tiles;      ///< tiles of a band
+  unsigned tiles;          ///< of all bands
+  unsigned blocks;         ///< of the launch
+  unsigned tile_pitch;     ///< bytes between rows of the tile in shared memory
+  unsigned lines;          ///< rows of a tile that threads take at a time
+  column_walk::step step;  ///< of `lines` rows
+  bool squares;            ///< step 2, too; bands are multiples of g wide
+  bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
+  run_layout runs;         ///< what the grid's elements are, if they are runs
+
+  /// Blocks that must run at once: tiles of a band wait for each other.
+  unsigned together() const { return band_tiles.divisor; }
+  /// Of all that is read.
+  size_type source_bytes() const {
+    return grid.rows * source_pitch + runs.gaps(grid.rows * grid.cols - 1);
+  }
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a square is transposed in its own memory: a block takes a tile and the one it trades places with on the other side
+/// of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the diagonal
+/// trades places with itself.
+///
+/// Three kernels move tiles so: swap_tiles.cuh where all addresses are multiples of 16 bytes, swap_byte_tiles.cuh where
+/// they are not, or where elements are no accesses, and swap_views.cuh for small squares.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/group.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A square of `side` x `side` elements.
+struct square_problem {
+  unsigned char* data;
+  size_type stride_bytes;
+  size_type side;
+};
+
+/// The memory around squares: accesses of 16 bytes may touch all of it.
+struct memory_range {
+  const unsigned char* begin;
+  const unsigned char* end;
+
+  /// True where 16 bytes may be read wherever they hold a byte of [first, last).
+  TILETRANSPOSE_FUNCTION bool reaches_around(const unsigned char* first,
+                                             const unsigned char* last) const {
+    return first >= begin + 15 && last + 15 <= end;
+  }
+};
+
+/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there
+/// are many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory (H200, 2026-11-21:
+/// 16381 x 16381 floats 67 % of cudaMemcpyAsync, 61 tile by tile). Patches are paired as tiles are. Line r of
+/// their triangle is followed by the r-th last one, which makes lines of one length; the number of patches of a
+/// side is rounded up to an even one:
+///
+///     (0,0) (0,1) (0,2) (0,3) | (3,3)
+///     (1,1) (1,2) (1,3) | (2,2) (2,3)
+///
+/// Places below the diagonal or outside of the square are no pair; their blocks have nothing to do.
+struct pair_order {
+  unsigned bits;     ///< a patch is 2^bits x 2^bits tiles
+  unsigned patches;  ///< of a side
+  divider line;      ///< pairs of patches in a line
+
+  struct place {
+    unsigned row;
+    unsigned col;
+  };
+
+  pair_order() = default;
+  explicit pair_order(size_type side_tiles)
+      : bits(side_tiles < 8 ? 0 : 2),
+        patches(2 * static_cast<unsigned>(divide_up(side_tiles, size_type{2} << bits))),
+        line(patches + size_type{1}) {}
+
+  size_type blocks() const { return size_type{patches} / 2 * (patches + size_type{1}) << 2 * bits; }
+
+  TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
+    const unsigned pair = block >> 2 * bits;
+    const unsigned at_line = line.quotient(pair);
+    const unsigned in_line = line.remainder(pair, at_line);
+    const unsigned first = patches - at_line;  // pairs that belong to row `at_line`
+    const unsigned row = in_line < first ? at_line : patches - 1 - at_line;
+    const unsigned col = row + (in_line < first ? in_line : in_line - first);
+    const unsigned last = (1u << bits) - 1;
+    return {(row << bits) + (block >> bits & last), (col << bits) + (block & last)};
+  }
+};
+
+struct swap_arguments {
+  square_problem square;
+  pair_order order;
+  memory_range memory;  ///< asked only where rows start anywhere
+};
+
+/// A value of the compiler's as an argument.
+template <bool Value>
+struct constant {
+  static constexpr bool value = Value;
+};
+
+/// Half the threads of a block; each half moves one tile of a pair. It has no barrier of its own.
+template <int Threads>
+struct half_block {
+  static constexpr int static_size = Threads;
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+    return static_block<2 * Threads>::thread_rank() % Threads;
+  }
+  TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
+  /// 0 or 1: which half the calling thread belongs to.
+  TILETRANSPOSE_FUNCTION static unsigned number() {
+    return static_block<2 * Threads>::thread_rank() / Threads;
+  }
+};
+
+/// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
+struct swap_share {
+  size_type row;
+  size_type col;
+  bool exists;  ///< false for the second half where a tile trades places with itself
+
+  TILETRANSPOSE_FUNCTION swap_share(const pair_order::place& at, unsigned number, size_type side)
+      : row((number == 0 ? at.row : at.col) * side),
+        col((number == 0 ? at.col : at.row) * side),
+        exists(number == 0 || at.row != at.col) {}
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Squares in place whose rows, and whose side, are whole accesses of 16 bytes.
+
+#pragma once
+
+#include <tiletranspose/detail/inplace/swap_pairs.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread. H200,
+/// 2026-11-22, % of cudaMemcpyAsync as it is, with half and twice the side, with half and twice the threads: 16384 rows
+/// of 1 byte 88, 77, 92, 82, 88, of 2 88, 50, 95, 84, -, of 4 94.5, 86, 93, 90, 94; 11264 of 8 93, 86, 91, 94, 93; 8192
+/// of 16 92, 92, 78, 91, 92 (from 4 bytes on, half the side with half the threads).
+template <int ElementBytes>
+struct swap_policy {
+  static constexpr int side = ElementBytes <= 1 ? 128 : ElementBytes <= 4 ? 64 : 32;
+  static constexpr int threads = 128;  ///< of a tile
+  static constexpr int load_bytes = ElementBytes <= 2 ? 8 : 16;
+};
+/// Elements of 1 or 2 bytes in rows of 256 bytes, where a multiprocessor holds one pair of tiles, or three.
+template <int ElementBytes>
+struct large_swap_policy {
+  static constexpr int side = 256 / ElementBytes;
+  static constexpr int threads = 128;
+  static constexpr int load_bytes = 16;
+};
+template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
+struct swap_shape : tile_shape<ElementBytes, ElementBytes, Policy::side, Policy::side,
+                               Policy::threads, Policy::load_bytes, 16, 16, true> {
+  static constexpr bool in_place = true;
+};
+
+/// The tile at (row, col), as much of it as exists, as input and as output.
+template <class Shape>
+TILETRANSPOSE_FUNCTION tile_source square_source(const square_problem& square, size_type row,
+                                                 size_type col) {
+  return {square.data + row * square.stride_bytes + col * Shape::element_bytes,
+          square.stride_bytes,
+          0,
+          clipped_distance(row, square.side),
+          0,
+          clipped_distance(col, square.side) * Shape::element_bytes};
+}
+template <class Shape>
+TILETRANSPOSE_FUNCTION tile_target square_target(const square_problem& square, size_type row,
+                                                 size_type col) {
+  return {square.data + row * square.stride_bytes + col * Shape::element_bytes,
+          square.stride_bytes,
+          smaller(clipped_distance(row, square.side), Shape::tile_cols),
+          0,
+          smaller(clipped_distance(col, square.side), Shape::tile_rows) * Shape::element_bytes,
+          0};
+}
+
+/// The kernel's body where every address and the square's side are multiples of 16 bytes.
+/// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
+                                       const swap_arguments& arguments, unsigned block) {
+  constexpr size_type side = Shape::tile_rows;
+  using half = half_block<Shape::threads>;
+  static_assert(known_size<Group>::value == 2 * Shape::threads, "");
+  const square_problem& square = arguments.square;
+  const pair_order::place at = arguments.order(block);
+  if (at.row > at.col || at.col * side >= square.side) { return; }
+  const swap_share own(at, half::number(), side);
+  unsigned char* const tile = shared + half::number() * Shape::shared_bytes;
+  const auto move = [&](auto interior) {
+    if (own.exists) {
+      const tile_source source = square_source<Shape>(square, own.row, own.col);
+      fill_rows<Shape, interior.value, Shape::tile_rows>(half{}, tile, source, 0, 0);
+    }
+    group.sync();
+    if (own.exists) {
+      const tile_target target = square_target<Shape>(square, own.col, own.row);
+      drain_tile<Shape, interior.value>(half{}, tile, target);
+    }
+  };
+  if (at.col * side + side <= square.side) {
+    move(constant<true>{});
+  } else {
+    move(constant<false>{});
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
