@@ -67,13 +67,13 @@ struct turned_word {
 ///
 ///     unsigned in[2][1] = {{0x00010000}, {0x00110010}};    // rows (0x0000 0x0001) (0x0010 0x0011)
 ///     unsigned out[2][1];
-///     tt::thread_transpose<2>(in, out);                     // {{0x00100000}, {0x00110001}}
+///     tt::thread_transpose<2>(out, in);                     // {{0x00100000}, {0x00110001}}
 ///
 /// \tparam ElementBytes  any; rows and columns of the micro-block are whole words
 /// Shared memory: none. Barriers: none.
 template <int ElementBytes, int Rows, int RowWords, int Columns, int ColumnWords>
-TILETRANSPOSE_FUNCTION void thread_transpose(const unsigned (&in)[Rows][RowWords],
-                                             unsigned (&out)[Columns][ColumnWords]) {
+TILETRANSPOSE_FUNCTION void thread_transpose(unsigned (&out)[Columns][ColumnWords],
+                                             const unsigned (&in)[Rows][RowWords]) {
   static_assert(
       Columns * ElementBytes == 4 * RowWords && Rows * ElementBytes == 4 * ColumnWords,
       "tt: the transpose of a Rows x Columns micro-block has Columns rows of Rows elements");

@@ -11,5 +11,5 @@ constexpr int out_rows = 8;
 #endif
 
 __device__ void call(const unsigned (&in)[4][4], unsigned (&out)[out_rows][2]) {
-  tt::thread_transpose<2>(in, out);
+  tt::thread_transpose<2>(out, in);
 }

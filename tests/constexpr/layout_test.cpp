@@ -157,7 +157,7 @@ void check_thread_transpose() {
   }
   std::memcpy(in, source.data(), count);
   std::memset(out, 0xee, count);
-  tt::thread_transpose<ElementBytes>(in, out);
+  tt::thread_transpose<ElementBytes>(out, in);
   std::vector<unsigned char> found(count);
   std::memcpy(found.data(), out, count);
   REQUIRE(found == expected);

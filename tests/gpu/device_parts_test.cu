@@ -291,7 +291,7 @@ __global__ void transpose_in_registers(unsigned* out, const unsigned* in, unsign
       from[row][word] = in[(at * Rows + row) * row_words + word];
     }
   }
-  tt::thread_transpose<ElementBytes>(from, to);
+  tt::thread_transpose<ElementBytes>(to, from);
   for (int row = 0; row < Columns; ++row) {
     for (int word = 0; word < column_words; ++word) {
       out[(at * Columns + row) * column_words + word] = to[row][word];

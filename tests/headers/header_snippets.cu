@@ -372,7 +372,7 @@ __global__ void kernel(float* out, const float* in) {
 bool transposes() {
   unsigned in[2][1] = {{0x00010000}, {0x00110010}};
   unsigned out[2][1];
-  tt::thread_transpose<2>(in, out);
+  tt::thread_transpose<2>(out, in);
   return out[0][0] == 0x00100000 && out[1][0] == 0x00110001;
 }
 }  // namespace in_warp_transpose

@@ -75,7 +75,7 @@ extern "C" __global__ void exchange_lanes(unsigned char* bytes, unsigned short* 
   for (int i = 0; i < 8; ++i) { floats[32 * i + threadIdx.x] = row[i]; }
   const unsigned rows[2][1] = {{threadIdx.x}, {blockIdx.x}};
   unsigned columns[2][1];
-  tt::thread_transpose<2>(rows, columns);
+  tt::thread_transpose<2>(columns, rows);
   floats[threadIdx.x] += static_cast<float>(columns[0][0] + columns[1][0]);
 }
 

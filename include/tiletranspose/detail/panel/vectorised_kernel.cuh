@@ -86,7 +86,7 @@ TILETRANSPOSE_FUNCTION void store_turned(unsigned char* to, unsigned row_bytes,
     store_shared(to + 8, pick_bytes(high, in[2][0], 0x7326));
   } else {
     unsigned turned[Shape::cols][Shape::access / 4];
-    thread_transpose<Shape::element_bytes>(held, turned);
+    thread_transpose<Shape::element_bytes>(turned, held);
     TILETRANSPOSE_UNROLL
     for (int x = 0; x < Shape::cols; ++x) {
       access_word_t<Shape::access> value;

@@ -306,7 +306,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
       for (unsigned i = 0; i < units; ++i) {
         held[i][0] = InWords ? low[i] : funnel_shift(low[i], high[i], shifts[i]);
       }
-      thread_transpose<Shape::element_bytes>(held, turned);
+      thread_transpose<Shape::element_bytes>(turned, held);
       TILETRANSPOSE_UNROLL
       for (unsigned q = 0; q < units; ++q) { words[q] = turned[q][0]; }
     };
@@ -351,7 +351,7 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
         held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
                                   load_shared<unsigned>(word_of(place) + 4), 8 * place);
       }
-      thread_transpose<Shape::element_bytes>(held, turned);
+      thread_transpose<Shape::element_bytes>(turned, held);
     };
     const unsigned right = arguments.cols_backwards ? 0 - element : element;
     if (arguments.shears_in_turns) {

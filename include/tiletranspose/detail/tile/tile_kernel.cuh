@@ -500,7 +500,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       store_shared(chunk, join_words<Shape::chunk_bytes>(loaded[round][0]));
     } else {
       unsigned turned[Shape::micro_cols][Shape::chunk_bytes / 4];
-      thread_transpose<Shape::element_bytes>(loaded[round], turned);
+      thread_transpose<Shape::element_bytes>(turned, loaded[round]);
       TILETRANSPOSE_UNROLL
       for (int c = 0; c < Shape::micro_cols; ++c) {
         if constexpr (!Shape::moves_groups) {

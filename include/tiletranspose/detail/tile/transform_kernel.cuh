@@ -104,7 +104,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
         }
       }
       unsigned chunks[count][places::micro_rows * Fused::bytes / 4];
-      thread_transpose<Fused::bytes>(rows, chunks);
+      thread_transpose<Fused::bytes>(chunks, rows);
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
