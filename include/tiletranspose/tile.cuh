@@ -47,14 +47,44 @@ inline constexpr bool has_size<const void> = false;
 
 }  // namespace detail
 
-/// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c].
-/// An aggregate: `tt::matrix_view<float>{data, rows, cols, stride}`; `stride` is in elements.
+template <class T>
+struct matrix_view;
+
+namespace detail {
+
+/// What a view converts to: one of const elements, unless it is one, and compilers warn of conversions that never happen.
+template <class T>
+struct view_to_read {
+  using type = matrix_view<const T>;
+};
+template <class T>
+struct view_to_read<const T> {
+  struct type;
+};
+
+}  // namespace detail
+
+/// A row-major matrix in memory that somebody else owns: element (r, c) is data[r * stride + c]. An aggregate:
+///
+///     tt::matrix_view<const float> part{in, rows, cols, pitch};    // rows start `pitch` elements apart
+///     tt::matrix_view<float> dense{out, rows, cols};               // without a stride: one behind the other
+///     tt::matrix_view same{in, rows, cols};                        // its element type is that of the pointer
+///
+/// A default view is empty. A view of elements that may be written converts to one of const elements.
 template <class T>
 struct matrix_view {
-  T* data;
-  size_type rows;
-  size_type cols;
-  size_type stride;
+  static_assert(detail::has_size<T>,
+                "tt: void has no size; cast the pointer to the type of the elements, or to one of "
+                "their size and alignment");
+
+  T* data = nullptr;
+  size_type rows = 0;
+  size_type cols = 0;
+  size_type stride = cols;  ///< elements from the start of a row to the start of the next
+
+  TILETRANSPOSE_HOST_DEVICE constexpr operator typename detail::view_to_read<T>::type() const {
+    return {data, rows, cols, stride};
+  }
 
   /// Element (row, col), for device code; data is global memory.
   /// Precondition: row < rows, col < cols.
@@ -73,6 +103,11 @@ struct matrix_view {
     detail::store_global<T>(data + row * stride + col, value, site);
   }
 };
+
+template <class T>
+matrix_view(T*, size_type, size_type) -> matrix_view<T>;
+template <class T>
+matrix_view(T*, size_type, size_type, size_type) -> matrix_view<T>;
 
 namespace detail {
 

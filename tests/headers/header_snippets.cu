@@ -214,6 +214,15 @@ static_assert(tt::compose(tt::symmetry::flip_ud, tt::symmetry::transpose) == tt:
 static_assert(tt::inverse(tt::symmetry::rotate_90) == tt::symmetry::rotate_270);
 static_assert(tt::quarter_turns(-1) == tt::symmetry::rotate_270);
 
+namespace in_tile {
+std::size_t views(float* out, const float* in, std::size_t rows, std::size_t cols, std::size_t pitch) {
+  tt::matrix_view<const float> part{in, rows, cols, pitch};    // rows start `pitch` elements apart
+  tt::matrix_view<float> dense{out, rows, cols};               // without a stride: one behind the other
+  tt::matrix_view same{in, rows, cols};                        // its element type is that of the pointer
+  return part.stride + dense.stride + same.stride;
+}
+}  // namespace in_tile
+
 namespace in_tile_io {
 __global__ void transpose_tiles(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
   using tile_type = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>;
