@@ -282,6 +282,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr size_type fixed_bytes() {
   }
 }
 
+/// SFINAE: for layouts that are made without their parts.
+template <bool KnowsAll>
+struct if_known {};
+template <>
+struct if_known<true> {
+  using type = int;
+};
+
 /// Where part `index` starts.
 /// Precondition: index <= fixed_parts<Parts...>().
 template <class... Parts>
@@ -337,7 +345,12 @@ struct carved_smem<A, B, C, D, E, F, G, H> { A a; B b; C c; D d; E e; F f; G g; 
 ///     offset<i>() == offset<i - 1>() + bytes of part i - 1, rounded up to a multiple of part i's alignment
 ///     bytes() == the end of the last part + (alignment > 16 ? alignment - 16 : 0)
 ///
-/// constexpr where the lengths are: `static_assert(smem_layout{smem_array<int, 4>()}.bytes() == 16)`.
+/// constexpr where the lengths are: `static_assert(smem_layout{smem_array<int, 4>()}.bytes() == 16)`. Where the compiler
+/// knows all of them the type says everything, so that a kernel needs no argument:
+///
+///     using fixed_smem = tt::smem_layout<tt::smem_array<int, 64>, tt::smem_array<float, 256>>;
+///     auto [bins, values] = fixed_smem().carve(tt::dynamic_smem());    // in a kernel
+///     histogram<<<grid, block, fixed_smem().bytes(), stream>>>(data);
 ///
 /// Lengths that are too large do not wrap round: above 2 GB (2^31 - 1 bytes) `bytes()` is the largest size_t,
 /// with which every launch fails with cudaErrorInvalidValue and `allow_dynamic_smem` does too. A negative
@@ -364,6 +377,11 @@ class smem_layout {
      ...);
     *start = end;
   }
+
+  /// Of parts whose lengths the compiler knows.
+  template <size_type Known = detail::fixed_parts<Parts...>(),
+            typename detail::if_known<Known == sizeof...(Parts)>::type = 0>
+  TILETRANSPOSE_HOST_DEVICE constexpr smem_layout() : smem_layout(Parts{}...) {}
 
   /// Part `Index` itself, for its length().
   template <size_type Index>

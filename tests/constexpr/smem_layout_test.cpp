@@ -56,6 +56,12 @@ static_assert(tt::smem_layout{tt::smem_tiles<tile_type, 3>().aligned<128>()}.byt
 static_assert(tt::smem_layout{tt::smem_tile<tile_type>().aligned<1024>()}.bytes() ==
               tile_bytes + 1008);
 
+// Where all lengths are known the type says everything.
+using known = tt::smem_layout<tt::smem_array<char, 3>, tt::smem_tile<tile_type>>;
+static_assert(known().bytes() == 16 + tile_bytes && known().offset<1>() == 16);
+static_assert(std::is_default_constructible_v<known>);
+static_assert(!std::is_default_constructible_v<decltype(aligned)>);
+
 static_assert(std::is_trivially_copyable_v<decltype(fixed)>);
 static_assert(std::is_trivially_copyable_v<decltype(aligned)>);
 

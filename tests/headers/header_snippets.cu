@@ -195,6 +195,16 @@ cudaError_t launch(std::size_t ni, std::size_t nf, std::size_t nc, dim3 grid, di
   kernel<<<grid, block, smem.bytes(), stream>>>(smem);
   return status;
 }
+
+using fixed_smem = tt::smem_layout<tt::smem_array<int, 64>, tt::smem_array<float, 256>>;
+__global__ void histogram(float* data) {
+  auto [bins, values] = fixed_smem().carve(tt::dynamic_smem());    // in a kernel
+  bins[0] = 0;
+  values[0] = data[0];
+}
+void launch_fixed(float* data, dim3 grid, dim3 block, cudaStream_t stream) {
+  histogram<<<grid, block, fixed_smem().bytes(), stream>>>(data);
+}
 }  // namespace in_smem
 
 namespace in_struct_io {
