@@ -235,6 +235,22 @@ template <class T>
   return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
 }
 
+/// Turns a matrix of ny rows of nx elements in place, counter-clockwise, as numpy.rot90: by half as rotate_180_inplace,
+/// where it is a square also by a quarter, in two passes.
+///
+///     turns == 1:  data[y * side + x] becomes data[x * side + (side - 1 - y)]
+///     turns == 3:  data[y * side + x] becomes data[(side - 1 - x) * side + y]
+///
+/// \param turns  quarter turns; any integer, negative ones turn clockwise
+/// \returns cudaErrorInvalidValue also for quarter turns of a matrix that is no square
+///
+///     status = tt::rotate_inplace(image, nx, nx, -1, stream);
+template <class T>
+[[nodiscard]] cudaError_t rotate_inplace(T* data, size_type nx, size_type ny, long long turns,
+                                         cudaStream_t stream = nullptr) {
+  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, quarter_turns(turns), stream);
+}
+
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
 
 template <class Out, class In, class... Rest,

@@ -189,6 +189,8 @@ const dense_in_place dense_in_place_calls[] = {
                            float*) { return tt::flip_ud_inplace(data, nx, ny); }},
     {"rotate_180_inplace", [](float* data, std::size_t nx, std::size_t ny,
                               float*) { return tt::rotate_180_inplace(data, nx, ny); }},
+    {"rotate_inplace", [](float* data, std::size_t nx, std::size_t ny,
+                          float*) { return tt::rotate_inplace(data, nx, ny, 2); }},
 };
 
 // `pointer`, some bytes further on.

@@ -275,14 +275,19 @@ TEST_CASE("in place: random parts of random matrices", "[inplace]") {
 
 TEST_CASE("in place: each name is its symmetry", "[inplace][quick]") {
   for_each_type(calls_between(3, 4), [&](const symmetry_calls& c, random_source& random) {
-    const shape s{37, 21};
-    const auto check_name = [&](symmetry how, auto call) {
+    const auto check_name = [&](symmetry how, auto call, shape s = {37, 21}) {
       check_inplace(c.type, how, s, s.nx, 0, random,
                     [&](std::byte* data) { return call(data, s); });
     };
     check_name(symmetry::flip_lr, c.flip_lr_inplace);
     check_name(symmetry::flip_ud, c.flip_ud_inplace);
     check_name(symmetry::rotate_180, c.rotate_180_inplace);
+    for (const long long turns : {-5, -1, 0, 1, 2, 3, 6}) {
+      const symmetry how = tt::quarter_turns(turns);
+      const shape s = tt::transposes(how) ? shape{37, 37} : shape{37, 21};
+      check_name(
+          how, [&](std::byte* data, shape t) { return c.rotate_inplace(data, t, turns); }, s);
+    }
   });
 }
 

@@ -99,6 +99,14 @@ const inplace_form inplace_forms[] = {
      [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::flip_ud_inplace(data, nx, ny, s);
      }},
+    {"rotate_inplace: by half", symmetry::rotate_180, true,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate_inplace(data, nx, ny, -2, s);
+     }},
+    {"rotate_inplace: by a quarter", symmetry::rotate_270, false,
+     [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::rotate_inplace(data, nx, ny, -1, s);
+     }},
     {"rotate_180_inplace", symmetry::rotate_180, true,
      [](float* data, std::size_t nx, std::size_t ny, cudaStream_t s) {
        return tt::rotate_180_inplace(data, nx, ny, s);

@@ -77,6 +77,7 @@ struct symmetry_calls {
   cudaError_t (*flip_lr_inplace)(std::byte* data, shape s);
   cudaError_t (*flip_ud_inplace)(std::byte* data, shape s);
   cudaError_t (*rotate_180_inplace)(std::byte* data, shape s);
+  cudaError_t (*rotate_inplace)(std::byte* data, shape s, long long turns);
 
   cudaError_t (*transpose_inplace)(std::byte* data, shape s);
   cudaError_t (*transpose_inplace_view)(std::byte* data, shape s, std::size_t stride);

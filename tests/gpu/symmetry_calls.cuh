@@ -72,6 +72,9 @@ struct symmetry_calls_of {
   static cudaError_t rotate_180_inplace(std::byte* data, shape s) {
     return tt::rotate_180_inplace(to(data), s.nx, s.ny);
   }
+  static cudaError_t rotate_inplace(std::byte* data, shape s, long long turns) {
+    return tt::rotate_inplace(to(data), s.nx, s.ny, turns);
+  }
 
   static cudaError_t transpose_inplace(std::byte* data, shape s) {
     return tt::transpose_inplace(to(data), s.nx, s.ny);
@@ -100,6 +103,7 @@ symmetry_calls make_symmetry_calls() {
       calls::flip_lr_inplace,
       calls::flip_ud_inplace,
       calls::rotate_180_inplace,
+      calls::rotate_inplace,
       calls::transpose_inplace,
       calls::transpose_inplace_view};
 }

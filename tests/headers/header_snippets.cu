@@ -162,6 +162,7 @@ cudaError_t more(float* out, const float* in, float* image, std::size_t nx, std:
   status = tt::reorient_batched(out, in, nx, ny, batch, tt::symmetry::rotate_180, stream);
   status = tt::reorient_inplace(tt::matrix_view<float>{image, ny, nx, pitch}, tt::symmetry::flip_lr, stream);
   status = tt::reverse_inplace(image, nx * ny, stream);
+  status = tt::rotate_inplace(image, nx, nx, -1, stream);
   return status;
 }
 }  // namespace in_reverse
