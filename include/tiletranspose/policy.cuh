@@ -166,16 +166,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 /// Bytes of a row of the tiles of 16-byte accesses by which small matrices are moved that consist of whole ones.
 inline constexpr int vector_tile_row_bytes = 128;
 
-/// Matrices of rows of up to so many bytes, which start anywhere, are walked row by row of tiles, and those of more
-/// than so many rows in strips of about as many bytes: two columns of tiles share the memory accesses at their border,
-/// which a walk down a tall column would make twice. H200, 2026-11-21, float, 1000 x 268435: 13 % more bytes read from
-/// DRAM column by column. 2026-11-22, % of cudaMemcpyAsync in strips of one column and of 16: floats, 134217 rows 80,
-/// 87, 67109 88, 89, 33553 93, 89; 2 bytes, 134217 rows 78, 87, 67109 83, 88, 33553 93, 89; bytes, 67109 rows 79, 84;
-/// doubles 88, 89. Of 3.5 and of 8 KB: 2 bytes, 2000 columns 86.6, 88.0; floats, a strip of 16 columns of 240 bytes and
-/// one of the rest 87, two alike 91.
-inline constexpr size_type narrow_row_bytes = 8 * 1024;
-inline constexpr size_type most_column_rows = 48 * 1024;
-
 /// True where a separate kernel for whole accesses pays.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int unit) {
   return unit == element_bytes && element_bytes <= 8;
@@ -195,14 +185,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
   return element_bytes == 1;
 }
 
-/// True where matrices of few columns and many rows have tiles of their own, of longer pieces of output rows. H200,
-/// 2026-11-22, % of cudaMemcpyAsync in the other tiles and in these: 1 byte, 257 columns 71, 79, 300 75, 81, 513 77,
-/// 83, 700 84, 86, 1000 85, 85; 8 bytes, 65 columns 80, 89, 100 88, 91, 130 85, 91, 300 89, 91, 1000 90, 91; floats, 50
-/// columns 83, 92, 100 80, 92, 127 86, 89. Not so where output rows are short: 65 rows of 8 bytes 89, 83, 999 rows of
-/// bytes 87, 81; nor for large floats: 16384 x 16411 95.0, 93.6.
+/// True where matrices of few columns and many rows have tiles of their own, of longer segments of output rows, which
+/// lose where output rows are short: H200, 2026-11-22, % of cudaMemcpyAsync in other tiles and in these, 65 rows of 8
+/// bytes 89, 83, 999 rows of bytes 87, 81.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_tall_policy(int element_bytes, int unit) {
   return unit == element_bytes && (element_bytes == 1 || element_bytes == 4 || element_bytes == 8);
 }
-inline constexpr size_type most_tall_columns = 1000;
 
 TILETRANSPOSE_NAMESPACE_END

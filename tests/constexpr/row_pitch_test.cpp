@@ -5,7 +5,7 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <tiletranspose/detail/panel/row_pitch.cuh>
+#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <vector>
 
 using namespace tt::detail;

@@ -189,7 +189,7 @@ void check_size() {
   check_unit<Bytes, access_width(Bytes)>();
   if constexpr (tt::has_whole_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
-    check<typename small_shape<Bytes>::type>("small");
+    check<typename vector_shape<Bytes>::type>("vectors");
   }
   if constexpr (tt::has_whole_groups(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, access_width(Bytes), tile_access::whole>::type>("groups");

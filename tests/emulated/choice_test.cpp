@@ -23,7 +23,7 @@ const void* kernel_of() {
       &tt::detail::tile_kernel<typename tuned::type, tuned::policy.blocks_per_sm>);
 }
 
-constexpr std::size_t tall = tt::most_column_rows + 1;
+constexpr std::size_t tall = tt::detail::most_column_rows + 1;
 
 // Which kernel takes a matrix, without a launch. Pointers lie `off` bytes behind a multiple of 16.
 template <int Bytes>
@@ -45,12 +45,12 @@ void check_choice() {
   const void* const taller = kernel_of<Bytes, tt::tile_access::tall>();
   const void* const any = kernel_of<Bytes, tt::tile_access::any>();
   CHECK(taller != any);
-  for (const std::size_t nx : {std::size_t{209}, std::size_t{tt::most_tall_columns}}) {
+  for (const std::size_t nx : {std::size_t{209}, std::size_t{tt::detail::most_tall_columns}}) {
     INFO(nx << " columns");
     CHECK(chosen<Bytes>(nx, tall, Bytes) == taller);
     CHECK(chosen<Bytes>(nx, tall - 1, Bytes) == any);
   }
-  CHECK(chosen<Bytes>(tt::most_tall_columns + 1, tall, Bytes) == any);
+  CHECK(chosen<Bytes>(tt::detail::most_tall_columns + 1, tall, Bytes) == any);
 }
 
 // Columns that fill tiles of whole accesses, and 16 bytes more.
@@ -62,7 +62,7 @@ void check_ragged() {
   const std::size_t nx = 2 * whole::policy.tile_cols;
   CHECK(chosen<Bytes>(nx, ny, 0) == kernel_of<Bytes, tt::tile_access::whole>());
   CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());
-  CHECK(chosen<Bytes>(nx + 16 / Bytes, tt::most_column_rows, 0) ==
+  CHECK(chosen<Bytes>(nx + 16 / Bytes, tt::detail::most_column_rows, 0) ==
         kernel_of<Bytes, tt::tile_access::whole>());
 }
 
@@ -122,7 +122,7 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
 template <int Bytes>
 void check_tall(std::size_t nx, std::size_t in_gap, std::size_t out_gap) {
   using tile = typename tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::tall>::type;
-  const std::size_t ny = tt::most_column_rows + (out_gap == 0 ? 1 : tile::tile_rows);
+  const std::size_t ny = tt::detail::most_column_rows + (out_gap == 0 ? 1 : tile::tile_rows);
   check_launch<Bytes, tt::tile_access::tall>(nx, ny, in_gap, out_gap, 1, 3);
 }
 
@@ -137,10 +137,10 @@ void check_groups() {
   CHECK(chosen<Bytes>(16384, 16384, 2) == any);
   CHECK(chosen<Bytes>(16384, 16384 + 16 / tt::access_width(Bytes), 0) == any);  // no whole sectors
   CHECK(chosen<Bytes>(16388, 16384, 0) == any);                                 // no whole accesses
-  const std::size_t narrow = tt::narrow_row_bytes / Bytes / 16 * 16;
+  const std::size_t narrow = tt::detail::narrow_row_bytes / Bytes / 16 * 16;
   CHECK(chosen<Bytes>(narrow, 16384, 0) == any);
   CHECK(chosen<Bytes>(narrow + 16, 16384, 0) == whole);
-  CHECK(chosen<Bytes>(16384, tt::most_column_rows + 32, 0) == any);
+  CHECK(chosen<Bytes>(16384, tt::detail::most_column_rows + 32, 0) == any);
   check_launch<Bytes, tt::tile_access::whole>(narrow + 16, 160, 0, 0, 0, 0);
   // Rows of the output end inside of a sector, or of a tile.
   check_launch<Bytes, tt::tile_access::whole>(narrow + 48, 80, 16, 16, 16, 32);

@@ -8,29 +8,14 @@
 
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/detail/small/small_launch.cuh>
-#include <tiletranspose/detail/tile/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
-inline small_problem small_transpose(const tile_problem& problem, size_type batch, int in_element,
-                                     int out_element) {
-  const auto stride = [](size_type bytes) { return static_cast<long long>(bytes); };
-  return {{problem.ny, stride(problem.in_stride_bytes), out_element},
-          {problem.nx, in_element, stride(problem.out_stride_bytes)},
-          batch,
-          larger(in_element, out_element),
-          true};
-}
 
 inline small_batch batch_of(const tile_problem& problem) {
   return {problem.in, problem.out, static_cast<long long>(problem.in_batch_bytes),
           static_cast<long long>(problem.out_batch_bytes), problem.pointer_arrays};
 }
-
-/// What problems of more elements need not ask.
-inline constexpr size_type most_small_elements = 5'000'000;
 
 /// Moves a transpose if it is little work: true, with the launch's status.
 /// \param bits  those that some address or stride has
@@ -38,12 +23,12 @@ template <class Operation>
 bool transpose_little(const tile_problem& problem, size_type batch, size_type bits, int in_element,
                       int out_element, const Operation& operation, cudaStream_t stream,
                       cudaError_t& status) {
-  if (problem.nx > most_small_elements || problem.ny > most_small_elements) { return false; }
-  const small_problem work = small_transpose(problem, batch, in_element, out_element);
-  const size_type rows = (problem.nx | problem.ny) * static_cast<size_type>(work.element_bytes);
-  const small_mover mover = choose_small(work, (bits | rows) % max_access_bytes == 0);
+  const auto element = static_cast<size_type>(larger(in_element, out_element));
+  const bool whole = (bits | (problem.nx | problem.ny) * element) % max_access_bytes == 0;
+  const small_mover mover = choose_small_transpose(problem, batch, in_element, out_element, whole);
   if (mover == small_mover::none) { return false; }
-  status = launch_small<true>(mover, work, batch_of(problem), operation, stream);
+  status = launch_small<true>(mover, small_transpose(problem, batch, in_element, out_element),
+                              batch_of(problem), operation, stream);
   return true;
 }
 

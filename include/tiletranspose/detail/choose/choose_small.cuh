@@ -8,6 +8,8 @@
 
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -36,6 +38,17 @@ struct small_problem {
   bool transposes;
 };
 
+/// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
+inline small_problem small_transpose(const tile_problem& problem, size_type batch, int in_element,
+                                     int out_element) {
+  const auto stride = [](size_type bytes) { return static_cast<long long>(bytes); };
+  return {{problem.ny, stride(problem.in_stride_bytes), out_element},
+          {problem.nx, in_element, stride(problem.out_stride_bytes)},
+          batch,
+          larger(in_element, out_element),
+          true};
+}
+
 constexpr const small_limits& small_limits_of(int element_bytes) {
   const small_limits* found = small_tuning;
   for (const small_limits& row : small_tuning) {
@@ -43,9 +56,6 @@ constexpr const small_limits& small_limits_of(int element_bytes) {
   }
   return *found;
 }
-
-/// Blocks along an axis of a grid but its first.
-inline constexpr size_type max_grid_side = 65535;
 
 /// True where bytes between any two elements of a matrix fit 31 bits, on both sides.
 constexpr bool has_short_offsets(const small_problem& problem) {
@@ -67,8 +77,8 @@ constexpr int small_tile_side(int element_bytes) {
   return element_bytes <= widest_large_tile_element ? 32 : 16;
 }
 
-/// Chooses how little work is moved. `whole`: rows of both sides start at
-/// multiples of 16 bytes and have whole accesses of as many.
+/// Chooses how little work is moved. `whole`: rows of both sides start at multiples of 16 bytes and have whole accesses
+/// of as many.
 /// Precondition: no extent is 0.
 constexpr small_mover choose_small(const small_problem& problem, bool whole) {
   const size_type fast = problem.fast.extent;
@@ -105,6 +115,18 @@ constexpr bool takes_written_tile(const small_problem& problem, int side) {
          fast * slow <= most / problem.batch &&
          divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&
          has_short_offsets(problem);
+}
+
+/// What problems of more elements need not ask.
+inline constexpr size_type most_small_elements = 5'000'000;
+
+/// How a transpose of little work is moved. `whole`: addresses, strides and lengths of rows are multiples of 16 bytes.
+inline small_mover choose_small_transpose(const tile_problem& problem, size_type batch,
+                                          int in_element, int out_element, bool whole) {
+  if (problem.nx > most_small_elements || problem.ny > most_small_elements) {
+    return small_mover::none;
+  }
+  return choose_small(small_transpose(problem, batch, in_element, out_element), whole);
 }
 
 }  // namespace detail

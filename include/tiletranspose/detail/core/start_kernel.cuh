@@ -6,13 +6,11 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/kernel_pointer.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// Blocks of one launch along a grid's first axis; more work is split.
-inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
 
 /// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
 template <class Kernel>

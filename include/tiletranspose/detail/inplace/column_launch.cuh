@@ -6,7 +6,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 #include <tiletranspose/detail/inplace/rectangle_problem.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>

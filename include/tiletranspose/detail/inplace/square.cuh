@@ -6,7 +6,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>

@@ -19,13 +19,14 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr int staged_threads = 256;
+inline constexpr int staged_threads = panel_threads;
 inline constexpr unsigned unlimited = 1u << 30;
 
 struct staged_arguments {
@@ -90,18 +91,26 @@ struct staged_box {
   }
 };
 
+/// Rows that a skewed piece can reach back.
+constexpr int staged_skew_rows(int element_bytes) {
+  return (sector_bytes + element_bytes - 1) / element_bytes;
+}
+/// Threads that gather: the words of one round hold whole elements, so that each thread meets the same
+/// part of an element in every round.
+constexpr int staged_round_words(int element_bytes) {
+  const int odd_part = element_bytes / access_width(static_cast<size_type>(element_bytes), 4);
+  return staged_threads / odd_part * odd_part;
+}
+constexpr int staged_round_elements(int element_bytes) {
+  return staged_round_words(element_bytes) * 4 / element_bytes;
+}
+
 template <int ElementBytes>
 struct staged_shape {
   static constexpr int element_bytes = ElementBytes;
-  /// Rows that a skewed piece can reach back.
-  static constexpr int skew_rows = (sector_bytes + ElementBytes - 1) / ElementBytes;
-  /// Threads that gather: the words of one round hold whole elements, so that each thread meets the same
-  /// part of an element in every round.
-  static constexpr int odd_part = ElementBytes / (ElementBytes % 4 == 0   ? 4
-                                                  : ElementBytes % 2 == 0 ? 2
-                                                                          : 1);
-  static constexpr int round_words = staged_threads / odd_part * odd_part;
-  static constexpr int round_elements = round_words * 4 / ElementBytes;
+  static constexpr int skew_rows = staged_skew_rows(ElementBytes);
+  static constexpr int round_words = staged_round_words(ElementBytes);
+  static constexpr int round_elements = staged_round_elements(ElementBytes);
   static_assert(round_words * 4 % ElementBytes == 0, "");
 };
 

@@ -16,7 +16,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/panel/row_pitch.cuh>
+#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -19,6 +19,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/word_shifted_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 
@@ -60,20 +61,18 @@ struct sheared_arguments {
   divider last_chunks;  ///< and of one that ends with the row
 };
 
-/// The compile-time side. `JoinsRows`: the rows of a box follow each other in the input, and `JoinsCols`: its
-/// output rows in the output. Boxes of both hold whole matrices, several of a batch that follow each other.
+/// The compile-time side of a word_shifted_shape.
 template <int ElementBytes, bool JoinsRows, bool JoinsCols>
 struct sheared_shape {
+  static constexpr word_shifted_shape values{ElementBytes, JoinsRows, JoinsCols};
   static constexpr int element_bytes = ElementBytes;
   static constexpr bool joins_rows = JoinsRows;
   static constexpr bool joins_cols = JoinsCols;
-  static constexpr bool joins_matrices = JoinsRows && JoinsCols;
-  static constexpr unsigned threads = 256;
-  static constexpr unsigned units = 4 / ElementBytes;  // elements of a word
-  /// Where lines of memory begin and end in shared memory, too.
-  static constexpr unsigned in_line = 128;
-  /// Rows before those of a box, for pieces of the output that start at their sectors.
-  static constexpr unsigned skew_rows = JoinsCols ? 0 : sector_bytes / ElementBytes;
+  static constexpr bool joins_matrices = values.joins_matrices();
+  static constexpr unsigned threads = values.threads;
+  static constexpr unsigned units = values.units();
+  static constexpr unsigned in_line = values.in_line;
+  static constexpr unsigned skew_rows = values.skew_rows();
 };
 
 /// The box of one block, cut to what exists, and where its sides are.

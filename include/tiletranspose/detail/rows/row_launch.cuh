@@ -7,7 +7,8 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -6,10 +6,15 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/calls/little_fused.cuh>
+#include <tiletranspose/detail/choose/choose.cuh>
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/request/status.cuh>
 #include <tiletranspose/detail/tile/fused_blocks.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/transform_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -117,7 +122,8 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
     if (is_aligned) {
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) && !aligned::spans) {
         using large = fused_shape<In, Out, Kind, true, true>;
-        if (fills_large_tiles<large>(problem)) {
+        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
+            large::shared_bytes <= most_shared_bytes()) {
           return launch_fused_tiles<large, Kind, In, Out>(problem, copy, op, stream);
         }
       }

@@ -30,38 +30,12 @@
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
-/// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
-/// highest address, and has a negative stride. A transpose does not divide by a stride, nor compare it but to ask
-/// whether rows follow each other without a gap, in either direction.
-struct tile_problem {
-  const void* in;  ///< ny x nx; or a device array of pointers to matrices
-  void* out;       ///< nx x ny; likewise
-  size_type in_stride_bytes;
-  size_type out_stride_bytes;
-  size_type
-      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
-                       ///< points to the first row
-  size_type out_batch_bytes;
-  size_type nx;
-  size_type ny;
-  bool pointer_arrays;
-
-  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(size_type batch) const {
-    return pointer_arrays ? static_cast<const unsigned char* const*>(in)[batch] + in_batch_bytes
-                          : static_cast<const unsigned char*>(in) + batch * in_batch_bytes;
-  }
-  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(size_type batch) const {
-    return pointer_arrays ? static_cast<unsigned char* const*>(out)[batch] + out_batch_bytes
-                          : static_cast<unsigned char*>(out) + batch * out_batch_bytes;
-  }
-};
 
 /// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then
 /// down the next strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side

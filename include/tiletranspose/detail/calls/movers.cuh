@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// From a choice, a value, to a mover, a type: what a call can never choose is not compiled. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose.cuh>
+#include <tiletranspose/detail/panel/gathered_plan.cuh>
+#include <tiletranspose/detail/panel/vectorised_plan.cuh>
+#include <tiletranspose/detail/panel/word_shifted_plan.cuh>
+#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// One element an access; small_launch.cuh plans and launches it.
+template <int ElementBytes, int Unit>
+struct little_mover {};
+
+template <int ElementBytes>
+struct vector_mover {
+  using shape = typename vector_shape<ElementBytes>::type;
+  auto plan(const tile_problem& problem, size_type, const choice&) const {
+    return plan_vector_tiles<shape>(problem);
+  }
+};
+
+template <int ElementBytes, int Unit, tile_access Access>
+struct tile_mover {
+  using tuned = tuned_shape<tuned_architecture, ElementBytes, Unit, Access>;
+  using shape = typename tuned::type;
+  static_assert(Access != tile_access::large || shape::shared_bytes == large_tile_shared_bytes, "");
+  auto plan(const tile_problem& problem, size_type batch, const choice&) const {
+    return plan_tiles(problem, batch, traits_of<shape>(tuned::policy.strip_width));
+  }
+};
+
+template <int ElementBytes, int Unit>
+struct gathered_mover {
+  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
+    return plan_staged(problem, batch, ElementBytes, Unit, chosen.panel, chosen.shared_bytes);
+  }
+};
+
+template <int ElementBytes, vectorised_size Size>
+struct vectorised_mover {
+  static constexpr vectorised_shape values = vectorised_shape_of(ElementBytes, Size);
+  using shape = turned_shape<ElementBytes, values.threads, values.rows, values.cols>;
+  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
+    return plan_turned(problem, batch, values, chosen.vectorised);
+  }
+};
+
+template <int ElementBytes, word_shifted_kind Kind>
+struct word_shifted_mover {
+  static constexpr word_shifted_shape values = word_shifted_shape_of(ElementBytes, Kind);
+  using shape = sheared_shape<ElementBytes, values.joins_rows, values.joins_cols>;
+  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
+    return plan_sheared(problem, batch, values, chosen.shared_bytes);
+  }
+};
+
+template <tile_access Access, int ElementBytes, int Unit, class Visit>
+auto visit_tile(Visit visit) {
+  constexpr bool exists = has_tile(Access, ElementBytes, Unit);
+  return visit(tile_mover < ElementBytes, Unit, exists ? Access : tile_access::any > {});
+}
+template <vectorised_size Size, int ElementBytes, int Unit, class Visit>
+auto visit_vectorised(Visit visit) {
+  if constexpr (has_vectorised_size(Size, ElementBytes, Unit)) {
+    return visit(vectorised_mover<ElementBytes, Size>{});
+  } else {
+    return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+  }
+}
+template <word_shifted_kind Kind, int ElementBytes, int Unit, class Visit>
+auto visit_word_shifted(Visit visit) {
+  if constexpr (has_word_shifted_panel(ElementBytes, Unit)) {
+    return visit(word_shifted_mover<ElementBytes, Kind>{});
+  } else {
+    return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+  }
+}
+
+/// Calls visit(mover) with the mover of a choice for elements of this size and unit. Precondition: it is reachable.
+template <int ElementBytes, int Unit, class Visit>
+auto with_mover(const choice& chosen, Visit visit) {
+  switch (chosen.by) {
+    case mover::little:
+      return visit(little_mover<ElementBytes, Unit>{});
+    case mover::vector_tile:
+      if constexpr (has_vector_tile(ElementBytes, Unit)) {
+        return visit(vector_mover<ElementBytes>{});
+      }
+      break;
+    case mover::gathered_panel:
+      return visit(gathered_mover<ElementBytes, (Unit < 4 ? Unit : 4)>{});
+    case mover::vectorised_panel:
+      switch (chosen.size) {
+        case vectorised_size::pixels:
+          return visit_vectorised<vectorised_size::pixels, ElementBytes, Unit>(visit);
+        case vectorised_size::kb_16:
+          return visit_vectorised<vectorised_size::kb_16, ElementBytes, Unit>(visit);
+        case vectorised_size::kb_32:
+          return visit_vectorised<vectorised_size::kb_32, ElementBytes, Unit>(visit);
+        default:
+          return visit_vectorised<vectorised_size::kb_44, ElementBytes, Unit>(visit);
+      }
+    case mover::word_shifted_panel:
+      switch (chosen.word_shifted) {
+        case word_shifted_kind::matrices:
+          return visit_word_shifted<word_shifted_kind::matrices, ElementBytes, Unit>(visit);
+        case word_shifted_kind::columns:
+          return visit_word_shifted<word_shifted_kind::columns, ElementBytes, Unit>(visit);
+        default:
+          return visit_word_shifted<word_shifted_kind::rows, ElementBytes, Unit>(visit);
+      }
+    default:
+      break;
+  }
+  switch (chosen.access) {
+    case tile_access::whole:
+      return visit_tile<tile_access::whole, ElementBytes, Unit>(visit);
+    case tile_access::large:
+      return visit_tile<tile_access::large, ElementBytes, Unit>(visit);
+    case tile_access::tall:
+      return visit_tile<tile_access::tall, ElementBytes, Unit>(visit);
+    default:
+      return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+  }
+}
+
+/// Calls go(mover, plan) for the launch of a problem, or for the launches that it has to be split into, until one
+/// returns something else than 0.
+template <class Mover, class Go>
+auto plan_launches(Mover mover, const tile_problem& problem, size_type batch, int element_bytes,
+                   const choice& chosen, Go go)
+    -> decltype(go(mover, mover.plan(problem, batch, chosen))) {
+  const auto plan = mover.plan(problem, batch, chosen);
+  if (plan.blocks <= max_blocks) { return go(mover, plan); }
+  const auto element = static_cast<size_type>(element_bytes);
+  return split(problem, batch, element, element,
+               [&](const tile_problem& part, size_type part_batch) {
+                 return plan_launches(mover, part, part_batch, element_bytes, chosen, go);
+               });
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

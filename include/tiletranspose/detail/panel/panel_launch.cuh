@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernels of panels as CUDA sees them.
+
+#pragma once
+
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/panel/gathered_kernel.cuh>
+#include <tiletranspose/detail/panel/vectorised_kernel.cuh>
+#include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <int ElementBytes>
+inline constexpr int staged_blocks = static_cast<int>(ElementBytes <= 2
+                                                          ? gathered_blocks_of_bytes.value
+                                                          : gathered_blocks.value);
+
+template <int ElementBytes, int Unit>
+__global__ void __launch_bounds__(staged_threads,
+                                  resident_blocks(staged_threads, staged_blocks<ElementBytes>))
+    staged_kernel(const __grid_constant__ staged_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared,
+                               arguments, blockIdx.x);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads, 1536 / Shape::threads))
+    turned_kernel(const __grid_constant__ turned_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_turned<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                     blockIdx.x);
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads,
+                                                  static_cast<int>(shifted_blocks.value)))
+    sheared_kernel(const __grid_constant__ sheared_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_sheared<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                      blockIdx.x);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

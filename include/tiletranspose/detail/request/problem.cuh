@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The problem that every out-of-place transpose is, and what of its addresses decides how it is moved. Plain C++17.
+
+#pragma once
+
+#include <type_traits>
+
+#include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/request/request.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
+/// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
+/// highest address, and has a negative stride. A transpose does not divide by a stride, nor compare it but to ask
+/// whether rows follow each other without a gap, in either direction.
+struct tile_problem {
+  const void* in;  ///< ny x nx; or a device array of pointers to matrices
+  void* out;       ///< nx x ny; likewise
+  size_type in_stride_bytes;
+  size_type out_stride_bytes;
+  size_type
+      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
+                       ///< points to the first row
+  size_type out_batch_bytes;
+  size_type nx;
+  size_type ny;
+  bool pointer_arrays;
+
+  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(size_type batch) const {
+    return pointer_arrays ? static_cast<const unsigned char* const*>(in)[batch] + in_batch_bytes
+                          : static_cast<const unsigned char*>(in) + batch * in_batch_bytes;
+  }
+  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(size_type batch) const {
+    return pointer_arrays ? static_cast<unsigned char* const*>(out)[batch] + out_batch_bytes
+                          : static_cast<unsigned char*>(out) + batch * out_batch_bytes;
+  }
+};
+
+/// Calls launch(problem, batch) for each half of work that is too much for one grid; `launch` returns 0 to go on.
+/// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
+template <class Launch>
+auto split(const tile_problem& problem, size_type batch, size_type in_element,
+           size_type out_element, Launch launch) {
+  tile_problem first = problem;
+  tile_problem second = problem;
+  size_type second_batch = batch;
+  size_type first_batch = batch;
+  if (batch > 1) {
+    first_batch = batch / 2;
+    second_batch = batch - first_batch;
+    const size_type step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
+    const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
+    second.in = static_cast<const unsigned char*>(problem.in) + first_batch * step;
+    second.out = static_cast<unsigned char*>(problem.out) + first_batch * out_step;
+  } else if (problem.nx > problem.ny) {
+    first.nx = (problem.nx / 2 + 4095) / 4096 * 4096;
+    second.nx = problem.nx - first.nx;
+    second.in = static_cast<const unsigned char*>(problem.in) + first.nx * in_element;
+    second.out = static_cast<unsigned char*>(problem.out) + first.nx * problem.out_stride_bytes;
+  } else {
+    first.ny = (problem.ny / 2 + 4095) / 4096 * 4096;
+    second.ny = problem.ny - first.ny;
+    second.in = static_cast<const unsigned char*>(problem.in) + first.ny * problem.in_stride_bytes;
+    second.out = static_cast<unsigned char*>(problem.out) + first.ny * out_element;
+  }
+  const auto status = launch(first, first_batch);
+  return status == decltype(launch(first, first_batch)){} ? launch(second, second_batch) : status;
+}
+
+/// The stride of a single row of the input leads nowhere and may wrap to 0 in bytes, by which a copy's place would be
+/// divided: the row's length stands for it.
+inline tile_problem make_problem(const transpose_request& request) {
+  return {request.in,
+          request.out,
+          (request.ny == 1 ? request.nx : request.in_stride) * request.in_element,
+          request.out_stride * request.out_element,
+          request.in_batch * request.in_element,
+          request.out_batch * request.out_element,
+          request.nx,
+          request.ny,
+          request.pointer_arrays};
+}
+
+/// The bits that no address of the output's rows has, as a mask for their distance from a sector.
+inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
+  const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |
+                         (batch > 1 ? problem.out_batch_bytes : 0);
+  return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
+}
+
+/// True where rows of `row_bytes` follow each other without a gap, forwards or backwards.
+inline bool is_dense(size_type stride_bytes, size_type row_bytes) {
+  return stride_bytes == row_bytes || 0 - stride_bytes == row_bytes;
+}
+
+/// What all addresses of an element are multiples of: the bits that some pointer or stride has. Behind
+/// pointer arrays only what the type promises is known.
+inline size_type address_bits_of(const tile_problem& problem, size_type promised) {
+  const size_type pointers = problem.pointer_arrays ? promised
+                                                    : reinterpret_cast<size_type>(problem.in) |
+                                                          reinterpret_cast<size_type>(problem.out);
+  return pointers | problem.in_stride_bytes | problem.out_stride_bytes | problem.in_batch_bytes |
+         problem.out_batch_bytes;
+}
+
+/// A vector is its own transpose: one copy where both sides are contiguous.
+inline bool is_vector(const transpose_request& request) {
+  const size_type elements = request.nx * request.ny;
+  return (request.nx == 1 || request.ny == 1) && !request.pointer_arrays &&
+         (request.nx == 1 ? request.in_stride : request.out_stride) == 1 &&
+         (request.batch == 1 || (request.in_batch == elements && request.out_batch == elements));
+}
+
+/// Calls launch(unit) with the access by which an element is moved, a std::integral_constant: the widest that its
+/// size allows, where `bits` says that all addresses are multiples of it, else the one that its type promises.
+template <int ElementBytes, int Alignment, class Launch>
+auto with_unit(size_type bits, Launch launch) {
+  constexpr int widest = access_width(ElementBytes);
+  constexpr int promised = access_width(ElementBytes, Alignment);
+  if constexpr (promised < widest) {
+    if (bits % widest != 0) { return launch(std::integral_constant<int, promised>{}); }
+  }
+  return launch(std::integral_constant<int, widest>{});
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernels of tiles as CUDA sees them.
+
+#pragma once
+
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/tile/row_staged_tile.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <class Shape, int BlocksPerSm>
+__global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
+    tile_kernel(const __grid_constant__ tile_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  const static_block<Shape::threads> block;
+  if constexpr (Shape::splices) {
+    move_spliced_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  } else {
+    move_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  }
+}
+
+template <class Shape>
+__global__ void __launch_bounds__(Shape::threads)
+    vector_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
+                  size_type out_stride_bytes) {
+  __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
+                          out_stride_bytes, blockIdx.y, blockIdx.x);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What detail::choose answers, as a table, and what holds of all its answers. Plain C++, without CUDA.
+
+#include <tiletranspose/detail/choose/choose.cuh>
+
+#include <catch2/catch_get_random_seed.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+
+using namespace tt::detail;
+
+namespace {
+
+constexpr device_facts h200_facts{227 * 1024};
+constexpr device_facts turing_facts{64 * 1024};
+
+struct asked {
+  std::size_t nx;
+  std::size_t ny;
+  int element_bytes;
+  int unit;
+  std::size_t in_gap = 0;  ///< elements behind each row
+  std::size_t out_gap = 0;
+  std::size_t batch = 1;
+  std::size_t offset = 0;  ///< elements from a multiple of 4096 bytes, on both sides
+  bool pointers = false;
+};
+
+transpose_facts facts_of(const asked& a, device_facts device = h200_facts) {
+  const auto element = static_cast<std::size_t>(a.element_bytes);
+  const auto at = [&](int bit) {
+    return reinterpret_cast<unsigned char*>((std::uintptr_t{1} << bit) + a.offset * element);
+  };
+  const std::size_t matrix = a.batch > 1 && !a.pointers ? a.nx * a.ny * element : 0;
+  const tile_problem problem{at(40),
+                             at(45),
+                             (a.nx + a.in_gap) * element,
+                             (a.ny + a.out_gap) * element,
+                             matrix,
+                             matrix,
+                             a.nx,
+                             a.ny,
+                             a.pointers};
+  return find_facts(problem, a.batch, a.element_bytes, a.unit, address_bits_of(problem, element),
+                    device);
+}
+
+struct row {
+  asked question;
+  const char* rule;
+};
+
+// One or more for each rule, on both sides of its thresholds.
+constexpr row table[] = {
+    {{512, 512, 4, 4}, "vector tiles"},
+    {{512, 513, 4, 4}, "little work"},
+    {{2000, 2000, 3, 1}, "little work"},
+    {{4096, 4096, 4, 4}, "whole tiles"},
+    {{4096, 4096, 4, 4, 0, 0, 1, 1}, "any tiles"},  // no address is a multiple of 16
+    {{4097, 4096, 4, 4}, "any tiles"},              // nor is every row
+    {{4096, 4100, 4, 4}, "any tiles"},              // rows of the output off sectors
+    {{4096, 16416, 1, 1, 0, 16}, "whole tiles"},    // which bytes put up with
+    {{16384, 16384, 1, 1}, "large tiles"},
+    {{16384, 16368, 1, 1}, "whole tiles"},
+    {{4099, 4096, 2, 1}, "any tiles"},
+    {{16384, 16384, 3, 1}, "groups of whole words"},
+    {{16384, 16384, 9, 1}, "any tiles"},
+    {{257, 100000, 1, 1}, "tall tiles"},
+    {{257, 49152, 1, 1}, "any tiles"},
+    {{1001, 49153, 1, 1}, "any tiles"},
+    {{100, 100000, 4, 4, 0, 1}, "tall tiles"},
+    {{32, 1 << 20, 4, 4}, "vectorised panels"},
+    {{36, 1 << 20, 4, 4, 0, 0, 1, 0}, "tall tiles"},
+    {{1 << 20, 32, 4, 4}, "vectorised panels"},
+    {{32, 32, 4, 4, 0, 0, 100000}, "vectorised panels"},
+    {{64, 64, 4, 4, 0, 0, 10000}, "filled tiles"},
+    {{33, 31, 4, 4, 0, 0, 100000}, "gathered panels"},
+    {{33, 31, 1, 1, 0, 0, 100000}, "word-shifted panels"},
+    {{33, 31, 1, 1, 0, 0, 60000, 0, true}, "gathered panels"},
+    {{1 << 20, 33, 1, 1}, "word-shifted panels"},
+    {{1 << 20, 6, 1, 1}, "gathered panels"},
+    {{3, 1 << 22, 4, 4}, "gathered panels"},
+    {{3, 1 << 22, 4, 4, 1}, "tall tiles"},
+    {{1 << 22, 3, 12, 4}, "gathered panels"},
+};
+
+// At random, with sides and strides of all kinds.
+class problems {
+ public:
+  asked operator()() {
+    asked a{};
+    if (between(0, 50) == 0) {  // large, of bytes
+      a.element_bytes = a.unit = 1;
+      a.nx = 16 * between(1000, 1100);
+      a.ny = 32 * between(500, 550);
+      return a;
+    }
+    a.element_bytes = between(0, 1) == 0 ? 1 << between(0, 4) : static_cast<int>(between(1, 64));
+    a.unit = tt::access_width(static_cast<std::size_t>(a.element_bytes), between(1, 16));
+    a.nx = side();
+    a.ny = side();
+    if (between(0, 2) > 0) { (a.nx > a.ny ? a.nx : a.ny) += 6'000'000 / smaller(a.nx, a.ny); }
+    if (between(0, 3) == 0) { a.batch = between(1, 100000); }
+    a.pointers = a.batch > 1 && between(0, 5) == 0;
+    if (a.batch == 1 && between(0, 2) == 0) { a.in_gap = between(0, 64); }
+    if (a.batch == 1 && between(0, 2) == 0) { a.out_gap = between(0, 64); }
+    if (between(0, 1) == 0) { a.offset = between(0, 64); }
+    return a;
+  }
+
+ private:
+  std::size_t between(std::size_t low, std::size_t high) {
+    return low + engine_() % (high - low + 1);
+  }
+  std::size_t side() {
+    const std::size_t most[] = {8, 70, 300, 2000, 20000};
+    const std::size_t step[] = {1, 4, 16, 64, 128};
+    const std::size_t multiple = step[between(0, 4)];
+    return (between(1, most[between(0, 4)]) + multiple - 1) / multiple * multiple;
+  }
+  std::mt19937_64 engine_{Catch::getSeed()};
+};
+
+}  // namespace
+
+TEST_CASE("choose: a table of questions and the rules that answer them") {
+  for (const row& one : table) {
+    const asked& a = one.question;
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
+              << a.batch << ", gaps " << a.in_gap << ", " << a.out_gap << ", offset " << a.offset);
+    CHECK(std::string(choose(facts_of(a)).rule) == one.rule);
+  }
+}
+
+TEST_CASE("choose: blocks of a smaller device ask for less") {
+  const asked bytes{16384, 16384, 1, 1};
+  CHECK(choose(facts_of(bytes)).access == tt::tile_access::large);
+  CHECK(choose(facts_of(bytes, {48 * 1024})).access == tt::tile_access::whole);
+  const asked batch{251, 253, 1, 1, 0, 0, 1000};
+  CHECK(choose(facts_of(batch)).by == mover::word_shifted_panel);
+  CHECK(choose(facts_of(batch, turing_facts)).by == mover::gathered_panel);
+}
+
+TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {
+  problems next;
+  std::map<std::string, int> decided;
+  for (int i = 0; i < 30000; ++i) {
+    const asked a = next();
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
+              << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
+    for (const device_facts& device : {h200_facts, turing_facts}) {
+      const transpose_facts facts = facts_of(a, device);
+      const choice chosen = choose(facts);
+      ++decided[chosen.rule];
+      REQUIRE(reachable(chosen, a.element_bytes, a.unit));
+      REQUIRE(chosen.shared_bytes <= device.most_shared_bytes);
+      if (chosen.by == mover::vectorised_panel) {
+        const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
+        REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.vectorised).fits());
+      }
+      if (chosen.by == mover::word_shifted_panel) {
+        const auto shape = word_shifted_shape_of(a.element_bytes, chosen.word_shifted);
+        REQUIRE(cut_word_shifted(facts.problem, a.batch, shape, chosen.shared_bytes).shared_bytes <=
+                device.most_shared_bytes);
+      }
+    }
+  }
+  for (const transpose_rule& rule : transpose_rules) {
+    INFO("rule \"" << rule.name << '"');
+    CHECK(decided[rule.name] > 0);
+  }
+}
+
+TEST_CASE("choose: what is not asked of the device changes nothing") {
+  problems next;
+  for (int i = 0; i < 5000; ++i) {
+    const asked a = next();
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
+              << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
+    const transpose_facts little = facts_of(a, {tt::default_shared_bytes});
+    const choice first = choose(little);
+    if (asks_shared_bytes(first, little)) { continue; }
+    const choice asked_too = choose(facts_of(a, h200_facts));
+    REQUIRE(first.rule == asked_too.rule);
+    REQUIRE(first.by == asked_too.by);
+    REQUIRE(first.access == asked_too.access);
+    REQUIRE(first.panel == asked_too.panel);
+  }
+}
