@@ -13,6 +13,17 @@ using tt::size_type;
 
 namespace {
 
+// Proved here rather than in the headers, where every program would pay for it.
+static_assert(worst_odd_ways(1) == 1 && worst_odd_ways(2) == 1 && worst_odd_ways(4) == 1,
+              "an odd number of rows must not conflict");
+// A warp on tall columns reads one or two of them, each without a conflict: two ways at most. So does one on
+// an even number of rows; the tests below go over all of them.
+static_assert(worst_column_ways(1) == 1 && worst_column_ways(2) == 1 && worst_column_ways(4) == 1,
+              "a column of rows an odd number of elements apart must not conflict");
+
+static_assert(worst_strip_ways(1, 2) == 1 && worst_strip_ways(2, 1) == 1,
+              "the lanes of a strip of 16 bytes must not conflict");
+
 unsigned worst_of(unsigned words, unsigned rows) {
   unsigned worst = 0;
   for (unsigned bytes = 4 * words; bytes <= 128 * 4 * words; bytes += 4 * words) {

@@ -21,6 +21,13 @@ using tt::tile_access;
 
 namespace {
 
+// Proved here rather than in the headers, where every program would pay for it.
+static_assert(turns_share_banks<16, 4>(16) && turns_share_banks<16, 8>(16) &&
+                  turns_share_banks<8, 4>(8),
+              "words that are read in turns must not conflict");
+static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
+              "accesses that hold what lanes read must not conflict");
+
 // The worst requests of a tile that are made to fill it, to drain it, and to read what a store that begins inside of a
 // word wants of the word behind it.
 struct tile_ways {

@@ -180,9 +180,6 @@ constexpr bool turns_share_banks(unsigned end) {
   }
   return true;
 }
-static_assert(turns_share_banks<16, 4>(16) && turns_share_banks<16, 8>(16) &&
-                  turns_share_banks<8, 4>(8),
-              "words that are read in turns must not conflict");
 
 /// Conflict ways of threads that read `Bytes` bytes each in turns, or at once, where as many as `row_threads` of them
 /// read a row: groups do not meet, and neither does what a group reads of one row, so that it is the rows that a group
@@ -219,8 +216,6 @@ constexpr int access_ways() {
   }
   return worst;
 }
-static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
-              "accesses that hold what lanes read must not conflict");
 
 /// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
 template <int Bytes>
