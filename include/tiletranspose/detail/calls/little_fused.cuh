@@ -63,8 +63,13 @@ struct fused_operation {
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words) const {
     if constexpr (accumulates) {
+#if TILETRANSPOSE_ON_DEVICE
+      // By this built-in, because nvcc kept the union of 2-byte elements in local memory.
+      const Out result = op(__builtin_bit_cast(In, words), load_global<Out>(to));
+#else
       const from_words<In> element(words);
       const Out result = op(element.value, load_global<Out>(to));
+#endif
       store_global(to, result);
     } else {
       store_global(to, words);
