@@ -8,6 +8,7 @@
 #pragma once
 
 #include <tiletranspose/banks.cuh>
+#include <tiletranspose/detail/core/compiler.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 
@@ -84,7 +85,7 @@ struct whole_chunk_policy {
   static constexpr int resident_threads = 896;
   /// 256 and 128 fetched, on the same day: 3 bytes 90.0, 89.6, 5 88.3, 87.7, 6 90.0, 89.5, 12 93.3, 94.0.
   static constexpr int fetched_bytes = most_side * ElementBytes % 256 == 0 ? 128 : 256;
-  static constexpr int most_loads = 0;
+  static constexpr int most_loads = is_nvcc_12 && ElementBytes == 3 ? 8 : 0;
 };
 
 /// True where these pay, of elements that are no access (H200, 2026-11-22, 33 bytes: 85, 83). Those of 32 and 64 bytes

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/compiler.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/panel/gathered_kernel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
@@ -14,14 +15,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <int ElementBytes>
-inline constexpr int staged_blocks = static_cast<int>(ElementBytes <= 2
-                                                          ? gathered_blocks_of_bytes.value
-                                                          : gathered_blocks.value);
+template <int ElementBytes, int Unit>
+inline constexpr int staged_blocks =
+    static_cast<int>(ElementBytes <= 2         ? gathered_blocks_of_bytes.value
+                     : Unit == 1 && is_nvcc_12 ? gathered_blocks.value - 1
+                                               : gathered_blocks.value);
 
 template <int ElementBytes, int Unit>
 __global__ void __launch_bounds__(staged_threads,
-                                  resident_blocks(staged_threads, staged_blocks<ElementBytes>))
+                                  resident_blocks(staged_threads,
+                                                  staged_blocks<ElementBytes, Unit>))
     staged_kernel(const __grid_constant__ staged_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared,

@@ -71,13 +71,12 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   if constexpr (Fused::copies) {
     copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
   }
-  TILETRANSPOSE_UNROLL
-  for (int b = 0; b < places::batch; ++b) {
+  const auto store_round = [&](int b) {
     const int round = first + b;
     const loop_step here(round);
     // A lane that is there for its neighbour holds elements of several rows.
     const bool is_spare = Fused::shifts && !fills;
-    if (round >= places::rounds || is_spare || !at.any_exists(round)) { continue; }
+    if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
     const int row = at.row(round);
     const auto place = [&](int i) {
       return (Fused::settles_columns ? memory.shared : to) + columns[i] +
@@ -151,7 +150,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       // Rows before the tile are another one's in the copy.
       if ((round + 1) * places::apart <= Fused::skew_rows ||
           (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
-        continue;
+        return;
       }
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
@@ -173,7 +172,11 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
         }
       }
     }
-  }
+  };
+  // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
+  // local memory.
+  TILETRANSPOSE_UNROLL
+  for (int b = 0; b < places::batch; ++b) { store_round(b); }
 }
 
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
