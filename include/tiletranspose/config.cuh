@@ -24,6 +24,22 @@
 #error "tt: tiletranspose needs compute capability 7.5 or newer: compile for sm_75 or later"
 #endif
 
+/// True where clang compiles CUDA, not where it is nvcc's host compiler.
+#if defined(__clang__) && defined(__CUDA__)
+#define TILETRANSPOSE_CLANG_CUDA 1
+#else
+#define TILETRANSPOSE_CLANG_CUDA 0
+#endif
+
+// Clang before 20 knows no such attribute of arguments, and warns of each.
+#if TILETRANSPOSE_CLANG_CUDA
+#if !__has_attribute(grid_constant)
+#undef __grid_constant__
+#define __grid_constant__
+#define TILETRANSPOSE_COPIES_ARGUMENTS 1
+#endif
+#endif
+
 #if defined(__CUDACC__) || defined(__CUDACC_RTC__)
 #define TILETRANSPOSE_HOST_DEVICE __host__ __device__
 #define TILETRANSPOSE_INLINE __forceinline__
@@ -34,7 +50,7 @@
 
 /// Before constexpr templates that call what the caller hands in: it may be a host function, which is right
 /// where the compiler evaluates the call.
-#if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
+#if defined(__CUDACC__) && !defined(__CUDACC_RTC__) && !TILETRANSPOSE_CLANG_CUDA
 #define TILETRANSPOSE_ANY_CALLEE _Pragma("nv_exec_check_disable")
 #else
 #define TILETRANSPOSE_ANY_CALLEE

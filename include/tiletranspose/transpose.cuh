@@ -47,8 +47,10 @@ namespace detail {
 /// What the fused calls ask of their types.
 template <fusion Kind, class Out, class In, class Op>
 constexpr bool check_fused() {
-  if constexpr (!has_size<Out> || !has_size<In>) {
-    return check_element<void>();
+  if constexpr (!has_size<Out>) {
+    return check_element<Out>();
+  } else if constexpr (!has_size<In>) {
+    return check_element<In>();
   } else {
     return check_output<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
   }

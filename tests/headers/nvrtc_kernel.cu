@@ -168,7 +168,7 @@ extern "C" __global__ void copy_boxes(matrix out, const __grid_constant__ boxes 
 
 extern "C" __global__ void store_boxes(const __grid_constant__ tt::bulk_view<tile_type, float> out,
                                        const_matrix in) {
-  __shared__ alignas(128) typename tile_type::storage storage;
+  alignas(128) __shared__ typename tile_type::storage storage;
   const tile_type tile(storage);
   const tt::static_block<256> block;
   tt::load_tile_async(block, tile, in, 0, 0);

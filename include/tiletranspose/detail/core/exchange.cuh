@@ -322,7 +322,11 @@ struct word_route {
   /// the highest of the former complete the rank.
   static constexpr unsigned scale = Share == 1 ? 1 : 0xffffffffu / Lanes + 1 + Share;
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned rank_of_scaled(unsigned scaled) {
-    return Share == 1 ? scaled : scaled + scaled / (0xffffffffu / Share + 1);
+    if constexpr (Share == 1) {
+      return scaled;
+    } else {
+      return scaled + scaled / (0xffffffffu / Share + 1);
+    }
   }
   struct blocked_turn {
     static constexpr unsigned lanes = Lanes;

@@ -146,7 +146,7 @@ class call_scope {
 /// each lane names and, among accesses alike in both, by counting. Only a loop in which a lane may leave out
 /// an *early* access and make a later one needs steps; where guards are the same in every step, or lanes
 /// stop for good, counting is right. On the device this is nothing.
-class loop_step {
+class [[maybe_unused]] loop_step {
  public:
 #if TILETRANSPOSE_ON_DEVICE
   template <class Number>

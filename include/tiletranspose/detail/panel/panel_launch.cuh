@@ -16,10 +16,11 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 template <int ElementBytes, int Unit>
-inline constexpr int staged_blocks =
-    static_cast<int>(ElementBytes <= 2         ? gathered_blocks_of_bytes.value
-                     : Unit == 1 && is_nvcc_12 ? gathered_blocks.value - 1
-                                               : gathered_blocks.value);
+inline constexpr int staged_blocks = static_cast<int>(ElementBytes <= 2
+                                                          ? gathered_blocks_of_bytes.value
+                                                      : Unit == 1 && is_nvcc_12
+                                                          ? gathered_blocks.value - 1
+                                                          : gathered_blocks.value);
 
 template <int ElementBytes, int Unit>
 __global__ void __launch_bounds__(staged_threads,

@@ -34,8 +34,10 @@ constexpr bool check_inplace() {
 /// Of an output and an input whose elements are of one type.
 template <class Out, class In>
 constexpr bool check_matrices() {
-  if constexpr (!has_size<Out> || !has_size<In>) {
-    return check_element<void>();
+  if constexpr (!has_size<Out>) {
+    return check_element<Out>();
+  } else if constexpr (!has_size<In>) {
+    return check_element<In>();
   } else {
     constexpr bool are_same =
         same_type<typename remove_const<Out>::type, typename remove_const<In>::type>;

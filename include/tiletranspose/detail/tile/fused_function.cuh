@@ -54,10 +54,11 @@ constexpr bool check_function() {
 }
 
 /// Whether a function object can be called as a fused transpose does. Answered where the compiler looks at device code:
-/// for the host, nvcc replaces __device__ lambdas by types that cannot be called.
+/// for the host, nvcc replaces __device__ lambdas by types that cannot be called. Clang takes a __device__ function for
+/// one that nobody outside of device code can call.
 template <fusion Kind, class In, class Out, class Op>
 constexpr bool takes_elements() {
-#if TILETRANSPOSE_ON_DEVICE
+#if TILETRANSPOSE_ON_DEVICE && !TILETRANSPOSE_CLANG_CUDA
   if constexpr (Kind == fusion::accumulate) {
     return yields<Out, Op, In, Out>::value;
   } else {
