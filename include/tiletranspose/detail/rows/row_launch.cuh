@@ -2,29 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The row kernel as CUDA sees it. Most of it knows no element size: all calls of a program share a dozen
-/// kernels, and elements whose size is no power of two have one of their own.
+/// The row kernel as CUDA sees it, and its launches. Most of its instances know no element size: all calls of a program
+/// share a dozen of them, and elements whose size is no power of two have one of their own.
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_rows.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// Direct moves live of blocks, though not of more than 6: rows of 1001 bytes reversed 96 % of cudaMemcpyAsync, with 8
-/// 90 (H200, 2026-11-21). Words in any order and groups of many accesses need the registers.
-constexpr int row_blocks(row_order order, int element) {
-  const int accesses = order == row_order::gathered ? element / access_width(element) : 0;
-  return is_direct(order)                                                 ? 6
-         : order == row_order::any                                        ? 3
-         : accesses > 0                                                   ? (accesses > 3 ? 4 : 6)
-         : order == row_order::grouped                                    ? 5
-         : order == row_order::pieces || order == row_order::known_pieces ? 6
-                                                                          : 4;
-}
 
 /// The threads of a block, up to row_block_threads of them.
 struct row_block {
@@ -49,46 +38,46 @@ constexpr bool is_always_direct(int element, int alignment) {
   return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
 }
 
-/// Offers the kernels that reverse elements of this size and larger ones. `Known` is the size, or 0 where no kernel of
-/// their own is needed.
-template <int ElementBytes, int Known, class Offer>
-void offer_reversing(const Offer& offer) {
-  offer(row_order::vectors, &row_kernel<row_order::vectors>);
-  offer(row_order::pieces, &row_kernel<row_order::pieces>);
-  if constexpr (ElementBytes < 8) {
-    offer(row_order::words, &row_kernel<row_order::words>);
-    offer(row_order::elements, &row_kernel<row_order::elements>);
-  }
-  if constexpr (16 % ElementBytes == 0) {
-    offer(row_order::turn_16, &row_kernel<row_order::turn_16>);
-  }
-  if constexpr (8 % ElementBytes == 0) { offer(row_order::turn_8, &row_kernel<row_order::turn_8>); }
-  if constexpr (4 % ElementBytes == 0) { offer(row_order::turn_4, &row_kernel<row_order::turn_4>); }
-  if constexpr (2 % ElementBytes == 0) {
-    offer(row_order::turn_2, &row_kernel<row_order::turn_2>);
-    offer(row_order::halves, &row_kernel<row_order::halves>);
-    offer(row_order::any, &row_kernel<row_order::any>);
-  }
-  if constexpr (Known > 0) {
-    constexpr row_order known = known_order(Known);
-    offer(known, &row_kernel<known, Known>);
-  }
-  if constexpr (ElementBytes == 1) {
-    offer(row_order::turn_1, &row_kernel<row_order::turn_1>);
-    offer(row_order::bytes, &row_kernel<row_order::bytes>);
+using row_kernel_pointer = void (*)(row_arguments);
+
+template <row_order Order, int Element = 0>
+void offer_row_kernel(row_choice wanted, row_kernel_pointer& found) {
+  if (wanted == row_choice{Order, Element}) { found = &row_kernel<Order, Element>; }
+}
+
+/// The direct kernels of elements of `Element` bytes, and of half as many and so on, as far as such elements can occur.
+template <int ElementBytes, int Element = 16>
+void offer_reversing_kernels(row_choice wanted, row_kernel_pointer& found) {
+  if constexpr (Element % ElementBytes == 0) {
+    offer_row_kernel<row_order::reversed, Element>(wanted, found);
+    if constexpr (Element > 1) {
+      offer_reversing_kernels<ElementBytes, Element / 2>(wanted, found);
+    }
   }
 }
 
-/// The kernel for an order that elements of this size can need. Rows that count as elements may have any size
-/// from that of their own elements on. An element size of 0 stands for rows that are only copied.
+/// The kernel for a choice that elements of this size can need. Rows that count as elements may have any size from that
+/// of their own elements on. An element size of 0 stands for rows that are only copied. `Known` is the size, or 0 where
+/// the elements need no kernel of their own.
 template <int ElementBytes, int Known>
-auto find_row_kernel(row_order order) -> void (*)(row_arguments) {
-  void (*found)(row_arguments) = nullptr;
-  const auto offer = [&](row_order offered, void (*kernel)(row_arguments)) {
-    if (order == offered) { found = kernel; }
-  };
-  offer(row_order::forward, &row_kernel<row_order::forward>);
-  if constexpr (ElementBytes > 0) { offer_reversing<ElementBytes, Known>(offer); }
+row_kernel_pointer find_row_kernel(row_choice wanted) {
+  row_kernel_pointer found = nullptr;
+  offer_row_kernel<row_order::forward>(wanted, found);
+  if constexpr (ElementBytes > 0) {
+    offer_row_kernel<row_order::vectors>(wanted, found);
+    offer_row_kernel<row_order::accesses>(wanted, found);
+    offer_reversing_kernels<ElementBytes>(wanted, found);
+    if constexpr (ElementBytes < 8) {
+      offer_row_kernel<row_order::words>(wanted, found);
+      offer_row_kernel<row_order::elements>(wanted, found);
+    }
+    if constexpr (ElementBytes <= 2) {
+      offer_row_kernel<row_order::halves>(wanted, found);
+      offer_row_kernel<row_order::any>(wanted, found);
+    }
+    if constexpr (ElementBytes == 1) { offer_row_kernel<row_order::bytes>(wanted, found); }
+    if constexpr (Known > 0) { offer_row_kernel<known_order(Known), Known>(wanted, found); }
+  }
   return found;
 }
 
@@ -101,15 +90,15 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.order);
+  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.kernel);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
-    row_arguments part = arguments;
+    row_arguments some = arguments;
     const size_type in_step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
     const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
-    part.in = static_cast<const unsigned char*>(arguments.in) + done * in_step;
-    part.out = static_cast<unsigned char*>(arguments.out) + done * out_step;
-    void* pointers[] = {&part};
+    some.in = static_cast<const unsigned char*>(arguments.in) + done * in_step;
+    some.out = static_cast<unsigned char*>(arguments.out) + done * out_step;
+    void* pointers[] = {&some};
     const cudaError_t status =
         start(kernel, smaller(most, plan.batch - done) * plan.matrix_blocks,
               static_cast<int>(arguments.threads), plan.shared_bytes, pointers, stream);

@@ -6,47 +6,49 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/rows/row_arguments.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes on either side of a span that may be read, too.
+/// Bytes on either side of a segment that may be read, too.
 struct row_margin {
   int before;
   int after;
 };
 
-/// A piece of a row, or several whole rows; `around` is what lies around the source.
-struct row_span {
+/// A segment of a row, or several whole rows; `around` is what lies around the source.
+struct row_segment {
   unsigned char* to;
   const unsigned char* from;
   int bytes;
   row_margin around;
 };
 
-/// What one block moves: `spans` spans, one row apart; in place, each followed by its reverse.
+/// What one block moves: `segments` segments, one row apart; in place, each followed by its reverse.
 struct row_work {
-  row_span first;
-  row_margin around_to;  ///< what lies around the output of the first span, where that is read, too
-  size_type to_step;     ///< bytes from span to span, modulo 2^64
+  row_segment first;
+  row_margin
+      around_to;      ///< what lies around the output of the first segment, where that is read, too
+  size_type to_step;  ///< bytes from segment to segment, modulo 2^64
   size_type from_step;
-  unsigned spans;
+  unsigned segments;
   bool swaps;
 
-  TILETRANSPOSE_FUNCTION row_span operator[](unsigned index) const {
-    row_span span = first;
+  TILETRANSPOSE_FUNCTION row_segment operator[](unsigned index) const {
+    row_segment segment = first;
     const unsigned step = swaps ? index / 2 : index;
-    if (step >= spans) { span.bytes = 0; }
-    span.to += step * to_step;
-    span.from += step * from_step;
+    if (step >= segments) { segment.bytes = 0; }
+    segment.to += step * to_step;
+    segment.from += step * from_step;
     if (swaps && index % 2 == 1) {
-      unsigned char* const to = span.to;
-      span.to += span.from - to;
-      span.from = to;
-      span.around = around_to;
+      unsigned char* const to = segment.to;
+      segment.to += segment.from - to;
+      segment.from = to;
+      segment.around = around_to;
     }
-    return span;
+    return segment;
   }
 };
 
@@ -65,7 +67,7 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
     out += matrix * arguments.out_batch_bytes;
   }
   const bool joins = arguments.joined_rows > 1;
-  const unsigned block_rows = arguments.joined_rows * arguments.block_spans;
+  const unsigned block_rows = arguments.joined_rows * arguments.block_segments;
   const size_type row = size_type{row_block} * block_rows;
   const auto rows = static_cast<unsigned>(smaller<size_type>(arguments.rows - row, block_rows));
   const size_type to_row = row * arguments.out_pitch;
@@ -82,15 +84,15 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
       lead = address_bits(out) % 128;
       if ((lead & (arguments.element_bytes - 1)) != 0) { lead = 0; }
     }
-    const size_type here = size_type{in_row} * arguments.span_bytes - lead;
+    const size_type here = size_type{in_row} * arguments.segment_bytes - lead;
     if (in_row > 0) { begin = smaller(end, here); }
     if (in_row + 1 < arguments.row_blocks.divisor) {
-      end = smaller(end, here + arguments.span_bytes);
+      end = smaller(end, here + arguments.segment_bytes);
     }
   }
   const size_type source = arguments.reverses ? arguments.row_bytes - end : begin;
   const unsigned bytes = static_cast<unsigned>(end - begin) * (joins ? rows : 1);
-  const unsigned spans = joins ? 1 : rows;
+  const unsigned segments = joins ? 1 : rows;
 
   // What lies around the sources may be read. In place other blocks may be writing it; what is read of it is
   // not used.
@@ -100,7 +102,7 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   if (arguments.dense) {
     before += from_row + arguments.in_rise;
     before_to += to_row;
-    const size_type others = (spans - 1) * arguments.row_bytes;
+    const size_type others = (segments - 1) * arguments.row_bytes;
     behind += others;
     if (static_cast<long long>(arguments.in_pitch) < 0) { before -= others; }
   }
@@ -113,24 +115,24 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
           margin(before_to),
           arguments.out_pitch,
           arguments.in_pitch,
-          spans,
+          segments,
           arguments.swaps};
 }
 
-/// What a thread moves of a block's work: of one span, access `at` and those that follow it in steps of
+/// What a thread moves of a block's work: of one segment, access `at` and those that follow it in steps of
 /// `step` accesses.
-struct row_share {
-  row_span span;
+struct thread_segment {
+  row_segment segment;
   unsigned index;
   unsigned at;
   unsigned step;
 };
 
-TILETRANSPOSE_FUNCTION row_share find_share(const row_arguments& arguments, const row_work& work,
-                                            unsigned rank) {
-  const unsigned index = arguments.span_threads.quotient(rank);
-  return {work[index], index, arguments.span_threads.remainder(rank, index),
-          arguments.span_threads.divisor};
+TILETRANSPOSE_FUNCTION thread_segment find_thread_segment(const row_arguments& arguments,
+                                                          const row_work& work, unsigned rank) {
+  const unsigned index = arguments.segment_threads.quotient(rank);
+  return {work[index], index, arguments.segment_threads.remainder(rank, index),
+          arguments.segment_threads.divisor};
 }
 
 }  // namespace detail

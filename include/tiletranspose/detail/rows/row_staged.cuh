@@ -12,99 +12,99 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where the source of a span is staged; byte 0 of it.
-TILETRANSPOSE_FUNCTION unsigned char* staged_span(unsigned char* shared,
-                                                  const row_arguments& arguments, unsigned index,
-                                                  const row_span& span) {
-  return shared + index * arguments.span_pitch + 16 +
-         (address_bits(span.from) & arguments.line_mask);
+/// Where the source of a segment is staged; byte 0 of it.
+TILETRANSPOSE_FUNCTION unsigned char* staged_segment(unsigned char* shared,
+                                                     const row_arguments& arguments, unsigned index,
+                                                     const row_segment& segment) {
+  return shared + index * arguments.segment_pitch + 16 +
+         (address_bits(segment.from) & arguments.line_mask);
 }
 
-/// Stages the spans of a block, `Rounds` accesses a thread. The caller owes group.sync() before they are read.
+/// Stages the segments of a block, `Rounds` accesses a thread. The caller owes group.sync() before they are read.
 template <int Rounds>
-TILETRANSPOSE_FUNCTION void stage_spans(unsigned char* shared, const row_arguments& arguments,
-                                        const row_work& work, unsigned rank) {
-  const row_share share = find_share(arguments, work, rank);
-  const row_span& span = share.span;
-  if (span.bytes == 0) { return; }
-  const slot_range whole = readable(span);
-  unsigned char* const to = staged_span(shared, arguments, share.index, span);
+TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_arguments& arguments,
+                                           const row_work& work, unsigned rank) {
+  const thread_segment own = find_thread_segment(arguments, work, rank);
+  const row_segment& segment = own.segment;
+  if (segment.bytes == 0) { return; }
+  const access_range whole = readable(segment);
+  unsigned char* const to = staged_segment(shared, arguments, own.index, segment);
   word16 staged[Rounds];
   bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    const int start = slot_start(arguments, span.from, share.at + round * share.step);
+    const int start = access_start(arguments, segment.from, own.at + round * own.step);
     staged[round] = {0, 0, 0, 0};
-    if (whole.holds(start)) { staged[round] = load_around(span, start); }
-    missing = missing || (!whole.holds(start) && touches(start, span.bytes));
+    if (whole.holds(start)) { staged[round] = load_around(segment, start); }
+    missing = missing || (!whole.holds(start) && touches(start, segment.bytes));
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    const int start = slot_start(arguments, span.from, share.at + round * share.step);
+    const int start = access_start(arguments, segment.from, own.at + round * own.step);
     store_shared(to + start, staged[round]);
   }
-  // Accesses are read that start up to 15 bytes before a span or end up to 15 bytes behind it.
-  if (share.at == 0) {
-    const int first = slot_start(arguments, span.from, 0);
-    if (share.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
-    store_shared(to + first + static_cast<int>(Rounds * share.step) * 16, word16{0, 0, 0, 0});
+  // Accesses are read that start up to 15 bytes before a segment or end up to 15 bytes behind it.
+  if (own.at == 0) {
+    const int first = access_start(arguments, segment.from, 0);
+    if (own.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
+    store_shared(to + first + static_cast<int>(Rounds * own.step) * 16, word16{0, 0, 0, 0});
   }
   if (missing) {
     TILETRANSPOSE_UNROLL_BY(1)
     for (int round = 0; round < Rounds; ++round) {
       const loop_step here(round);
-      const int start = slot_start(arguments, span.from, share.at + round * share.step);
-      if (!whole.holds(start) && touches(start, span.bytes)) {
-        stage_part(to + start, span, start);
+      const int start = access_start(arguments, segment.from, own.at + round * own.step);
+      if (!whole.holds(start) && touches(start, segment.bytes)) {
+        stage_inside(to + start, segment, start);
       }
     }
   }
 }
 
-/// Writes the staged spans by accesses that find their bytes together, in two accesses of the input.
-template <row_order Order>
+/// Writes the staged segments by accesses that find their bytes together, in two accesses of the input.
+template <row_order Order, int Element>
 TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
-  const row_share share = find_share(arguments, work, rank);
-  const unsigned char* const staged = staged_span(shared, arguments, share.index, share.span);
-  store_slots<row_rounds>(arguments, share, [&](int start) {
-    const unsigned char* const from = staged + source_start<Order>(arguments, share.span, start);
+  const thread_segment own = find_thread_segment(arguments, work, rank);
+  const unsigned char* const staged = staged_segment(shared, arguments, own.index, own.segment);
+  store_accesses<row_rounds>(arguments, own, [&](int start) {
+    const unsigned char* const from = staged + source_start<Order>(arguments, own.segment, start);
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
-    return turn_slot<Order>(shift_together<16>(low, high, shift));
+    return reverse_elements<Element>(shift_together<16>(low, high, shift));
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
-    store_global(span.to + at,
-                 load_shared<unsigned char>(staged_span(shared, arguments, index, span) +
-                                            source_byte<Order>(arguments, span, at)));
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+    store_global(segment.to + at,
+                 load_shared<unsigned char>(staged_segment(shared, arguments, index, segment) +
+                                            source_byte<Order>(arguments, segment, at)));
   });
 }
 
-/// Reads a staged span in the order that the output wants. `Element` is the size of an element where the kernel
+/// Reads a staged segment in the order that the output wants. `Element` is the size of an element where the kernel
 /// knows it, else 0; it knows none of joined rows.
 template <row_order Order, int Element>
 class row_reader {
  public:
-  /// \param shared  byte 0 of the span; 16 bytes on either side of the span are readable
+  /// \param shared  byte 0 of the segment; 16 bytes on either side of the segment are readable
   TILETRANSPOSE_FUNCTION row_reader(const row_arguments& arguments, const unsigned char* shared,
                                     unsigned bytes)
       : arguments_(arguments),
         shared_(shared),
         row_bytes_(arguments.joined_rows > 1 ? arguments.joined_bytes.divisor : bytes) {}
 
-  /// Byte `at` of the output's span.
+  /// Byte `at` of the output's segment.
   TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
     const unsigned row = row_start(at);
     const unsigned element = element_of(at - row);
-    const unsigned part = at - row - element * element_bytes();
-    return load_shared<unsigned char>(shared_ +
-                                      (row + row_bytes_ - (element + 1) * element_bytes() + part));
+    const unsigned in_element = at - row - element * element_bytes();
+    return load_shared<unsigned char>(
+        shared_ + (row + row_bytes_ - (element + 1) * element_bytes() + in_element));
   }
 
-  /// Bytes at .. at + 3 of the output's span, which all exist.
+  /// Bytes at .. at + 3 of the output's segment, which all exist.
   TILETRANSPOSE_FUNCTION unsigned word(unsigned at) const {
     if constexpr (Order == row_order::any) {
       return byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16 |
@@ -114,22 +114,22 @@ class row_reader {
       // next.
       const unsigned row = row_start(at);
       const unsigned left = row + row_bytes_ - at;
-      unsigned value = turned(bytes_at(static_cast<int>(row + left) - 4));
+      unsigned value = reversed(bytes_at(static_cast<int>(row + left) - 4));
       if (left < 4) {
-        const unsigned next = turned(bytes_at(static_cast<int>(row + 2 * row_bytes_) - 4));
+        const unsigned next = reversed(bytes_at(static_cast<int>(row + 2 * row_bytes_) - 4));
         value = (value & ((1u << 8 * left) - 1)) | next << 8 * left;
       }
       return value;
     } else {
       const unsigned row = row_start(at);
       const unsigned element = element_of(at - row);
-      const unsigned part = at - row - element * element_bytes();
+      const unsigned in_element = at - row - element * element_bytes();
       const unsigned from = row + row_bytes_ - (element + 1) * element_bytes();
       if constexpr (Order == row_order::words) {
-        return load_shared<unsigned>(shared_ + from + part);
+        return load_shared<unsigned>(shared_ + from + in_element);
       } else {
-        unsigned value = bytes_at(static_cast<int>(from + part));
-        const unsigned left = element_bytes() - part;
+        unsigned value = bytes_at(static_cast<int>(from + in_element));
+        const unsigned left = element_bytes() - in_element;
         if (left < 4) {
           const unsigned next = from == row ? row + 2 * row_bytes_ : from;
           value = (value & ((1u << 8 * left) - 1)) |
@@ -140,27 +140,27 @@ class row_reader {
     }
   }
 
-  /// Bytes at .. at + 15 of the output's span, which all exist.
-  TILETRANSPOSE_FUNCTION word16 pieces(unsigned at) const {
+  /// Bytes at .. at + 15 of the output's segment, which all exist.
+  TILETRANSPOSE_FUNCTION word16 access(unsigned at) const {
     constexpr int least = Element > 0 ? Element : 8;
     constexpr int most = (14 + least) / least;  // elements that may begin inside an access
     const int row = static_cast<int>(row_start(at));
     const auto element = static_cast<int>(element_bytes());
     const auto in_row = static_cast<int>(at) - row;
     const auto index = static_cast<int>(element_of(static_cast<unsigned>(in_row)));
-    const int part = in_row - index * element;
+    const int in_element = in_row - index * element;
     int first = row + static_cast<int>(row_bytes_) - (index + 1) * element;  // of the element
-    word16 value = slot_at(first + part);
+    word16 value = access_at(first + in_element);
     // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
     // the next row.
-    int left = element - part;
+    int left = element - in_element;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < most; ++i, left += element) {
       const loop_step here(i);
       if (left >= 16) { break; }
       first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes_) - element
                                            : first - element;
-      value = spliced(value, slot_at(first - left), left);
+      value = spliced(value, access_at(first - left), left);
     }
     return value;
   }
@@ -168,7 +168,7 @@ class row_reader {
  private:
   const row_arguments& arguments_;
   const unsigned char* shared_;
-  unsigned row_bytes_;  // of a row, or the part of one that is staged
+  unsigned row_bytes_;  // of a row, or the segment of one that is staged
 
   TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
     return Element > 0 ? Element : arguments_.element_bytes;
@@ -181,14 +181,14 @@ class row_reader {
       return arguments_.element.quotient(at);
     }
   }
-  /// Where the row of a byte starts in the span.
+  /// Where the row of a byte starts in the segment.
   TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
     return Element == 0 && arguments_.joined_rows > 1
                ? arguments_.joined_bytes.quotient(at) * row_bytes_
                : 0;
   }
 
-  /// Four staged bytes that start anywhere, up to 4 before the span.
+  /// Four staged bytes that start anywhere, up to 4 before the segment.
   TILETRANSPOSE_FUNCTION unsigned bytes_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 4;
@@ -196,8 +196,8 @@ class row_reader {
     return past == 0 ? low : funnel_shift(low, load_shared<unsigned>(address - past + 4), 8 * past);
   }
 
-  /// 16 staged bytes that start anywhere, up to 15 before the span.
-  TILETRANSPOSE_FUNCTION word16 slot_at(int at) const {
+  /// 16 staged bytes that start anywhere, up to 15 before the segment.
+  TILETRANSPOSE_FUNCTION word16 access_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 16;
     return shift_together<16>(load_shared<word16>(address - past),
@@ -211,40 +211,40 @@ class row_reader {
             splice_word(before.w, after.w, 8 * left - 96)};
   }
 
-  TILETRANSPOSE_FUNCTION static unsigned turned(unsigned word) {
+  TILETRANSPOSE_FUNCTION static unsigned reversed(unsigned word) {
     return pick_bytes(word, 0, Order == row_order::bytes ? 0x0123 : 0x1032);
   }
 };
 
-/// Writes the staged spans.
+/// Writes the staged segments.
 template <row_order Order, int Element>
-TILETRANSPOSE_FUNCTION void write_spans(unsigned char* shared, const row_arguments& arguments,
-                                        const row_work& work, unsigned rank) {
-  const row_share share = find_share(arguments, work, rank);
-  const auto read = [&](unsigned index, const row_span& span) {
-    return row_reader<Order, Element>(arguments, staged_span(shared, arguments, index, span),
-                                      static_cast<unsigned>(span.bytes));
+TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_arguments& arguments,
+                                           const row_work& work, unsigned rank) {
+  const thread_segment own = find_thread_segment(arguments, work, rank);
+  const auto read = [&](unsigned index, const row_segment& segment) {
+    return row_reader<Order, Element>(arguments, staged_segment(shared, arguments, index, segment),
+                                      static_cast<unsigned>(segment.bytes));
   };
-  const auto reader = read(share.index, share.span);
-  store_slots<staged_rounds(Order)>(arguments, share, [&](int start) {
-    if constexpr (Order == row_order::pieces || Order == row_order::known_pieces) {
-      return reader.pieces(static_cast<unsigned>(start));
+  const auto reader = read(own.index, own.segment);
+  store_accesses<staged_rounds(Order)>(arguments, own, [&](int start) {
+    if constexpr (Order == row_order::accesses) {
+      return reader.access(static_cast<unsigned>(start));
     } else {
       // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
       // words of a request lie in 32 banks.
-      const unsigned turn = rank / 8;
-      unsigned turned[4];
+      const unsigned rotation = rank / 8;
+      unsigned rotated[4];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < 4; ++i) {
-        turned[i] = reader.word(static_cast<unsigned>(start) + (i + turn) % 4 * 4);
+        rotated[i] = reader.word(static_cast<unsigned>(start) + (i + rotation) % 4 * 4);
       }
       unsigned words[4];
-      turn_back(turned, turn, words);
+      turn_back(rotated, rotation, words);
       return word16{words[0], words[1], words[2], words[3]};
     }
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_span& span, int at) {
-    store_global(span.to + at, read(index, span).byte(static_cast<unsigned>(at)));
+  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+    store_global(segment.to + at, read(index, segment).byte(static_cast<unsigned>(at)));
   });
 }
 

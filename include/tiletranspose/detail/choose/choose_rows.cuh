@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// In what order rows that stay rows are read, and which of them are joined: pure functions of sizes. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/tuning_rows.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// How the output is found in the input.
+enum class row_order {
+  forward,   ///< direct: where it is
+  reversed,  ///< direct: elements of 1, 2, 4, 8 or 16 bytes reversed
+  vectors,   ///< direct: of a multiple of 16 bytes, at multiples of 16
+  words,     ///< staged: elements of 4 bytes at multiples of 4
+  elements,  ///< staged: elements of 3 to 7 bytes; a word holds bytes of one or two of them
+  halves,    ///< staged: elements of 2 bytes at even addresses
+  bytes,     ///< staged: elements of 1 byte, rows of at least 3
+  any,       ///< staged: byte by byte
+  accesses,  ///< staged: elements of 8 bytes or more; an access holds bytes of up to three of them
+  grouped,   ///< grouped: elements of a size that the kernel knows
+  gathered   ///< gathered: likewise
+};
+
+TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
+  return order <= row_order::vectors;
+}
+
+/// True where the words of an access are found one by one in a staged segment: joined rows, and elements that no kernel
+/// knows.
+TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
+  return order >= row_order::words && order <= row_order::any;
+}
+
+/// Accesses that a thread has under way where rows are staged.
+TILETRANSPOSE_HOST_DEVICE constexpr int staged_rounds(row_order order) {
+  return takes_words(order) ? word_rounds : row_rounds;
+}
+
+/// A kernel: how it finds the output in the input, and the size of the elements that it is made for, or 0.
+struct row_choice {
+  row_order order;
+  int element;
+
+  friend constexpr bool operator==(const row_choice& a, const row_choice& b) {
+    return a.order == b.order && a.element == b.element;
+  }
+};
+
+/// Accesses of the group that a thread gathers, three or four where fewer would do.
+TILETRANSPOSE_HOST_DEVICE constexpr int group_accesses(int element) {
+  const int least = element / access_width(static_cast<size_type>(element));
+  return least == 1 ? 3 : least == 2 ? 4 : least;
+}
+
+/// How a kernel that is made for elements of one size reverses them.
+constexpr row_order known_order(int element) {
+  const auto bytes = static_cast<size_type>(element);
+  if (bytes % 8 == 0 || group_accesses(element) < static_cast<int>(least_grouped_accesses)) {
+    return row_order::gathered;
+  }
+  return bytes % 2 == 0 || bytes < least_ungrouped_element ? row_order::grouped
+                                                           : row_order::accesses;
+}
+
+/// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
+constexpr size_type least_known_bytes(row_order order, size_type element) {
+  return order == row_order::grouped
+             ? (element < least_large_grouped_element ? least_small_grouped_row_bytes
+                                                      : least_grouped_row_bytes)
+         : order == row_order::accesses ? least_known_row_bytes
+                                        : 0;
+}
+
+/// Blocks of a multiprocessor that a kernel's registers are kept low for.
+constexpr int row_blocks(row_order order, int element) {
+  switch (order) {
+    case row_order::forward:
+    case row_order::reversed:
+    case row_order::vectors:
+      return direct_row_blocks;
+    case row_order::any:
+      return byte_row_blocks;
+    case row_order::accesses:
+      return access_row_blocks;
+    case row_order::grouped:
+      return grouped_row_blocks;
+    case row_order::gathered:
+      return element > 3 * access_width(static_cast<size_type>(element)) ? large_gathered_row_blocks
+                                                                         : gathered_row_blocks;
+    default:
+      return word_row_blocks;
+  }
+}
+
+/// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
+constexpr size_type most_element_bytes(size_type row_bytes) {
+  return row_bytes % 128 == 0 ? most_element_line_bytes : most_element_row_bytes;
+}
+
+/// Rows up to this size are joined that `kernel` would move one by one, directly or gathered.
+constexpr size_type most_joined_bytes(row_choice kernel, size_type element, size_type row_bytes) {
+  if (kernel.order == row_order::reversed) {
+    if (kernel.element <= 4) { return most_joined_word_bytes; }
+    return kernel.element == 16 || row_bytes % 16 != 0 ? most_joined_access_bytes
+                                                       : most_joined_other_bytes;
+  }
+  return kernel.order == row_order::gathered && element % 4 == 0 && element >= 12
+             ? most_joined_access_bytes
+             : most_joined_other_bytes;
+}
+
+/// What the order depends on: rows of `length` elements.
+struct row_shape {
+  bool reverses;
+  size_type element_bytes;
+  size_type length;
+  size_type alignment;  ///< every address of an element is a multiple of it
+};
+
+/// Chooses the kernel. `known` is the size of an element that kernels are made for; `joined` where segments hold
+/// several rows.
+constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) {
+  if (!rows.reverses) { return {row_order::forward, 0}; }
+  const size_type element = rows.element_bytes;
+  if (!joined) {
+    if (rows.alignment % element == 0 && 16 % element == 0) {
+      return {row_order::reversed, static_cast<int>(element)};
+    }
+    if (element % 16 == 0 && rows.alignment % 16 == 0) { return {row_order::vectors, 0}; }
+    if (element == static_cast<size_type>(known)) {
+      const row_order order = known_order(known);
+      if (element * rows.length >= least_known_bytes(order, element)) { return {order, known}; }
+    }
+  }
+  if (element >= 8) { return {row_order::accesses, 0}; }
+  if (element % 4 == 0 && rows.alignment % 4 == 0) { return {row_order::words, 0}; }
+  if (element >= 3) { return {row_order::elements, 0}; }
+  const bool whole_words = element == 2 ? rows.alignment % 2 == 0 : rows.length >= 3;
+  return {!whole_words ? row_order::any : element == 2 ? row_order::halves : row_order::bytes, 0};
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
