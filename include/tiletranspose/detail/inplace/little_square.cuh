@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/swap_pairs.cuh>

@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
