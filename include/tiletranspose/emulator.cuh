@@ -143,8 +143,10 @@ emulation_report emulate(const emulator_options& options, emulated_dim grid, emu
   }
   detail::memory_map memory = options.memory;
   static_cast<void>((memory.add_argument(args), ..., 0));
-  detail::recorder records(options.bank_width, options.counts, options.checks);
-  detail::emulated_block_run run(grid, block, smem_bytes, options.foreign_shared, memory, records);
+  detail::box_table boxes;
+  detail::recorder records(options.bank_width, options.counts, options.checks, boxes);
+  detail::emulated_block_run run(grid, block, smem_bytes, options.foreign_shared, memory, boxes,
+                                 records);
   run.set_body([&](detail::emulated_thread& thread) { body(emulated_block(thread), args...); });
 
   std::unique_ptr<detail::switcher> switcher;
@@ -164,7 +166,7 @@ emulation_report emulate(const emulator_options& options, emulated_dim grid, emu
   report.blocks = grid.count();
   report.threads = run.thread_count();
   report.bank_width = options.bank_width;
-  records.finish(report);
+  records.found().write(report);
   return report;
 }
 

@@ -53,6 +53,15 @@ TILETRANSPOSE_FUNCTION bool is_box(shared_tile<T, Layout> tile,
          col0 * sizeof(T) % 16 == 0 && address_bits(tile.address(0, 0)) % box_alignment == 0;
 }
 
+/// The box that a tile is.
+template <class T, class Layout, class Element>
+TILETRANSPOSE_FUNCTION matrix_box box_of(shared_tile<T, Layout> tile, matrix_view<Element> matrix,
+                                         size_type row0, size_type col0) {
+  auto* const first = const_cast<T*>(matrix.data + row0 * matrix.stride + col0);
+  return {tile.address(0, 0), as_bytes(first), matrix.stride * sizeof(T), Layout::rows,
+          Layout::cols * sizeof(T)};
+}
+
 /// Starts to fill a tile: as a box if it can be, else by load_tile_async.
 /// \return the bytes that this thread must expect at the barrier
 template <class Group, class T, class Layout, class Element>
@@ -63,7 +72,7 @@ TILETRANSPOSE_FUNCTION unsigned load_tile_box(Group group, shared_tile<T, Layout
   if constexpr (has_bulk_copies && has_box<Layout>::value) {
     if (is_box(tile, in, row0, col0)) {
       if (group.thread_rank() != 0) { return 0; }
-      bulk_load_box(tile.address(0, 0), in.descriptor,
+      bulk_load_box(box_of(tile, in.matrix, row0, col0), in.descriptor,
                     static_cast<int>(col0 * (sizeof(T) / box_unit<T>)), static_cast<int>(row0),
                     barrier);
       return Layout::rows * Layout::cols * sizeof(T);
@@ -96,8 +105,8 @@ TILETRANSPOSE_FUNCTION void store_tile_bulk(
   if constexpr (has_bulk_copies && has_box<Layout>::value) {
     if (is_box(tile, out, row0, col0)) {
       if (group.thread_rank() == 0) {
-        bulk_store_box(out.descriptor, static_cast<int>(col0 * (sizeof(T) / box_unit<T>)),
-                       static_cast<int>(row0), tile.address(0, 0));
+        bulk_store_box(box_of(tile, out.matrix, row0, col0), out.descriptor,
+                       static_cast<int>(col0 * (sizeof(T) / box_unit<T>)), static_cast<int>(row0));
         commit_bulk_stores();
       }
       return;

@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include <tiletranspose/emulator/block.cuh>
 #include <tiletranspose/emulator/fiber_pool.cuh>
+#include <tiletranspose/emulator/waits.cuh>
 
 #include <memory>
 #include <utility>

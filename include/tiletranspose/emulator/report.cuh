@@ -83,6 +83,8 @@ enum class fault_kind {
   missed_barrier,  ///< a barrier that not all threads reach
   outside_matrix,  ///< an element that its matrix does not have
   outside_array,   ///< an element that a shared_array does not have
+  under_way,       ///< an access to what an asynchronous copy moves, before it was waited for
+  unfenced,        ///< a store that the bulk engine may not see
   group_size       ///< a group whose threads the launch does not have
 };
 
@@ -139,6 +141,10 @@ inline const char* name_of(fault_kind kind) {
       return "outside_matrix";
     case fault_kind::outside_array:
       return "outside_array";
+    case fault_kind::under_way:
+      return "under_way";
+    case fault_kind::unfenced:
+      return "unfenced";
     default:
       return "group_size";
   }

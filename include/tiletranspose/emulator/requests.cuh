@@ -38,8 +38,8 @@ class request_table {
     for (std::uint32_t& slot : slots_) { slot = 0; }
   }
 
-  void add(const access_record& record, std::uint32_t meeting, int lane, std::uint32_t site) {
-    entry& at = find(record, meeting, site);
+  void add(const log_record& record, std::uint32_t meeting, int lane) {
+    entry& at = find(record, meeting);
     if (at.lane != lane) {
       at.lane = lane;
       at.next = at.first;
@@ -48,7 +48,7 @@ class request_table {
     }
     if (at.next == none) {
       const auto made = static_cast<std::uint32_t>(requests_.size());
-      requests_.push_back({{}, site, none});
+      requests_.push_back({{}, record.site, none});
       requests_.back().request.bytes = record.bytes;
       if (at.last != none) {
         requests_[at.last].following = made;
@@ -59,7 +59,7 @@ class request_table {
     }
     warp_request& request = requests_[at.next].request;
     request.lanes |= std::uint32_t{1} << lane;
-    request.addresses[lane] = record.address;
+    request.addresses[lane] = record.number;
   }
 
   /// Calls visit(request, site) for all of them.
@@ -82,9 +82,9 @@ class request_table {
     std::uint32_t first, last, next;
   };
 
-  entry& find(const access_record& record, std::uint32_t meeting, std::uint32_t site) {
+  entry& find(const log_record& record, std::uint32_t meeting) {
     const std::uint64_t key =
-        mix_bits(mix_bits(std::uint64_t{site} << 32 | record.steps) + meeting);
+        mix_bits(mix_bits(std::uint64_t{record.site} << 32 | record.steps) + meeting);
     std::size_t slot = key % slots_.size();
     while (slots_[slot] != 0 && entries_[slots_[slot] - 1].key != key) {
       slot = (slot + 1) % slots_.size();

@@ -37,44 +37,55 @@ struct moment {
 };
 
 /// What is remembered of some bytes: the last store and two loads, of different warps where there are such.
+///
+/// A store, and the first of the loads, may be one side of a copy that is under way: `by_thread`, a copy of the thread's
+/// own, or the number of a box of the bulk engine plus one.
 struct byte_history {
+  static constexpr std::uint32_t by_thread = ~std::uint32_t{0};
+
   moment store;
   moment loads[2];
+  std::uint32_t store_copy = 0;
+  std::uint32_t load_copy = 0;
+  std::uint32_t store_fences = 0;  ///< that the storing thread had made then
 
-  /// The earlier access that `now` races with, if any.
-  const moment* conflict(const moment& now, bool writes) const {
-    if (store.happened() && !store.before(now)) { return &store; }
-    for (const moment& load : loads) {
-      if (writes && load.happened() && !load.before(now)) { return &load; }
-    }
-    return nullptr;
+  /// A store of which no copy is under way.
+  void remember_store(const moment& now, std::uint32_t fences) {
+    store = now;
+    store_copy = 0;
+    store_fences = fences;
   }
-
-  void remember(const moment& now, bool writes) {
-    if (writes) {
-      store = now;
-      return;
-    }
-    // Replaced is what a barrier has put behind, then what tells least beside `now`.
-    for (moment& load : loads) {
-      if (!load.happened() || load.before(now)) {
-        load = now;
-        return;
-      }
-    }
-    if (loads[0].same_warp(loads[1]) || loads[0].same_warp(now)) {
+  void remember_load(const moment& now) {
+    // Replaced is what a barrier has put behind, then what tells least beside `now`; never a copy under way.
+    const bool kept = load_copy != 0 && loads[0].block == now.block;
+    if (!kept) { load_copy = 0; }
+    if (!kept && (!loads[0].happened() || loads[0].before(now))) {
+      loads[0] = now;
+    } else if (!loads[1].happened() || loads[1].before(now)) {
+      loads[1] = now;
+    } else if (!kept && (loads[0].same_warp(loads[1]) || loads[0].same_warp(now))) {
       loads[0] = now;
     } else if (loads[1].same_warp(now)) {
       loads[1] = now;
     }
   }
+  void remember_copy_from(const moment& now, std::uint32_t copy) {
+    if (load_copy == 0 && (!loads[1].happened() || loads[1].before(now))) { loads[1] = loads[0]; }
+    loads[0] = now;
+    load_copy = copy;
+  }
 
   /// Shared memory is another block's from here on.
   void forget_other_blocks(std::uint32_t block) {
-    if (store.block != block) { store = {}; }
-    for (moment& load : loads) {
-      if (load.block != block) { load = {}; }
+    if (store.block != block) {
+      store = {};
+      store_copy = 0;
     }
+    if (loads[0].block != block) {
+      loads[0] = {};
+      load_copy = 0;
+    }
+    if (loads[1].block != block) { loads[1] = {}; }
   }
 };
 

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/emulator/block.cuh>
+#include <tiletranspose/emulator/waits.cuh>
 
 #include <condition_variable>
 #include <mutex>

@@ -3,7 +3,8 @@
 
 /// \file
 /// Copies from global to shared memory that the thread does not wait for: `cp.async` where the architecture
-/// has it (8.0 and newer), through CUDA's pipeline primitives. Elsewhere, and on the CPU, a load and a store.
+/// has it (8.0 and newer), through CUDA's pipeline primitives. Elsewhere a load and a store. In the emulator they arrive
+/// when they are waited for.
 
 #pragma once
 
@@ -29,25 +30,37 @@ inline constexpr bool copies_async = true;
 /// Starts a copy of `Bytes` bytes; fewer than 4 cannot be copied in the background and are copied at once.
 /// Precondition: both addresses are multiples of Bytes.
 template <int Bytes>
-TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global) {
+TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global,
+                                       access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
   if constexpr (copies_async && Bytes >= 4) {
     __pipeline_memcpy_async(shared, global, Bytes);
   } else {
     store_shared(shared, load_global<access_word_t<Bytes>>(global));
   }
+  (void)site;
 #else
-  store_shared(shared, load_global<access_word_t<Bytes>>(global));
+  if (running != nullptr && Bytes >= 4) {
+    running->start_copy({shared, global, Bytes, 0, Bytes}, site);
+  } else {
+    store_shared(shared, load_global<access_word_t<Bytes>>(global, site), site);
+  }
 #endif
 }
 
 /// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the rest of them meanwhile.
-TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end) {
+TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end,
+                                            access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE
-  (void)first, (void)end;
+  (void)first, (void)end, (void)site;
   copy_async<16>(shared, global);
 #else
-  store_shared(shared, load_global_part<word16>(global, first, end));
+  if (running != nullptr) {
+    running->start_copy(
+        {shared, global, 16, static_cast<unsigned>(first), static_cast<unsigned>(end)}, site);
+  } else {
+    store_shared(shared, load_global_part<word16>(global, first, end));
+  }
 #endif
 }
 
@@ -55,6 +68,8 @@ TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, in
 TILETRANSPOSE_FUNCTION void commit_copies() {
 #if TILETRANSPOSE_ON_DEVICE
   __pipeline_commit();
+#else
+  if (running != nullptr) { running->commit_copies(); }
 #endif
 }
 
@@ -62,6 +77,8 @@ TILETRANSPOSE_FUNCTION void commit_copies() {
 TILETRANSPOSE_FUNCTION void wait_for_copies(unsigned pending) {
 #if TILETRANSPOSE_ON_DEVICE
   __pipeline_wait_prior(pending);
+#else
+  if (running != nullptr) { running->wait_for_copies(pending); }
 #endif
   (void)pending;
 }

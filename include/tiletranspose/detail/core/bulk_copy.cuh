@@ -11,7 +11,7 @@
 #include <tiletranspose/config.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 
-/// Whether this pass compiles for the bulk copy engine. On the CPU copies are accesses of threads.
+/// Whether this pass compiles for the bulk copy engine.
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 900
 #define TILETRANSPOSE_HAS_BULK_COPIES 1
 #else
@@ -21,7 +21,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline constexpr bool has_bulk_copies = TILETRANSPOSE_HAS_BULK_COPIES;
+/// False where there is no engine. The CPU follows the path of the newer GPUs.
+inline constexpr bool has_bulk_copies = TILETRANSPOSE_HAS_BULK_COPIES || !TILETRANSPOSE_ON_DEVICE;
 
 /// An mbarrier: opaque, 8 bytes, in shared memory.
 struct alignas(8) bulk_barrier {
@@ -40,37 +41,48 @@ __device__ TILETRANSPOSE_INLINE unsigned shared_address(const void* shared) {
 TILETRANSPOSE_FUNCTION void fence_for_bulk() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->fence_for_bulk(); }
 #endif
 }
 
 /// Makes a barrier whose phases end when `threads` threads have arrived, and every byte they expect.
 /// By one thread; the group synchronises before anybody uses it.
-TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads) {
+TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads,
+                                         access_site site = access_site::at()) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;"
                :
                : "r"(shared_address(barrier)), "r"(threads)
                : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->init_barrier(barrier, threads, site); }
 #endif
   fence_for_bulk();
   (void)barrier;
   (void)threads;
+  (void)site;
 }
 
 /// Counts this thread as arrived and `bytes` more bytes as expected in the phase.
-TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned bytes) {
+TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned bytes,
+                                             access_site site = access_site::at()) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [%0], %1;"
                :
                : "r"(shared_address(barrier)), "r"(bytes)
                : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->arrive_expecting(barrier, bytes, site); }
 #endif
   (void)barrier;
   (void)bytes;
+  (void)site;
 }
 
 /// Waits until the phase of that parity, 0 for a barrier's first, is over.
-TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parity) {
+TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parity,
+                                           access_site site = access_site::at()) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   unsigned over = 0;
   do {
@@ -82,9 +94,12 @@ TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parit
         : "r"(shared_address(barrier)), "r"(parity)
         : "memory");
   } while (over == 0);
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->wait_for_phase(barrier, parity, site); }
 #endif
   (void)barrier;
   (void)parity;
+  (void)site;
 }
 
 /// What the engine must know of a matrix to copy boxes of it, encoded by the driver (CUtensorMap).
@@ -92,42 +107,58 @@ struct alignas(64) box_descriptor {
   unsigned long long words[16];
 };
 
-/// Starts a copy of the box at column x, row y, in the units of the descriptor, whose bytes the barrier will count.
+/// Starts a copy of the box at column x, row y, in the units of the descriptor, whose bytes the barrier will count. On
+/// the CPU `here` says what that box is.
 /// Preconditions: `shared` is a multiple of 128 bytes, the box starts at a multiple of 16 bytes of global memory;
 /// the descriptor is a __grid_constant__ argument of the kernel; this thread arrives at the barrier later on,
 /// expecting the bytes.
-TILETRANSPOSE_FUNCTION void bulk_load_box(void* shared, const box_descriptor& box, int x, int y,
-                                          bulk_barrier* barrier) {
+TILETRANSPOSE_FUNCTION void bulk_load_box(const matrix_box& here, const box_descriptor& box, int x,
+                                          int y, bulk_barrier* barrier,
+                                          access_site site = access_site::at()) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   // The form for clusters: a block is a cluster of its own, and PTX before 8.6 has no other.
   asm volatile(
       "cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes"
       " [%0], [%1, {%2, %3}], [%4];"
       :
-      : "r"(shared_address(shared)), "l"(&box), "r"(x), "r"(y), "r"(shared_address(barrier))
+      : "r"(shared_address(here.shared)), "l"(&box), "r"(x), "r"(y), "r"(shared_address(barrier))
       : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) {
+    running->load_box(here, barrier, site);
+  } else {
+    copy_box(here, true);
+  }
 #endif
-  (void)shared;
+  (void)here;
   (void)box;
   (void)x;
   (void)y;
+  (void)site;
   (void)barrier;
 }
 
 /// Starts a copy of the box at column x, row y out of shared memory, which may not be written before
 /// wait_for_bulk_reads. Preconditions as above, without a barrier.
-TILETRANSPOSE_FUNCTION void bulk_store_box(const box_descriptor& box, int x, int y,
-                                           const void* shared) {
+TILETRANSPOSE_FUNCTION void bulk_store_box(const matrix_box& here, const box_descriptor& box, int x,
+                                           int y, access_site site = access_site::at()) {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("cp.async.bulk.tensor.2d.global.shared::cta.tile.bulk_group [%0, {%1, %2}], [%3];"
                :
-               : "l"(&box), "r"(x), "r"(y), "r"(shared_address(shared))
+               : "l"(&box), "r"(x), "r"(y), "r"(shared_address(here.shared))
                : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) {
+    running->store_box(here, site);
+  } else {
+    copy_box(here, false);
+  }
 #endif
-  (void)shared;
+  (void)here;
   (void)box;
   (void)x;
   (void)y;
+  (void)site;
 }
 
 TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
@@ -140,6 +171,8 @@ TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
 TILETRANSPOSE_FUNCTION void wait_for_bulk_reads() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
+#elif !TILETRANSPOSE_ON_DEVICE
+  if (running != nullptr) { running->wait_for_bulk_reads(); }
 #endif
 }
 

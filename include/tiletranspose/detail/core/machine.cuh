@@ -32,7 +32,34 @@ struct access_site {
 
 enum class access_kind : unsigned char { load_global, store_global, load_shared, store_shared };
 
+/// A copy of `bytes` bytes from global to shared memory, of which bytes [first, end) matter.
+struct async_copy {
+  void* shared;
+  const void* global;
+  unsigned bytes;
+  unsigned first;
+  unsigned end;
+};
+
+/// A box that the bulk engine copies: rows in global memory, and one behind the other in shared memory.
+struct matrix_box {
+  unsigned char* shared;
+  unsigned char* global;
+  size_type stride_bytes;  ///< in global memory, from row to row
+  unsigned rows;
+  unsigned row_bytes;
+};
+
 #if !defined(__CUDACC_RTC__)
+
+/// Moves a box into shared memory or out of it.
+inline void copy_box(const matrix_box& box, bool loads) {
+  for (unsigned row = 0; row < box.rows; ++row) {
+    unsigned char* const shared = box.shared + row * box.row_bytes;
+    unsigned char* const global = box.global + row * box.stride_bytes;
+    __builtin_memcpy(loads ? shared : global, loads ? global : shared, box.row_bytes);
+  }
+}
 
 /// What runs one CUDA thread on the CPU.
 class machine {
@@ -55,6 +82,18 @@ class machine {
   /// counts.
   virtual void enter_call(access_site caller) = 0;
   virtual void leave_call() = 0;
+  /// Copies of the thread that arrive when it has waited for them: async_copy.cuh.
+  virtual void start_copy(const async_copy& copy, access_site site) = 0;
+  virtual void commit_copies() = 0;
+  virtual void wait_for_copies(unsigned pending) = 0;
+  /// Copies of the bulk engine, and the barriers that count them: bulk_copy.cuh.
+  virtual void init_barrier(const void* barrier, unsigned threads, access_site site) = 0;
+  virtual void arrive_expecting(const void* barrier, unsigned bytes, access_site site) = 0;
+  virtual void wait_for_phase(const void* barrier, unsigned parity, access_site site) = 0;
+  virtual void load_box(const matrix_box& box, const void* barrier, access_site site) = 0;
+  virtual void store_box(const matrix_box& box, access_site site) = 0;
+  virtual void wait_for_bulk_reads() = 0;
+  virtual void fence_for_bulk() = 0;
   /// The thread enters or leaves step `number` of a loop.
   virtual void enter_step(unsigned long long number) = 0;
   virtual void leave_step() = 0;
