@@ -31,14 +31,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Pitched matrices whose shapes suit the symmetry; others are turned into a request that is refused.
-template <class T, class Element>
-transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s) {
-  if (transposes(s)) { return view_request(out, in); }
-  // As if `out` were seen from the side, the way in which a transpose fills it.
-  return view_request(matrix_view<T>{out.data, out.cols, out.rows, out.stride}, in);
-}
-
 /// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them.
 template <class T>
 [[nodiscard]] cudaError_t reorient_dense(transpose_request request, symmetry s,

@@ -32,21 +32,31 @@ void add_transposes(groups& all) {
     const problem p = pick_problem(random, sizeof(T), i % 3 == 0);
     const tt::matrix_view<const T> in{at<const T>(45, p.in_offset), p.ny, p.nx, p.in_stride};
     const tt::matrix_view<T> out{at<T>(46, p.out_offset), p.nx, p.ny, p.out_stride};
-    add_line(to, random, p.text(), [&] { return tt::transpose(out, in); });
+    add_line(
+        to, random, p.text(), [&] { return tt::transpose(out, in); },
+        [&](auto device) { return tt::explain(out, in, device); });
   }
   for (int i = 0; i < 50; ++i) {
     const problem p = pick_batch(random, sizeof(T), i % 4 == 0);
-    add_line(to, random, p.text(), [&] {
-      return tt::transpose_batched(at<T>(46, p.out_offset), p.nx * p.ny + p.out_gap,
-                                   at<const T>(45, p.in_offset), p.nx * p.ny + p.in_gap, p.nx, p.ny,
-                                   p.batch);
-    });
+    T* const out = at<T>(46, p.out_offset);
+    const T* const in = at<const T>(45, p.in_offset);
+    const std::size_t in_step = p.nx * p.ny + p.in_gap;
+    const std::size_t out_step = p.nx * p.ny + p.out_gap;
+    add_line(
+        to, random, p.text(),
+        [&] { return tt::transpose_batched(out, out_step, in, in_step, p.nx, p.ny, p.batch); },
+        [&](auto device) {
+          return tt::explain(out, out_step, in, in_step, p.nx, p.ny, p.batch, device);
+        });
   }
   for (int i = 0; i < 10; ++i) {
     const problem p = pick_batch(random, sizeof(T), false);
-    add_line(to, random, p.text() + ", pointers", [&] {
-      return tt::transpose_batched(at<T*>(46, 0), at<const T*>(45, 0), p.nx, p.ny, p.batch);
-    });
+    T* const* const outs = at<T*>(46, 0);
+    const T* const* const ins = at<const T*>(45, 0);
+    add_line(
+        to, random, p.text() + ", pointers",
+        [&] { return tt::transpose_batched(outs, ins, p.nx, p.ny, p.batch); },
+        [&](auto device) { return tt::explain(outs, ins, p.nx, p.ny, p.batch, device); });
   }
   all.push_back(to);
 }
@@ -64,7 +74,9 @@ void add_symmetries(groups& all) {
       const tt::matrix_view<const T> in{at<const T>(45, p.in_offset), p.ny, p.nx, p.in_stride};
       const tt::matrix_view<T> out{at<T>(46, p.out_offset), tt::transposes(s) ? p.nx : p.ny,
                                    tt::transposes(s) ? p.ny : p.nx, p.out_stride};
-      add_line(to, random, what + p.text(), [&] { return tt::reorient(out, in, s); });
+      add_line(
+          to, random, what + p.text(), [&] { return tt::reorient(out, in, s); },
+          [&](auto device) { return tt::explain(out, in, s, device); });
     } else {
       p = pick_batch(random, sizeof(T), false);
       add_line(to, random, what + p.text() + (i % 10 == 0 ? ", pointers" : ""), [&] {

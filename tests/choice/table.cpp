@@ -188,6 +188,32 @@ std::string describe_launches(cudaError_t status) {
   return result.empty() ? "nothing" : result;
 }
 
+void compare_with_launches(const tt::explanation& explained, cudaError_t status,
+                           const std::string& what) {
+  std::size_t launches = 0;
+  std::size_t copies = 0;
+  std::size_t blocks = 0;
+  bool same = true;
+  for (const cpu::launch_shape& one : cpu::this_device().seen) {
+    if (one.kernel == nullptr) {
+      ++copies;
+      continue;
+    }
+    ++launches;
+    blocks += std::size_t{one.grid.x} * one.grid.y * one.grid.z;
+    same = same && one.block.x == static_cast<unsigned>(explained.threads) &&
+           one.shared_bytes == explained.shared_bytes;
+  }
+  same = same && explained.launches == launches && explained.blocks == blocks &&
+         (explained.answer == tt::explained::copies) == (copies > 0) &&
+         (explained.answer == tt::explained::refuses) == (status != cudaSuccess) &&
+         (explained.answer == tt::explained::launches) == (launches > 0);
+  if (!same) {
+    throw std::runtime_error(what + ": launched " + describe_launches(status) + ", explained\n" +
+                             tt::to_string(explained));
+  }
+}
+
 }  // namespace choice
 
 int main(int count, char** arguments) {

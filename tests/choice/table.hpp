@@ -9,6 +9,7 @@
 
 #include "cuda_on_cpu.hpp"
 
+#include <tiletranspose/explain.cuh>
 #include <tiletranspose/tiletranspose.cuh>
 
 #include <cstddef>
@@ -56,6 +57,10 @@ void add_slice_5(groups&);
 
 /// The launches that this thread's device has seen, as "mover<numbers> blocks x threads, shared bytes; ...".
 std::string describe_launches(cudaError_t status);
+
+/// Throws where an explanation is not what this thread's device has seen.
+void compare_with_launches(const tt::explanation& explained, cudaError_t status,
+                           const std::string& what);
 
 /// A matrix, or a batch of them. Strides and offsets in elements, the latter from a multiple of 4096 bytes.
 struct problem {
@@ -173,12 +178,20 @@ inline void use_device(numbers& random) {
   device.starts_together = !random.one_in(4);
 }
 
-/// A line of the table: runs `call` on a device at random.
-template <class Call>
-void add_line(group& to, numbers& random, const std::string& what, Call call) {
+struct no_explanation {};
+
+/// A line of the table: runs `call` on a device at random, and `explain` for that device.
+template <class Call, class Explain = no_explanation>
+void add_line(group& to, numbers& random, const std::string& what, Call call,
+              [[maybe_unused]] Explain explain = {}) {
   use_device(random);
   const std::string device = std::to_string(cpu::this_device().shared_bytes / 1024) + " KB";
   const cudaError_t status = call();
+  if constexpr (!std::is_same<Explain, no_explanation>::value) {
+    // Of every block's shared memory 1 KB is the system's.
+    const auto most = static_cast<std::size_t>(cpu::this_device().shared_bytes - 1024);
+    compare_with_launches(explain(tt::explained_device{most}), status, to.name + ' ' + what);
+  }
   to.lines.push_back(what + ", " + device + " -> " + describe_launches(status));
 }
 

@@ -8,6 +8,7 @@
 #include <cuda_fp16.h>
 #include <cuda_fp8.h>
 #include <tiletranspose/emulator.cuh>
+#include <tiletranspose/explain.cuh>
 #include <tiletranspose/mdspan.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 #include <tiletranspose/tiletranspose.cuh>
@@ -122,6 +123,12 @@ int test(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
 }
 #pragma GCC diagnostic pop
 }  // namespace in_emulator
+
+namespace in_explain {
+inline void ask(float* out, const float* in, std::size_t nx, std::size_t ny) {
+std::puts(tt::to_string(tt::explain(out, in, nx, ny)).c_str());
+}
+}  // namespace in_explain
 
 namespace in_layout {
 constexpr bool check() {

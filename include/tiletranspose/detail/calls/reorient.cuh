@@ -9,51 +9,12 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/reorient_problem.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// The problem with its first row moved to where the last one is, and a stride that leads back.
-inline tile_problem run_backwards(tile_problem problem, symmetry s) {
-  if (reverses_rows(s)) {
-    const size_type to_last = (problem.ny - 1) * problem.in_stride_bytes;
-    if (problem.pointer_arrays) {
-      problem.in_batch_bytes += to_last;
-    } else {
-      problem.in = static_cast<const unsigned char*>(problem.in) + to_last;
-    }
-    problem.in_stride_bytes = size_type{0} - problem.in_stride_bytes;
-  }
-  if (reverses_cols(s)) {
-    const size_type to_last = (problem.nx - 1) * problem.out_stride_bytes;
-    if (problem.pointer_arrays) {
-      problem.out_batch_bytes += to_last;
-    } else {
-      problem.out = static_cast<unsigned char*>(problem.out) + to_last;
-    }
-    problem.out_stride_bytes = size_type{0} - problem.out_stride_bytes;
-  }
-  return problem;
-}
-
-inline row_problem make_rows(const transpose_request& request, symmetry s) {
-  const tile_problem problem = make_problem(request);
-  return {problem.in,
-          problem.out,
-          problem.in_stride_bytes,
-          problem.out_stride_bytes,
-          problem.in_batch_bytes,
-          problem.out_batch_bytes,
-          request.batch,
-          request.ny,
-          request.nx,
-          request.in_element,
-          problem.pointer_arrays,
-          reverses_rows(s),
-          reverses_cols(s)};
-}
 
 /// Rows that stay rows, out of place.
 template <int ElementBytes, int Alignment>
@@ -68,19 +29,14 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
 }
 
 template <int ElementBytes, int Alignment>
-cudaError_t reorient_bytes(transpose_request request, symmetry s, cudaStream_t stream) {
+cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
   if (!transposes(s)) {
     return move_rows_of<ElementBytes, Alignment>(make_rows(request, s), stream);
   }
-  if (is_vector(request)) {  // an array, whatever its direction
-    const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
-    request.nx *= request.ny;
-    request.ny = 1;
-    request.in_stride = request.out_stride = request.nx;
-    return move_rows_of<ElementBytes, Alignment>(
-        make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity), stream);
+  if (is_vector(request)) {
+    return move_rows_of<ElementBytes, Alignment>(make_vector_rows(request, s), stream);
   }
   return transpose_problem<ElementBytes, Alignment>(run_backwards(make_problem(request), s),
                                                     request.batch, stream);

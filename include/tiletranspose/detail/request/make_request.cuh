@@ -73,5 +73,13 @@ transpose_request inplace_request(matrix_view<T> data) {
   return request;
 }
 
+/// Pitched matrices whose shapes suit the symmetry; others are turned into a request that is refused.
+template <class T, class Element>
+transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s) {
+  if (transposes(s)) { return view_request(out, in); }
+  // As if `out` were seen from the side, the way in which a transpose fills it.
+  return view_request(matrix_view<T>{out.data, out.cols, out.rows, out.stride}, in);
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

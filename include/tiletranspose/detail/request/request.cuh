@@ -78,33 +78,53 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
          make_region(first, batch, matrix, batch_stride, element, region);
 }
 
-/// `s` says what shape the output has.
-inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+/// Why a request is refused.
+enum class refusal {
+  none,
+  null_pointer,
+  misaligned_pointer,
+  short_stride,
+  too_large,
+  shared_tables,
+  shared_bytes
+};
+
+/// The rule that refuses a request with work to do; `s` says what shape the output has.
+inline refusal find_refusal(const transpose_request& request, symmetry s) {
   const size_type out_rows = transposes(s) ? request.nx : request.ny;
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
-  if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
+  if (request.in == nullptr || request.out == nullptr) { return refusal::null_pointer; }
   if (!points(request.in, request.in_alignment) || !points(request.out, request.out_alignment)) {
-    return verdict::refused;
+    return refusal::misaligned_pointer;
   }
-  if (request.in_stride < request.nx || request.out_stride < out_cols) { return verdict::refused; }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) {
+    return refusal::short_stride;
+  }
   memory_region in{};
   memory_region out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
-  if (request.pointer_arrays &&
-      (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||
-       !make_region(request.out, 1, request.batch, 0, sizeof(void*), out) || overlap(in, out))) {
-    return verdict::refused;
+  if (request.pointer_arrays) {
+    if (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||
+        !make_region(request.out, 1, request.batch, 0, sizeof(void*), out)) {
+      return refusal::too_large;
+    }
+    if (overlap(in, out)) { return refusal::shared_tables; }
   }
   if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
                  request.in_element, in) ||
       !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
                  request.out_element, out)) {
-    return verdict::refused;
+    return refusal::too_large;
   }
-  if (!request.pointer_arrays && overlap(in, out)) { return verdict::refused; }
-  return verdict::go;
+  return !request.pointer_arrays && overlap(in, out) ? refusal::shared_bytes : refusal::none;
+}
+
+/// `s` says what shape the output has.
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
+  return find_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
 }
 
 /// The same for one matrix that is its own output, which symmetries that transpose ask to be square.

@@ -34,11 +34,6 @@ __global__ void __launch_bounds__(row_block_threads,
   move_rows<Order, Element>(row_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
-/// True where elements whose addresses are multiples of `alignment` can always be moved directly.
-constexpr bool is_always_direct(int element, int alignment) {
-  return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
-}
-
 using row_kernel_pointer = void (*)(row_arguments);
 
 template <row_order Order, int Element = 0>
@@ -108,22 +103,11 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   return cudaSuccess;
 }
 
-/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
-inline size_type row_bits(const row_problem& rows, size_type promised) {
-  size_type bits = rows.pointer_arrays ? promised
-                                       : reinterpret_cast<size_type>(rows.in) |
-                                             reinterpret_cast<size_type>(rows.out);
-  if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
-  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
-  return bits;
-}
-
 /// Moves rows, out of place or in place. In place, the middle one of an odd number of rows that are taken from
 /// the last to the first stays, and is reversed by a launch of its own.
 template <int ElementBytes, int Alignment>
 cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
-  constexpr int known =
-      ElementBytes == 0 || is_always_direct(ElementBytes, Alignment) ? 0 : ElementBytes;
+  constexpr int known = known_element(ElementBytes, Alignment);
   const row_problem problem = join_rows(wanted);
   const size_type alignment = row_bits(wanted, Alignment) | problem.element_bytes;
   const cudaError_t status = launch_joined_rows<ElementBytes, known>(problem, alignment, stream);

@@ -278,5 +278,25 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   return plan;
 }
 
+/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
+inline size_type row_bits(const row_problem& rows, size_type promised) {
+  size_type bits = rows.pointer_arrays ? promised
+                                       : reinterpret_cast<size_type>(rows.in) |
+                                             reinterpret_cast<size_type>(rows.out);
+  if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
+  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
+  return bits;
+}
+
+/// True where elements whose addresses are multiples of `alignment` can always be moved directly.
+constexpr bool is_always_direct(int element, int alignment) {
+  return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
+}
+
+/// The size of elements that a kernel of their own reverses; 0 where none is needed.
+constexpr int known_element(int element, int alignment) {
+  return element == 0 || is_always_direct(element, alignment) ? 0 : element;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

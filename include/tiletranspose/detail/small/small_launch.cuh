@@ -9,6 +9,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/small/small_grid.cuh>
 #include <tiletranspose/detail/small/small_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -40,11 +41,6 @@ inline small_axis make_axis(const problem_axis& axis) {
           static_cast<int>(axis.out_stride)};
 }
 
-/// Blocks for `extent` elements of which each takes `step`.
-inline unsigned blocks_for(size_type extent, int step) {
-  return static_cast<unsigned>(divide_up(extent, static_cast<size_type>(step)));
-}
-
 /// Launches the tile kernel for a problem that choose_small says it takes.
 template <class Operation, int Side, int BlockRows, int Padding>
 cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& batch,
@@ -65,15 +61,15 @@ cudaError_t launch_small_rows(const small_problem& problem, const small_batch& b
   void* pointers[] = {&arguments, &operation};
   const auto matrices = static_cast<unsigned>(problem.batch);
   if (divides) {
-    constexpr int threads = 256;
-    constexpr int rounds = Operation::accesses == 1 ? 2 : 1;
+    constexpr int threads = small_row_threads(true);
+    constexpr int rounds = small_row_rounds(true, Operation::accesses);
     const size_type elements = problem.fast.extent * problem.slow.extent;
     return start(&small_row_kernel<true, threads, rounds, Operation>,
                  dim3(blocks_for(elements, threads * rounds), 1, matrices), threads, 0, pointers,
                  stream);
   }
-  constexpr int threads = 128;
-  constexpr int rounds = Operation::accesses <= 4 ? 8 : 4;
+  constexpr int threads = small_row_threads(false);
+  constexpr int rounds = small_row_rounds(false, Operation::accesses);
   return start(&small_row_kernel<false, threads, rounds, Operation>,
                dim3(blocks_for(problem.fast.extent, threads * rounds),
                     static_cast<unsigned>(problem.slow.extent), matrices),
@@ -87,7 +83,7 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
   if constexpr (Transposes) {
     using stored = typename Operation::stored;
     constexpr int side = small_tile_side(sizeof(stored));
-    constexpr int block_rows = side == 32 || Operation::accesses == 1 ? 8 : 4;
+    constexpr int block_rows = small_block_rows(side, Operation::accesses);
     if (mover == small_mover::tiles) {
       return launch_small_tiles<Operation, side, block_rows, default_padding<stored, side>()>(
           problem, batch, operation, stream);

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a request would launch: the same rules and plans as of the calls, without a launch. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/little_problem.cuh>
+#include <tiletranspose/detail/calls/movers.cuh>
+#include <tiletranspose/detail/calls/reorient_problem.cuh>
+#include <tiletranspose/detail/small/small_grid.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// What a call does with its arguments.
+enum class explained { launches, copies, does_nothing, refuses };
+
+/// What tt::explain answers.
+struct explanation {
+  explained answer = explained::launches;
+  const char* mover = "";  ///< which mover takes the call
+  const char* rule = "";   ///< the rule that decided
+  const char* why = "";    ///< and what it says
+  size_type element_bytes = 0;
+  size_type nx = 0;  ///< columns of the input
+  size_type ny = 0;  ///< its rows
+  size_type batch = 0;
+  size_type tile_rows =
+      0;  ///< rows of the input that a block moves, 0 where it takes them otherwise
+  size_type tile_cols = 0;
+  int load_bytes = 0;  ///< that a lane loads at once
+  int store_bytes = 0;
+  size_type launches = 0;
+  size_type blocks = 0;        ///< of all launches
+  int threads = 0;             ///< of a block
+  size_type shared_bytes = 0;  ///< dynamic ones of a block
+};
+
+namespace detail {
+
+/// The sentence that says which rule refused a request.
+inline const char* sentence_of(refusal answer) {
+  switch (answer) {
+    case refusal::null_pointer:
+      return "a pointer is null, or the shapes of input and output do not match";
+    case refusal::misaligned_pointer:
+      return "a pointer is no multiple of its type's alignment";
+    case refusal::short_stride:
+      return "a stride is shorter than its row";
+    case refusal::too_large:
+      return "sizes overflow the address space, or a batch stride is less than a matrix";
+    case refusal::shared_tables:
+      return "the arrays of pointers overlap";
+    case refusal::shared_bytes:
+      return "input and output share a byte";
+    default:
+      return "";
+  }
+}
+
+inline explanation explain_start(const transpose_request& request) {
+  explanation result;
+  result.element_bytes = request.in_element;
+  result.nx = request.nx;
+  result.ny = request.ny;
+  result.batch = request.batch;
+  return result;
+}
+/// True where nothing is left to say: nothing to do, or a refusal.
+inline bool explain_verdict(explanation& result, const transpose_request& request, symmetry s) {
+  const verdict answer = examine(request, s);
+  if (answer == verdict::go) { return false; }
+  const bool refused = answer == verdict::refused;
+  result.answer = refused ? explained::refuses : explained::does_nothing;
+  result.rule = refused ? "refused" : "nothing to do";
+  result.why = refused ? sentence_of(find_refusal(request, s)) : "a size is 0";
+  return true;
+}
+
+/// The part of a matrix that a block takes, and the accesses that it does so by.
+template <int ElementBytes, int Unit, tile_access Access, class Plan>
+void describe(explanation& result, tile_mover<ElementBytes, Unit, Access>, const Plan& plan) {
+  const tile_policy policy = tuned_policy(tuned_architecture, ElementBytes, Unit, Access);
+  result.mover = "tile";
+  result.tile_rows = static_cast<size_type>(policy.tile_rows);
+  result.tile_cols = plan.arguments.tile_cols;
+  result.load_bytes = policy.load_bytes;
+  result.store_bytes = policy.store_bytes;
+}
+template <int ElementBytes, class Plan>
+void describe(explanation& result, vector_mover<ElementBytes>, const Plan&) {
+  result.mover = "tile";
+  result.tile_rows = result.tile_cols = vector_shape<ElementBytes>::side;
+  result.load_bytes = result.store_bytes = max_access_bytes;
+}
+template <int ElementBytes, int Unit, class Plan>
+void describe(explanation& result, gathered_mover<ElementBytes, Unit>, const Plan& plan) {
+  result.mover = "gathered panel";
+  result.tile_rows = plan.arguments.box_rows;
+  result.tile_cols = plan.arguments.box_cols;
+  result.load_bytes = Unit;
+  result.store_bytes = 4;
+}
+template <int ElementBytes, vectorised_size Size, class Plan>
+void describe(explanation& result, vectorised_mover<ElementBytes, Size>, const Plan&) {
+  result.mover = "vectorised panel";
+  result.load_bytes = result.store_bytes = max_access_bytes;
+}
+template <int ElementBytes, word_shifted_kind Kind, class Plan>
+void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const Plan& plan) {
+  result.mover = "word-shifted panel";
+  result.tile_rows = plan.arguments.box_rows;
+  result.tile_cols = plan.arguments.box_cols;
+  result.load_bytes = result.store_bytes = max_access_bytes;
+}
+
+inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
+                            int unit) {
+  const int accesses = problem.element_bytes / unit;
+  const small_grid grid = grid_of(mover, problem, accesses);
+  result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
+  if (mover == small_mover::tiles) {
+    result.tile_rows = result.tile_cols =
+        static_cast<size_type>(small_tile_side(problem.element_bytes));
+  }
+  result.load_bytes = result.store_bytes = unit;
+  result.launches = 1;
+  result.blocks = grid.blocks;
+  result.threads = grid.threads;
+}
+
+template <class Mover>
+void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
+                    const choice& chosen) {
+  plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
+                [&](auto planned, const auto& plan) {
+                  describe(result, planned, plan);
+                  ++result.launches;
+                  result.blocks += plan.blocks * plan.blocks_down;
+                  result.threads = plan.threads;
+                  result.shared_bytes = plan.shared_bytes;
+                  return 0;
+                });
+}
+template <int ElementBytes, int Unit>
+void explain_choice(explanation& result, little_mover<ElementBytes, Unit>,
+                    const transpose_facts& facts, const choice& chosen) {
+  describe_little(result, chosen.little,
+                  small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes), Unit);
+}
+
+template <int ElementBytes, int Alignment>
+void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
+                     device_facts device) {
+  const size_type bits = address_bits_of(problem, Alignment);
+  with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    constexpr int access = decltype(unit)::value;
+    const transpose_facts facts = find_facts(problem, batch, ElementBytes, access, bits, device);
+    const choice chosen = choose(facts);
+    result.rule = chosen.rule;
+    result.why = chosen.why;
+    with_mover<ElementBytes, access>(
+        chosen, [&](auto mover) { explain_choice(result, mover, facts, chosen); });
+  });
+}
+
+/// What a call of transpose answers.
+template <int ElementBytes, int Alignment>
+explanation explain_transpose(const transpose_request& request, device_facts device) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
+  if (is_vector(request)) {
+    result.answer = explained::copies;
+    result.mover = "copy";
+    result.rule = "vectors";
+    result.why = "a vector without gaps is its own transpose";
+    return result;
+  }
+  explain_problem<ElementBytes, Alignment>(result, make_problem(request), request.batch, device);
+  return result;
+}
+
+/// Rows that stay rows.
+template <int ElementBytes, int Alignment>
+void explain_rows(explanation& result, const row_problem& rows) {
+  const size_type bits = row_bits(rows, Alignment);
+  if (may_be_little(rows)) {
+    const small_problem work = make_little_rows(rows).problem;
+    const small_mover little = choose_small(work, false);
+    if (little != small_mover::none) {
+      result.rule = "little work";
+      result.why = "so few elements that latency decides: one element an access";
+      with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+        describe_little(result, little, work, decltype(unit)::value);
+        return 0;
+      });
+      return;
+    }
+  }
+  const row_problem joined = join_rows(rows);
+  const row_plan plan =
+      plan_rows(joined, bits | joined.element_bytes, known_element(ElementBytes, Alignment));
+  result.mover = "rows";
+  result.rule = joined.reverses ? "reversed rows" : "copied rows";
+  result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
+  result.load_bytes = result.store_bytes = max_access_bytes;
+  result.launches = divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
+  result.blocks = plan.matrix_blocks * plan.batch;
+  result.threads = static_cast<int>(plan.arguments.threads);
+  result.shared_bytes = plan.shared_bytes;
+}
+
+/// What a call of reorient answers.
+template <int ElementBytes, int Alignment>
+explanation explain_reorient(transpose_request request, symmetry s, device_facts device) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, request, s)) { return result; }
+  if (!transposes(s)) {
+    explain_rows<ElementBytes, Alignment>(result, make_rows(request, s));
+  } else if (is_vector(request)) {
+    explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
+  } else {
+    explain_problem<ElementBytes, Alignment>(result, run_backwards(make_problem(request), s),
+                                             request.batch, device);
+  }
+  return result;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

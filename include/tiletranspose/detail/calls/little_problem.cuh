@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Transposes and rows as the problems of the mover for little work. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose_small.cuh>
+#include <tiletranspose/detail/rows/row_plan.cuh>
+#include <tiletranspose/detail/small/small_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+inline small_batch batch_of(const tile_problem& problem) {
+  return {problem.in, problem.out, static_cast<long long>(problem.in_batch_bytes),
+          static_cast<long long>(problem.out_batch_bytes), problem.pointer_arrays};
+}
+
+/// False for rows that the mover for little work never takes.
+inline bool may_be_little(const row_problem& rows) {
+  return rows.length <= most_small_elements && rows.rows <= most_small_elements;
+}
+
+struct little_rows {
+  small_problem problem;
+  small_batch batch;
+};
+
+/// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
+inline little_rows make_little_rows(const row_problem& rows) {
+  const auto bytes = [](size_type count) { return static_cast<long long>(count); };
+  const auto element = static_cast<int>(rows.element_bytes);
+  small_problem work{{rows.length, element, element},
+                     {rows.rows, bytes(rows.in_pitch), bytes(rows.out_pitch)},
+                     rows.batch,
+                     element,
+                     false};
+  small_batch batch{rows.in, rows.out, bytes(rows.in_batch_bytes), bytes(rows.out_batch_bytes),
+                    rows.pointer_arrays};
+  long long first = 0;  // bytes from where the input starts to the element that comes first
+  if (rows.reverses) {
+    first += (bytes(rows.length) - 1) * element;
+    work.fast.in_stride = -element;
+  }
+  if (rows.from_last_row) {
+    first += (bytes(rows.rows) - 1) * work.slow.in_stride;
+    work.slow.in_stride = -work.slow.in_stride;
+  }
+  if (rows.pointer_arrays) {
+    batch.in_stride += first;
+  } else {
+    batch.in = static_cast<const unsigned char*>(rows.in) + first;
+  }
+  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.length) &&
+                     work.slow.out_stride == work.fast.out_stride * bytes(rows.length);
+  if (dense) {  // one row
+    work.fast.extent *= work.slow.extent;
+    work.slow.extent = 1;
+  }
+  return {work, batch};
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

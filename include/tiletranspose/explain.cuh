@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What a call would launch, and why: its arguments without the stream, asked of the rules that the call asks. Nothing
+/// of CUDA is called, and no memory is touched, so that it runs where there is no GPU. Plain C++17, host only.
+///
+///     #include <tiletranspose/explain.cuh>
+///
+///     std::puts(tt::to_string(tt::explain(out, in, nx, ny)).c_str());
+///
+/// For floats, 4096 x 4096, from cudaMalloc:
+///
+///     4096 x 4096 elements of 4 bytes
+///     mover   tile, 64 x 64 elements, loads of 16 bytes, stores of 16
+///     launch  4096 blocks of 256 threads, 18688 bytes of shared memory each
+///     rule    whole tiles: rows of whole accesses of 16 bytes: no row begins or ends inside of one
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error "tt: explain.cuh is for the host; under NVRTC include tiletranspose/block_transpose.cuh"
+#endif
+
+#include <tiletranspose/config.cuh>
+
+#include <string>
+
+#include <tiletranspose/detail/calls/explain_launch.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// The device that an explanation is for: what a block may ask for of its shared memory, by default that of compute
+/// capability 9.0. It is cudaDevAttrMaxSharedMemoryPerBlockOptin.
+struct explained_device {
+  size_type most_shared_bytes = 227 * 1024;
+};
+
+namespace detail {
+
+template <class T>
+explanation explain_transpose_of(const transpose_request& request, explained_device device) {
+  return explain_transpose<sizeof(T), alignof(T)>(request, {device.most_shared_bytes});
+}
+template <class T>
+explanation explain_reorient_of(transpose_request request, symmetry s, explained_device device) {
+  return explain_reorient<sizeof(T), alignof(T)>(request, s, {device.most_shared_bytes});
+}
+
+}  // namespace detail
+
+/// What tt::transpose(out, in, nx, ny) would launch.
+template <class T>
+explanation explain(T* out, const T* in, size_type nx, size_type ny, explained_device device = {}) {
+  return detail::explain_transpose_of<T>(detail::dense_request(out, in, nx, ny), device);
+}
+
+/// The same for pitched matrices and parts of matrices.
+template <class T, class Element>
+explanation explain(matrix_view<T> out, matrix_view<Element> in, explained_device device = {}) {
+  return detail::explain_transpose_of<T>(detail::view_request(out, in), device);
+}
+
+/// What tt::transpose_batched(out, in, nx, ny, batch) would launch.
+template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type batch,
+                    explained_device device = {}) {
+  size_type elements = 0;
+  detail::multiplies(nx, ny, elements);
+  return detail::explain_transpose_of<T>(
+      detail::dense_request(out, in, nx, ny, batch, elements, elements), device);
+}
+
+/// The same with gaps between the matrices.
+template <class T>
+explanation explain(T* out, size_type out_batch_stride, const T* in, size_type in_batch_stride,
+                    size_type nx, size_type ny, size_type batch, explained_device device = {}) {
+  return detail::explain_transpose_of<T>(
+      detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), device);
+}
+
+/// The same for matrices that lie anywhere.
+template <class T>
+explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type ny,
+                    size_type batch, explained_device device = {}) {
+  return detail::explain_transpose_of<T>(detail::pointers_request(outs, ins, nx, ny, batch),
+                                         device);
+}
+
+/// What tt::reorient(out, in, s) would launch; flips, turns and reverses are symmetries.
+template <class T, class Element>
+explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
+                    explained_device device = {}) {
+  return detail::explain_reorient_of<T>(detail::reorient_request(out, in, s), s, device);
+}
+
+/// An explanation in a few lines of text.
+inline std::string to_string(const explanation& e) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  std::string text = number(e.nx) + " x " + number(e.ny) + " elements of " +
+                     number(e.element_bytes) + " bytes" +
+                     (e.batch > 1 ? ", " + number(e.batch) + " times" : std::string()) + '\n';
+  if (e.mover[0] != '\0') {
+    text += std::string("mover   ") + e.mover;
+    if (e.tile_rows > 0) {
+      text += ", " + number(e.tile_rows) + " x " + number(e.tile_cols) + " elements";
+    }
+    if (e.load_bytes > 0) {
+      text += ", loads of " + number(e.load_bytes) + " bytes, stores of " + number(e.store_bytes);
+    }
+    text += '\n';
+  }
+  if (e.launches > 0) {
+    text += "launch  " + number(e.blocks) + " blocks of " + number(e.threads) + " threads";
+    if (e.launches > 1) { text += " in " + number(e.launches) + " launches"; }
+    if (e.shared_bytes > 0) {
+      text += ", " + number(e.shared_bytes) + " bytes of shared memory each";
+    }
+    text += '\n';
+  }
+  return text + "rule    " + e.rule + ": " + e.why + '\n';
+}
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,89 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What tt::explain says, without CUDA. That it says what calls launch is compared where the table of choices is made.
+
+#include <tiletranspose/explain.cuh>
+
+#include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace {
+
+template <class T>
+T* at(int bit, std::size_t offset = 0) {
+  return reinterpret_cast<T*>((std::uintptr_t{1} << bit) + offset);
+}
+
+}  // namespace
+
+TEST_CASE("explain: the example that explain.cuh shows") {
+  const std::string text =
+      tt::to_string(tt::explain(at<float>(40), at<const float>(45), 4096, 4096));
+  std::string shown;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) { shown += "///     " + line + '\n'; }
+  std::ifstream file(EXPLAIN_HEADER);
+  const std::string header{std::istreambuf_iterator<char>(file), {}};
+  INFO(text);
+  REQUIRE(file.good());
+  CHECK(header.find(shown) != std::string::npos);
+}
+
+TEST_CASE("explain: what is refused, and by which rule") {
+  float* const out = at<float>(40);
+  const float* const in = at<const float>(45);
+  const auto refused = [](const tt::explanation& e, const char* why) {
+    CHECK(e.answer == tt::explained::refuses);
+    CHECK(e.launches == 0);
+    CHECK(tt::to_string(e).find(why) != std::string::npos);
+  };
+  const float* const nothing = nullptr;
+  refused(tt::explain(out, nothing, 3, 4), "null");
+  refused(tt::explain(at<float>(40, 2), in, 3, 4), "alignment");
+  refused(tt::explain(out, static_cast<const float*>(out + 11), 3, 4), "share a byte");
+  refused(tt::explain(out, in, std::size_t{1} << 40, std::size_t{1} << 40), "overflow");
+  refused(tt::explain(out, 11, in, 12, 3, 4, 2), "batch stride");
+  refused(
+      tt::explain(tt::matrix_view<float>{out, 3, 4, 3}, tt::matrix_view<const float>{in, 4, 3, 3}),
+      "stride is shorter");
+  refused(
+      tt::explain(tt::matrix_view<float>{out, 4, 4, 4}, tt::matrix_view<const float>{in, 4, 3, 3}),
+      "shapes");
+  float* const* const outs = at<float*>(40);
+  refused(tt::explain(outs, at<const float*>(40, 8), 3, 4, 2), "arrays of pointers");
+}
+
+TEST_CASE("explain: what launches nothing") {
+  float* const out = at<float>(40);
+  const float* const in = at<const float>(45);
+  const tt::explanation empty = tt::explain(out, in, 0, 4);
+  CHECK(empty.answer == tt::explained::does_nothing);
+  CHECK(empty.launches == 0);
+  const tt::explanation vector = tt::explain(out, in, 1, 4);
+  CHECK(vector.answer == tt::explained::copies);
+  CHECK(std::string(vector.mover) == "copy");
+}
+
+TEST_CASE("explain: movers, and devices that choose others") {
+  const auto mover_of = [](std::size_t nx, std::size_t ny, std::size_t batch = 1,
+                           tt::explained_device device = {}) {
+    return std::string(
+        tt::explain(at<unsigned char>(40), at<const unsigned char>(45), nx, ny, batch, device)
+            .mover);
+  };
+  CHECK(mover_of(16384, 16384) == "tile");
+  CHECK(mover_of(300, 300) == "little work by tiles");
+  CHECK(mover_of(4, 300) == "little work by elements");
+  CHECK(mover_of(1 << 20, 33) == "word-shifted panel");
+  CHECK(mover_of(1 << 20, 32) == "vectorised panel");
+  CHECK(mover_of(251, 253, 1000) == "word-shifted panel");
+  CHECK(mover_of(251, 253, 1000, {64 * 1024}) == "gathered panel");
+  const tt::explanation flip = tt::explain(
+      tt::matrix_view<float>{at<float>(40), 5000, 3001, 3001},
+      tt::matrix_view<const float>{at<const float>(45), 5000, 3001, 3001}, tt::symmetry::flip_lr);
+  CHECK(std::string(flip.mover) == "rows");
+}
