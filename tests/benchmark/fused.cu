@@ -6,11 +6,7 @@
 // accumulation also beside cublas<t>geam, which has that form. All of them beside a kernel that reads and writes
 // as many bytes of each matrix in their order, because mixes of reads and writes cost other than a copy.
 
-#include <cuComplex.h>
-#include <cublas_v2.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
+#include <cuda_runtime.h>
 
 #include <algorithm>
 #include <initializer_list>
@@ -21,122 +17,12 @@
 #include <vector>
 
 #include "fused.cuh"
+#include "fused_forms.cuh"
 #include "harness.cuh"
 #include "peers.cuh"
 
 namespace bench {
 namespace {
-
-// ---- what is computed ---------------------------------------------------------------------------
-
-template <class To>
-struct convert {
-  template <class From>
-  __device__ To operator()(From value) const {
-    return To(static_cast<float>(value));
-  }
-};
-// Pixels, three bytes each, one of which is the grey one.
-struct pixel {
-  unsigned char red, green, blue;
-};
-struct colours {
-  float red, green, blue;
-};
-struct to_grey {
-  __device__ unsigned char operator()(pixel p) const {
-    return static_cast<unsigned char>((77 * p.red + 150 * p.green + 29 * p.blue) / 256);
-  }
-};
-// Blends a picture into another one.
-struct average {
-  __device__ pixel operator()(pixel p, pixel old) const {
-    const auto mean = [](int a, int b) { return static_cast<unsigned char>((a + b) / 2); };
-    return {mean(p.red, old.red), mean(p.green, old.green), mean(p.blue, old.blue)};
-  }
-};
-struct swap_ends {
-  __device__ pixel operator()(pixel p) const { return {p.blue, p.green, p.red}; }
-};
-struct to_colours {
-  __device__ colours operator()(pixel p) const {
-    return {static_cast<float>(p.red) / 256, static_cast<float>(p.green) / 256,
-            static_cast<float>(p.blue) / 256};
-  }
-};
-struct from_colours {
-  __device__ pixel operator()(colours c) const {
-    const auto byte = [](float value) {
-      return static_cast<unsigned char>(__float2uint_rz(value));
-    };
-    return {byte(c.red), byte(c.green), byte(c.blue)};
-  }
-};
-struct triple {
-  template <class T>
-  __device__ T operator()(T value) const {
-    return static_cast<T>(static_cast<T>(3) * value);
-  }
-};
-struct conjugate {
-  template <class Complex>
-  __device__ Complex operator()(Complex z) const {
-    z.y = -z.y;
-    return z;
-  }
-};
-
-// out = 2 in + old / 2: what is timed again and again stays finite.
-struct update {
-  static constexpr double alpha = 2, beta = 0.5;
-  template <class From, class To>
-  __device__ To operator()(From element, To old) const {
-    return To(static_cast<float>(alpha) * static_cast<float>(element) +
-              static_cast<float>(beta) * static_cast<float>(old));
-  }
-  __device__ double operator()(double element, double old) const {
-    return alpha * element + beta * old;
-  }
-  __device__ unsigned char operator()(unsigned char element, unsigned char old) const {
-    return static_cast<unsigned char>(2 * element + old / 2);
-  }
-  __device__ cuDoubleComplex operator()(cuDoubleComplex element, cuDoubleComplex old) const {
-    return {alpha * element.x + beta * old.x, alpha * element.y + beta * old.y};
-  }
-};
-
-enum class form { transform, accumulate, dual };
-
-// ---- verification -------------------------------------------------------------------------------
-
-// Recomputes every element that `Form` wrote from its position alone and compares all its bytes.
-template <form Form, class T, class U, class Op>
-__global__ void compare_fused(mismatches* bad, const U* out, const U* copy, shape s, Op op) {
-  const auto step = std::size_t{gridDim.x} * blockDim.x;
-  const std::size_t n = s.nx * s.ny;
-  for (auto i = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; i < n; i += step) {
-    const std::size_t x = i / s.ny, y = i % s.ny;
-    const T element = random_element<T>(y * s.nx + x);
-    U want;
-    if constexpr (Form == form::accumulate) {
-      want = op(element, random_element<U>(i));
-    } else {
-      want = op(element);
-    }
-    const auto differs = [&](const U& got) {
-      unsigned char want_bytes[sizeof(U)], got_bytes[sizeof(U)];
-      memcpy(want_bytes, &want, sizeof(U));
-      memcpy(got_bytes, &got, sizeof(U));
-      bool same = true;
-      for (std::size_t k = 0; k < sizeof(U); ++k) { same = same && want_bytes[k] == got_bytes[k]; }
-      return !same;
-    };
-    if (differs(out[i]) || (Form == form::dual && differs(copy[y * s.nx + x]))) {
-      atomicAdd(&bad->count, 1ull);
-      atomicMin(&bad->first, static_cast<unsigned long long>(i));
-    }
-  }
-}
 
 // ---- the same bytes in order --------------------------------------------------------------------
 
@@ -197,21 +83,6 @@ cudaError_t move_streams(U* out, U* copy, const T* in, std::size_t elements) {
 
 // ---- cases --------------------------------------------------------------------------------------
 
-template <class T>
-cudaError_t geam_update(T* out, const T* in, const shape& s) {
-  const int m = static_cast<int>(s.ny), n = static_cast<int>(s.nx);
-  const T alpha = static_cast<T>(update::alpha), beta = static_cast<T>(update::beta);
-  cublasStatus_t status;
-  if constexpr (std::is_same_v<T, float>) {
-    status =
-        cublasSgeam(blas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n, &alpha, in, n, &beta, out, m, out, m);
-  } else {
-    status =
-        cublasDgeam(blas(), CUBLAS_OP_T, CUBLAS_OP_N, m, n, &alpha, in, n, &beta, out, m, out, m);
-  }
-  return status == CUBLAS_STATUS_SUCCESS ? cudaSuccess : cudaErrorNotSupported;
-}
-
 // The output starts as random words; the copy lies behind it in the same buffer.
 template <form Form, class T, class U, class Op>
 void run_case(benchmark::State& state, const goal& row, const std::string& name, const shape& s,
@@ -244,18 +115,7 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
                                             (out_bytes + 3) / 4);
     }
     must(call(0), "call");
-    const mismatches none{0, ~0ull};
-    mismatches found = none;
-    must(cudaMemcpyAsync(a.bad, &none, sizeof none, cudaMemcpyDefault, stream), "verification");
-    compare_fused<Form, T><<<4096, 256, 0, stream>>>(a.bad, out, copy, s, op);
-    must(cudaGetLastError(), "verification");
-    must(cudaMemcpyAsync(&found, a.bad, sizeof found, cudaMemcpyDefault, stream), "verification");
-    must(cudaStreamSynchronize(stream), "verification");
-    if (found.count != 0) {
-      throw std::runtime_error(std::to_string(found.count) + " elements are wrong, first out(" +
-                               std::to_string(found.first / s.ny) + ", " +
-                               std::to_string(found.first % s.ny) + ")");
-    }
+    verify_fused<Form, T>(out, copy, s, op);
   };
 
   std::vector<contender> field;
@@ -269,7 +129,9 @@ void run_case(benchmark::State& state, const goal& row, const std::string& name,
   verify_once(ours);
   if constexpr (Form == form::accumulate && std::is_same_v<T, U> && has_geam<T> &&
                 !std::is_same_v<T, cuDoubleComplex>) {
-    field.push_back({contender::geam, [=](std::size_t) { return geam_update(out, in, s); }, {}});
+    field.push_back({contender::geam,
+                     [=](std::size_t) { return geam(out, in, s, update::alpha, update::beta); },
+                     {}});
   }
   field.push_back({contender::streams,
                    [=](std::size_t) { return move_streams<Form>(out, copy, in, s.elements()); },
