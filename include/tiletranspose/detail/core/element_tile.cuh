@@ -8,6 +8,7 @@
 
 #pragma once
 
+#include <tiletranspose/banks.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -67,6 +68,13 @@ struct copy_operation<ElementBytes, Access, true> {
   }
   static TILETRANSPOSE_FUNCTION void show_compiler() {}
 };
+
+/// Unused elements behind each row of a tile that elements of a type pass through: what keeps one access of shared memory
+/// free of conflicts, and one for elements of several accesses that are wide, which would ask for half a tile.
+template <class Stored, int Side>
+constexpr int element_padding() {
+  return sizeof(Stored) <= max_access_bytes ? default_padding<Stored, Side>() : 1;
+}
 
 /// Bytes from an element to its neighbours. Offset: int where all distances of the matrix fit it, else long long.
 template <class Offset>

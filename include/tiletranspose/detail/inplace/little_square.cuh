@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/swap_pairs.cuh>
@@ -62,7 +61,7 @@ cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
   using operation = copy_operation<ElementBytes, Access>;
   constexpr int side = 16;
   constexpr int block_rows = operation::accesses == 1 ? 8 : 4;
-  constexpr int padding = default_padding<typename operation::stored, side>();
+  constexpr int padding = element_padding<typename operation::stored, side>();
   const auto tiles = static_cast<unsigned>(divide_up(square.side, side));
   void* pointers[] = {&square};
   return start(&little_square_kernel<operation, side, block_rows, padding>, dim3(tiles, tiles),

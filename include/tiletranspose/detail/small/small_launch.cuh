@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/small/small_grid.cuh>
@@ -85,7 +84,7 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
     constexpr int side = small_tile_side(sizeof(stored));
     constexpr int block_rows = small_block_rows(side, Operation::accesses);
     if (mover == small_mover::tiles) {
-      return launch_small_tiles<Operation, side, block_rows, default_padding<stored, side>()>(
+      return launch_small_tiles<Operation, side, block_rows, element_padding<stored, side>()>(
           problem, batch, operation, stream);
     }
     return launch_small_rows(problem, batch, true, operation, stream);
