@@ -118,7 +118,7 @@ constexpr bool takes_written_tile(const small_problem& problem, int side) {
 }
 
 /// What problems of more elements need not ask.
-inline constexpr size_type most_small_elements = 5'000'000;
+inline constexpr size_type most_small_elements = 7'000'000;
 
 /// How a transpose of little work is moved. `whole`: addresses, strides and lengths of rows are multiples of 16 bytes.
 inline small_mover choose_small_transpose(const tile_problem& problem, size_type batch,

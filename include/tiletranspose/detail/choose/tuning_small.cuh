@@ -28,7 +28,7 @@ struct small_limits {
 /// Elements of other sizes take the row of the next smaller size.
 inline constexpr small_limits small_tuning[] = {
     // bytes    tile      whole     narrow    rows    vectors  direct
-    {1, 5'000'000, 1'000'000, 400'000, 2'000'000, 16'777'216, 8},   //
+    {1, 7'000'000, 1'000'000, 400'000, 2'000'000, 16'777'216, 8},   //
     {2, 5'000'000, 3'500'000, 500'000, 1'700'000, 8'388'608, 8},    //
     {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 0, 8},          //
     {4, 4'000'000, 2'000'000, 700'000, 1'100'000, 4'194'304, 8},    //
