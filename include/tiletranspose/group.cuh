@@ -72,6 +72,29 @@ TILETRANSPOSE_FUNCTION void for_each_cell(Group group, Visit visit) {
 
 }  // namespace detail
 
+namespace detail {
+
+/// The threads of a one-dimensional block, however many it has; a group but for its size.
+struct any_block {
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
+#if TILETRANSPOSE_ON_DEVICE
+    return threadIdx.x;
+#else
+    return running != nullptr ? running->thread_rank() : 0;
+#endif
+  }
+  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
+#if TILETRANSPOSE_ON_DEVICE
+    (void)site;
+    __syncthreads();
+#else
+    if (running != nullptr) { running->sync_block(site); }
+#endif
+  }
+};
+
+}  // namespace detail
+
 /// All `Threads` threads of a one-dimensional block, on the GPU and in the emulator.
 /// Precondition: the kernel is launched with blockDim == (Threads, 1, 1).
 template <int Threads>
@@ -83,21 +106,12 @@ struct static_block {
   TILETRANSPOSE_FUNCTION static unsigned thread_rank(
       detail::access_site site = detail::access_site::at()) {
     detail::check_group(Threads, false, site);
-#if TILETRANSPOSE_ON_DEVICE
-    return threadIdx.x;
-#else
-    return detail::running != nullptr ? detail::running->thread_rank() : 0;
-#endif
+    return detail::any_block::thread_rank();
   }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
     detail::check_group(Threads, false, site);
-#if TILETRANSPOSE_ON_DEVICE
-    (void)site;
-    __syncthreads();
-#else
-    if (detail::running != nullptr) { detail::running->sync_block(site); }
-#endif
+    detail::any_block::sync(site);
   }
 };
 

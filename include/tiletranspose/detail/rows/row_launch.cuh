@@ -16,22 +16,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The threads of a block, up to row_block_threads of them.
-struct row_block {
-  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
-    return static_block<row_block_threads>::thread_rank();
-  }
-  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
-    static_block<row_block_threads>::sync(site);
-  }
-};
-
 template <row_order Order, int Element = 0>
 __global__ void __launch_bounds__(row_block_threads,
                                   resident_blocks(row_block_threads, row_blocks(Order, Element)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_rows<Order, Element>(row_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  move_rows<Order, Element>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 using row_kernel_pointer = void (*)(row_arguments);
