@@ -34,12 +34,12 @@
 
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/calls/explicit_transpose.cuh>
+#include <tiletranspose/detail/calls/fused.cuh>
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/inplace/rectangle.cuh>
+#include <tiletranspose/detail/calls/rectangle_inplace.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/request/check_types.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
-#include <tiletranspose/detail/tile/fused_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -21,7 +21,9 @@
 
 #include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/tile/tile_kernel.cuh>
+#include <tiletranspose/detail/core/packed_elements.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
+#include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -16,8 +16,10 @@
 #pragma once
 
 #include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/core/panel_pitch.cuh>
-#include <tiletranspose/detail/tile/tile_kernel.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
+#include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Fused transposes: checked, then moved as little work or by tiles.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/little_fused.cuh>
+#include <tiletranspose/detail/request/status.cuh>
+#include <tiletranspose/detail/tile/fused_launch.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// out(x, y) = op(in(y, x)), or with the old out(x, y) as a second argument.
+template <fusion Kind, class In, class Out, class Op>
+cudaError_t transform_elements(const transpose_request& request, const Op& op,
+                               cudaStream_t stream) {
+  static_assert(Kind != fusion::dual, "that one takes a third matrix");
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
+  if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
+    const tile_problem problem = make_problem(request);
+    cudaError_t little = cudaSuccess;
+    return transform_little<Kind, In, Out>(problem, {}, op, stream, little)
+               ? little
+               : launch_fused<Kind, In, Out>(problem, {}, op, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
+}
+
+/// copy(y, x) = out(x, y) = op(in(y, x)); `copy_stride` in elements.
+template <class In, class Out, class Op>
+cudaError_t transform_twice(const transpose_request& request, Out* copy, size_type copy_stride,
+                            const Op& op, cudaStream_t stream) {
+  verdict answer = examine(request);
+  if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
+  if (answer != verdict::go) { return status_of(answer); }
+  const size_type stride_bytes = copy_stride * sizeof(Out);
+  if constexpr (is_fusible<fusion::dual, In, Out, Op>()) {
+    const tile_problem problem = make_problem(request);
+    const second_output second{reinterpret_cast<unsigned char*>(copy), stride_bytes};
+    cudaError_t little = cudaSuccess;
+    return transform_little<fusion::dual, In, Out>(problem, second, op, stream, little)
+               ? little
+               : launch_fused<fusion::dual, In, Out>(problem, {copy, stride_bytes, 0, false}, op,
+                                                     stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
