@@ -42,16 +42,16 @@ constexpr short_name names[] = {
     {"sheared_kernel", "word-shifted panel"},
     {"row_kernel", "rows"},
     {"swap_kernel", "swap"},
-    {"swap_chunks_kernel", "swap accesses"},
+    {"swap_byte_tiles_kernel", "swap accesses"},
     {"swap_views_kernel", "swap views"},
     {"squares_kernel", "squares"},
-    {"square_chunks_kernel", "squares accesses"},
+    {"squares_byte_tiles_kernel", "squares accesses"},
     {"square_views_kernel", "squares views"},
     {"shuffle_kernel", "shuffle rows"},
     {"long_row_kernel", "shuffle long rows"},
     {"column_kernel", "columns"},
     {"slab_kernel", "slabs"},
-    {"rest_kernel", "remainder"},
+    {"remainder_kernel", "remainder"},
 };
 
 /// "tile<4 64 1>" of "void tt::detail::tile_kernel<tt::detail::tile_shape<4, 64, true> >(...)": a short name and the

@@ -225,49 +225,50 @@ void check_groups(std::integer_sequence<int, Less...>) {
   (check_group<Less + 3>(), ...);
 }
 
-// The worst request of a warp that deals out chunks of one row, wherever that starts.
+// The worst request of a warp that deals out the wide accesses of one row, wherever that starts.
 template <class Shape>
-int chunk_ways() {
+int byte_tile_ways() {
   int worst = 0;
   for (int start = 0; start < 16; start += Shape::start_bytes) {
     for (int word = 0; word < static_cast<int>(Shape::words); ++word) {
-      for (int unit = 0; unit < Shape::word_units; ++unit) {
+      for (int access = 0; access < Shape::word_accesses; ++access) {
         const auto lanes = [&](int lane) -> long long {
           const auto rank = static_cast<unsigned>(lane);
-          const auto turned = static_cast<int>((word + Shape::first_word(rank)) % Shape::words);
+          const auto rotated = static_cast<int>((word + Shape::first_word(rank)) % Shape::words);
           const int byte = 16 * lane - start +
-                           turned * static_cast<int>(sizeof(typename Shape::word)) +
-                           unit * Shape::unit_bytes;
+                           rotated * static_cast<int>(sizeof(typename Shape::word)) +
+                           access * Shape::access_bytes;
           const bool exists = lane < Shape::lanes && byte < Shape::row_bytes;
           return exists ? static_cast<long long>(Shape::place(byte)) : -1;
         };
-        worst = larger(worst, request_ways(lanes, Shape::unit_bytes));
+        worst = larger(worst, request_ways(lanes, Shape::access_bytes));
       }
     }
   }
   return worst;
 }
 
-template <int Bytes, int Unit>
-void check_chunks() {
-  INFO("chunks of a square in place, " << Bytes << " bytes by " << Unit);
-  CHECK(chunk_ways<chunk_shape<Bytes, Unit>>() == 1);
-  CHECK(chunk_ways<chunk_shape<Bytes, Unit, small_chunk_policy<Bytes>>>() == 1);
-  if constexpr (has_whole_chunks<Bytes, Unit>) {
-    CHECK(chunk_ways<chunk_shape<Bytes, Unit, whole_chunk_policy<Bytes>, 16>>() == 1);
+template <int Bytes, int Access>
+void check_byte_tiles() {
+  INFO("plain bytes of a square in place, " << Bytes << " bytes by " << Access);
+  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access>>() == 1);
+  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, small_byte_tile_policy<Bytes>>>() == 1);
+  if constexpr (has_aligned_byte_tiles<Bytes, Access>) {
+    CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, aligned_byte_tile_policy<Bytes>, 16>>() ==
+          1);
   }
-  if constexpr (Unit > 1) { check_chunks<Bytes, Unit / 2>(); }
+  if constexpr (Access > 1) { check_byte_tiles<Bytes, Access / 2>(); }
 }
 
 template <int... Less>
-void check_all_chunks(std::integer_sequence<int, Less...>) {
-  (check_chunks<Less + 1, access_width(Less + 1)>(), ...);
+void check_all_byte_tiles(std::integer_sequence<int, Less...>) {
+  (check_byte_tiles<Less + 1, access_width(Less + 1)>(), ...);
 }
 
 }  // namespace
 
-TEST_CASE("tile banks: chunks of squares in place", "[banks]") {
-  check_all_chunks(std::make_integer_sequence<int, 64>());
+TEST_CASE("tile banks: plain bytes of squares in place", "[banks]") {
+  check_all_byte_tiles(std::make_integer_sequence<int, 64>());
 }
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {

@@ -504,7 +504,7 @@ TEST_CASE("errors: in place, what is refused is refused before the first pass") 
   };
   const auto rectangle = [&](auto element, std::size_t cols, std::size_t rows) {
     using T = decltype(element);
-    // Off 16 bytes, where no runs can be cut, whose kernel comes first.
+    // Off 16 bytes, where no segments can be cut, whose kernel comes first.
     T* const matrix = reinterpret_cast<T*>(data.data()) + 1;
     REQUIRE((cols * rows + 1) * sizeof(T) <= most);
     check(cols, rows, sizeof(T), [&] {

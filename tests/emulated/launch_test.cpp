@@ -227,7 +227,7 @@ void check_inplace(shape s) {
 }
 
 // Any shape in place, with as little scratch memory as there may be, on what device `prepare` makes of one without
-// cooperative launches. True where runs of elements were moved.
+// cooperative launches. True where segments of columns were moved.
 template <class T, class Prepare>
 bool check_rectangle(shape s, Prepare prepare) {
   tt::emulated_buffer<T> matrix(s.nx * s.ny);
@@ -418,10 +418,10 @@ void check_others() {
   check_fused<T>(sizeof(T) <= 16 ? shape{144, 80} : shape{48, 34});
 }
 
-// Columns longer than the shared memory of all blocks, so that runs of elements move: of slabs that a block holds, and
+// Columns longer than the shared memory of all blocks, so that segments of them move: of slabs that a block holds, and
 // that several hold together; with columns that begin at any phase, and all at none.
 template <class T>
-void check_runs() {
+void check_segments() {
   const auto check = [](shape s, int multiprocessors, int shared_bytes) {
     CHECK(check_rectangle<T>(s, [=](cpu::device& device) {
       device.starts_together = true;
@@ -460,7 +460,7 @@ void check_size() {
       check_rectangle<element<Bytes, most>>({30, 24}, starts_together);
     }
   }
-  if constexpr (Bytes == 1 || Bytes == 3 || Bytes == 12) { check_runs<element<Bytes, most>>(); }
+  if constexpr (Bytes == 1 || Bytes == 3 || Bytes == 12) { check_segments<element<Bytes, most>>(); }
   if constexpr (is_power_or_three_halves(Bytes)) {
     check_others<element<Bytes, most>>();
     if constexpr (most > 1) {  // as a struct of bytes, too

@@ -70,19 +70,19 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_
   CHECK(wrong == 0);
 }
 
-// Rows that start on every unit of 16 bytes in turn, if they may, and all alike.
+// Rows that start on every narrow access of 16 bytes one after the other, if they may, and all alike.
 template <class Shape>
-void check_chunks() {
+void check_byte_tiles() {
   constexpr std::size_t tile = Shape::side;
   constexpr std::size_t start = Shape::start_bytes;
   // The word behind 16 bytes, which rows read by lanes that are no multiple of eight meet once more.
-  // Chunks that no other tile has a part of meet twice, and the ends of a matrix' rows three times.
-  constexpr int ways = Shape::starts_on_chunks && Shape::unit_bytes < 16 ? 3
+  // Wide accesses that no other tile has a byte of have two ways, and the ends of a matrix' rows three.
+  constexpr int ways = Shape::starts_aligned && Shape::access_bytes < 16 ? 3
                        : Shape::lanes % 8 == 0                           ? 4
                                                                          : 5;
   const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
-    tt::detail::swap_chunks<Shape>(tt::static_block<2 * Shape::threads>{}, shared, arguments,
-                                   block);
+    tt::detail::swap_byte_tiles<Shape>(tt::static_block<2 * Shape::threads>{}, shared, arguments,
+                                       block);
   };
   for (const std::size_t side : {std::size_t{2}, tile / 2, tile, 2 * tile, 3 * tile + 5}) {
     const std::size_t past = side * Shape::element_bytes % start;
@@ -93,22 +93,22 @@ void check_chunks() {
   }
 }
 
-template <int ElementBytes, int Unit = tt::access_width(ElementBytes)>
+template <int ElementBytes, int Access = tt::access_width(ElementBytes)>
 void check_sizes() {
-  check_chunks<tt::detail::chunk_shape<ElementBytes, Unit>>();
-  if constexpr (!tt::detail::swaps_views<ElementBytes, Unit>) {
-    check_chunks<tt::detail::chunk_shape<ElementBytes, Unit,
-                                         tt::detail::small_chunk_policy<ElementBytes>>>();
+  check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access>>();
+  if constexpr (!tt::detail::swaps_views<ElementBytes, Access>) {
+    check_byte_tiles<tt::detail::byte_tile_shape<
+        ElementBytes, Access, tt::detail::small_byte_tile_policy<ElementBytes>>>();
   }
-  if constexpr (tt::detail::has_whole_chunks<ElementBytes, Unit>) {
-    check_chunks<tt::detail::chunk_shape<ElementBytes, Unit,
-                                         tt::detail::whole_chunk_policy<ElementBytes>, 16>>();
+  if constexpr (tt::detail::has_aligned_byte_tiles<ElementBytes, Access>) {
+    check_byte_tiles<tt::detail::byte_tile_shape<
+        ElementBytes, Access, tt::detail::aligned_byte_tile_policy<ElementBytes>, 16>>();
   }
 }
 
 }  // namespace
 
-TEST_CASE("squares: tiles of chunks, powers of two") {
+TEST_CASE("squares: tiles of plain bytes, powers of two") {
   check_sizes<1>();
   check_sizes<2>();
   check_sizes<4>();
@@ -118,7 +118,7 @@ TEST_CASE("squares: tiles of chunks, powers of two") {
   check_sizes<16>();
 }
 
-TEST_CASE("squares: tiles of chunks, other elements") {
+TEST_CASE("squares: tiles of plain bytes, other elements") {
   check_sizes<3>();
   check_sizes<5>();
   check_sizes<6>();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Blocks that wait for each other, in transposes in place by runs. The emulator runs one block after the other on a
+// Blocks that wait for each other, in transposes in place by segments. The emulator runs one block after the other on a
 // copy of what they read, so that it neither hangs where a GPU would nor sees who reads too late. Hence this: what a
 // launch waits for runs at once, on devices and at shapes of all kinds, and is all that may read what is written.
 
@@ -31,28 +31,29 @@ struct byte_range {
   bool meets(const byte_range& other) const { return first < other.end && other.first < end; }
 };
 
-// What tiles of a slab read and write of the data: runs of its own, and the ends of those of the slab before it; its
+// What tiles of a slab read and write of the data: segments of its own, and the ends of those of the slab before it; its
 // rows, some of the next slab's, and what is left of a last access of 16 bytes.
 struct slab_ranges {
   const slab_arguments& a;
   bool undo;
 
-  byte_range runs(std::size_t first_slab, std::size_t last_slab) const {
+  byte_range segments(std::size_t first_slab, std::size_t last_slab) const {
     const auto last = static_cast<unsigned>((last_slab + 1) * a.cols - 1);
-    return {a.runs.slot_bytes(static_cast<unsigned>(first_slab * a.cols)),
-            a.runs.slot_bytes(last) + a.runs.run_bytes};
+    return {a.segments.slot_bytes(static_cast<unsigned>(first_slab * a.cols)),
+            a.segments.slot_bytes(last) + a.segments.segment_bytes};
   }
   byte_range rows(std::size_t slab, std::size_t count) const {
     const std::size_t first = slab * a.slab_bytes;
-    return {first, first + (count * a.cols * a.runs.element_bytes + 15) / 16 * 16};
+    return {first, first + (count * a.cols * a.segments.element_bytes + 15) / 16 * 16};
   }
   byte_range reads(std::size_t slab) const {
-    const std::size_t last = a.runs.tall.divisor - 1;
-    return undo ? runs(slab - (slab > 0 && a.slant != 0 ? 1 : 0), std::min(slab, last))
+    const std::size_t last = a.segments.tall.divisor - 1;
+    return undo ? segments(slab - (slab > 0 && a.slant != 0 ? 1 : 0), std::min(slab, last))
                 : rows(slab, a.rows + a.slant);
   }
   byte_range writes(std::size_t slab) const {
-    return !undo ? runs(slab, slab) : rows(slab, slab == a.runs.tall.divisor ? a.slant : a.rows);
+    return !undo ? segments(slab, slab)
+                 : rows(slab, slab == a.segments.tall.divisor ? a.slant : a.rows);
   }
 };
 
@@ -65,19 +66,19 @@ struct some_device {
   }
 };
 
-// Plans a transpose and launches it where it is moved by runs, without moving anything; true where it is.
+// Plans a transpose and launches it where it is moved by segments, without moving anything; true where it is.
 template <bool Undo, int Bytes>
-bool start_runs(const rectangle_problem& problem, const some_device& on) {
+bool start_segments(const rectangle_problem& problem, const some_device& on) {
   cpu::this_device() = {};
   cpu::this_device().runs = false;
   cpu::this_device().starts_together = true;
   cpu::this_device().multiprocessors = on.multiprocessors;
   cpu::this_device().shared_bytes = on.shared_bytes;
-  tt::detail::run_plan plan;
-  REQUIRE(tt::detail::plan_runs<Undo, Bytes>(problem, on.limits(), plan) == cudaSuccess);
+  tt::detail::segment_plan plan;
+  REQUIRE(tt::detail::plan_segments<Undo, Bytes>(problem, on.limits(), plan) == cudaSuccess);
   if (plan.slabs.slabs == 0) { return false; }
   // Refused where more blocks wait for each other than the launch has, or it has more than run at once.
-  REQUIRE(tt::detail::launch_runs<Undo, Bytes>(problem, plan, nullptr) == cudaSuccess);
+  REQUIRE(tt::detail::launch_segments<Undo, Bytes>(problem, plan, nullptr) == cudaSuccess);
   return true;
 }
 
@@ -118,7 +119,7 @@ int check_random_shapes(int count) {
       {132, 228 * 1024}, {108, 164 * 1024}, {128, 100 * 1024}, {40, 64 * 1024}, {12, 48 * 1024}};
   auto* const data = reinterpret_cast<unsigned char*>(std::uintptr_t{1} << 40);
   auto* const scratch = reinterpret_cast<unsigned char*>((std::uintptr_t{1} << 45) + 4);
-  int by_runs = 0;
+  int by_segments = 0;
   for (int i = 0; i < count; ++i) {
     const some_device on = devices.begin()[random() % devices.size()];
     const std::size_t cols = between(33, 50000);
@@ -129,13 +130,13 @@ int check_random_shapes(int count) {
                << " bytes of scratch, " << on.multiprocessors << " multiprocessors of "
                << on.shared_bytes << (Undo ? " bytes, undone" : " bytes")
                << "; repeat with --rng-seed " << Catch::getSeed());
-    if (!start_runs<Undo, Bytes>({data, scratch, scratch_bytes, rows, cols, Undo}, on)) {
+    if (!start_segments<Undo, Bytes>({data, scratch, scratch_bytes, rows, cols, Undo}, on)) {
       continue;
     }
-    ++by_runs;
+    ++by_segments;
     REQUIRE(waits_for_readers(started_slabs(), Undo));
   }
-  return by_runs;
+  return by_segments;
 }
 
 template <int Bytes>
@@ -152,8 +153,8 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
   tt::emulated_buffer<unsigned char> data(rows * cols * Bytes);
   tt::emulated_buffer<unsigned char> scratch(128 * rows);
   fill(data);
-  REQUIRE(
-      start_runs<Undo, Bytes>({data.data(), scratch.data(), scratch.size(), rows, cols, Undo}, on));
+  REQUIRE(start_segments<Undo, Bytes>(
+      {data.data(), scratch.data(), scratch.size(), rows, cols, Undo}, on));
   slab_arguments a = started_slabs();
   const std::size_t shared_bytes = static_cast<std::size_t>(on.shared_bytes);
   a.arrived = nullptr;
@@ -172,7 +173,7 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
     const tt::emulation_report report =
         tt::emulate(options, 1, tt::detail::slab_threads, static_cast<unsigned>(shared_bytes),
                     [&](tt::emulated_block block) {
-                      tt::detail::turn_slabs<Undo, Bytes>(
+                      tt::detail::transpose_slabs<Undo, Bytes>(
                           tt::static_block<tt::detail::slab_threads>{}, block.shared(), a, tile);
                     });
     INFO("tile " << tile << '\n' << report.table());
@@ -182,7 +183,7 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
 
 }  // namespace
 
-TEST_CASE("in place by runs: what waits for each other runs at once, and is all that reads") {
+TEST_CASE("in place by segments: what waits for each other runs at once, and is all that reads") {
   check_random_shapes<1>();
   check_random_shapes<2>();
   check_random_shapes<3>();
@@ -191,7 +192,7 @@ TEST_CASE("in place by runs: what waits for each other runs at once, and is all 
   check_random_shapes<12>();
 }
 
-TEST_CASE("in place by runs: what tiles of a slab read and write") {
+TEST_CASE("in place by segments: what tiles of a slab read and write") {
   check_ranges<false, 1>(20001, 135, {12, 48 * 1024});
   check_ranges<true, 1>(20001, 135, {12, 48 * 1024});
   check_ranges<false, 4>(5001, 78, {16, 32 * 1024});

@@ -64,7 +64,8 @@ TEST_CASE("in place: every path, 48 to 64 bytes", "[inplace][quick]") { check_qu
 
 // The side from which on squares take large tiles: 32 of them.
 template <std::size_t Size>
-constexpr std::size_t large_side = 32 * tt::detail::chunk_shape<Size, tt::access_width(Size)>::side;
+constexpr std::size_t large_side =
+    32 * tt::detail::byte_tile_shape<Size, tt::access_width(Size)>::side;
 
 // Squares of which tiles in the middle are loaded without a question, and those at the edges are not; `gap` elements
 // between rows, of large ones with a gap of one alone.
@@ -129,17 +130,18 @@ TEST_CASE("in place: squares of 45 and 64 bytes", "[inplace][quick]") {
   check_squares_of<64, 16>({2, 8, 151, large_side<64> + 1});
 }
 
-// Squares whose rows start at multiples of 16 bytes, large enough for tiles of whole chunks, of which the last are cut
+// Squares whose rows start at multiples of 16 bytes, large enough for tiles of wide accesses, of which the last are cut
 // off.
 template <std::size_t Size, std::size_t Alignment>
-void check_whole_chunks() {
+void check_aligned_byte_tiles() {
   using namespace tt::detail;
   require_device();
   random_source random;
   using T = block<Size, Alignment>;
-  constexpr int unit = tt::access_width(Size);
-  static_assert(has_whole_chunks<Size, unit>);
-  constexpr std::size_t n = 32 * chunk_shape<Size, unit, whole_chunk_policy<Size>, 16>::side + 5;
+  constexpr int access = tt::access_width(Size);
+  static_assert(has_aligned_byte_tiles<Size, access>);
+  constexpr std::size_t n =
+      32 * byte_tile_shape<Size, access, aligned_byte_tile_policy<Size>, 16>::side + 5;
   std::size_t stride = n + 1;
   while (stride * Size % 16 != 0) ++stride;
   check_inplace(
@@ -150,17 +152,17 @@ void check_whole_chunks() {
 }
 
 TEST_CASE("in place: squares whose rows start on 16 bytes", "[inplace][quick]") {
-  check_whole_chunks<5, 1>();
-  check_whole_chunks<11, 1>();
-  check_whole_chunks<40, 8>();
+  check_aligned_byte_tiles<5, 1>();
+  check_aligned_byte_tiles<11, 1>();
+  check_aligned_byte_tiles<40, 8>();
 }
 TEST_CASE("in place: more squares whose rows start on 16 bytes", "[inplace]") {
-  check_whole_chunks<3, 1>();
-  check_whole_chunks<6, 2>();
-  check_whole_chunks<12, 4>();
-  check_whole_chunks<20, 1>();
-  check_whole_chunks<48, 16>();
-  check_whole_chunks<63, 1>();
+  check_aligned_byte_tiles<3, 1>();
+  check_aligned_byte_tiles<6, 2>();
+  check_aligned_byte_tiles<12, 4>();
+  check_aligned_byte_tiles<20, 1>();
+  check_aligned_byte_tiles<48, 16>();
+  check_aligned_byte_tiles<63, 1>();
 }
 
 // Rows that start on 16 bytes but not on lines, 48 tiles and more.

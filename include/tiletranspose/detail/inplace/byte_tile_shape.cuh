@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The tiles of squares in place whose rows start anywhere, or whose elements are no accesses: how large they are, and how
-/// they lie in shared memory as plain bytes.
+/// The tiles of squares in place whose rows start anywhere, or whose elements are no accesses: how large they are, and
+/// how they lie in shared memory as plain bytes.
 
 #pragma once
 
@@ -23,7 +23,7 @@ namespace detail {
 /// bytes 82; with half of a thread's loads at once, 9215 rows of 7 bytes 64. Tiles that trade places without being
 /// turned, by the same accesses in the same order: floats 81, bytes 70.
 template <int ElementBytes>
-struct chunk_policy {
+struct byte_tile_policy {
   static constexpr int most_side = ElementBytes == 1    ? 160
                                    : ElementBytes == 2  ? 120
                                    : ElementBytes == 3  ? 80
@@ -42,7 +42,7 @@ struct chunk_policy {
   static constexpr int resident_threads = ElementBytes == 3                      ? 1536
                                           : ElementBytes == 1 || most_side == 48 ? 768
                                                                                  : 1024;
-  /// That the L2 cache fetches round a load: neighbours load the rest of the lines at a tile's borders soon (H200,
+  /// That the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon (H200,
   /// 2026-11-22, 0.3 to 1.2 points of cudaMemcpyAsync for each size, 6 for 8191 rows of 2 bytes).
   static constexpr int fetched_bytes = 128;
   /// Of a thread, under way at once; 0: all. Four where the compiler runs short of registers (H200, 2026-11-22: floats
@@ -57,7 +57,7 @@ struct chunk_policy {
 /// The same of small squares, whose time is that of one tile or a few (H200, 2026-11-22, us with large and small
 /// tiles: 1001 rows of 3 bytes 9.8, 7.1; 601 rows of 12 bytes 8.0, 5.9, of 31 bytes 16.1, 12.1).
 template <int ElementBytes>
-struct small_chunk_policy {
+struct small_byte_tile_policy {
   static constexpr int most_side = ElementBytes <= 4 ? 48 : ElementBytes <= 16 ? 32 : 16;
   static constexpr int most_lanes = ElementBytes <= 16 ? 16 : 32;
   static constexpr int round_rows = ElementBytes <= 3 ? 16 : ElementBytes <= 16 ? 8 : 4;
@@ -73,7 +73,7 @@ struct small_chunk_policy {
 /// 84, 86; 82, 81; 12: 85, 87.5; 84.6, 85.7. What lines two blocks share decides: rows of 384 bytes reach 89 to 90 for
 /// 3, 6 and 12 bytes, of 768 bytes 94. 3 bytes in tiles of 64 rows 88, 12 bytes in tiles of 32 rows 90.
 template <int ElementBytes>
-struct whole_chunk_policy {
+struct aligned_byte_tile_policy {
   static constexpr int most_side = ElementBytes == 3                          ? 128
                                    : ElementBytes <= 10 || ElementBytes == 12 ? 64
                                    : ElementBytes <= 32                       ? 32
@@ -90,73 +90,75 @@ struct whole_chunk_policy {
 
 /// True where these pay, of elements that are no access (H200, 2026-11-22, 33 bytes: 85, 83). Those of 32 and 64 bytes
 /// have such tiles anyhow.
-template <int ElementBytes, int Unit>
-inline constexpr bool has_whole_chunks =
-    ElementBytes != access_width(ElementBytes) && Unit == access_width(ElementBytes) &&
+template <int ElementBytes, int Access>
+inline constexpr bool has_aligned_byte_tiles =
+    ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
     (ElementBytes < 32 || ElementBytes >= 40) && ElementBytes != 64;
 
 /// In shared memory row c of such a tile is its column c as plain bytes: a row of the output. Rows of the input are
-/// loaded in chunks of 16 bytes from the multiple of 16 at or below their start on, and dealt out unit by unit; `Unit`
-/// divides the elements' bytes and their addresses:
+/// loaded by *wide* accesses of 16 bytes, from the multiple of 16 at or below their start on, and dealt out by *narrow*
+/// ones of `Access` bytes, which divide the elements' bytes and their addresses:
 ///
 ///     row r     |. . a a a b b b c|c c d d d e . .|     column 0   .... a a a ....    elements of 3 bytes
-///                   chunk 0             chunk 1         column 1   .... b b b ....
+///               wide access 0       wide access 1       column 1   .... b b b ....
 ///                                                       column 2   .... c c c ....
 ///
-/// Rows start at multiples of `Start` bytes: of a unit, or of a chunk. Then no chunk is two tiles'.
-template <int ElementBytes, int Unit, class Policy = chunk_policy<ElementBytes>, int Start = Unit>
-struct chunk_shape {
+/// Rows start at multiples of `Start` bytes: of a narrow access, or of a wide one. Then no wide access is two tiles'.
+template <int ElementBytes, int Access, class Policy = byte_tile_policy<ElementBytes>,
+          int Start = Access>
+struct byte_tile_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int unit_bytes = Unit;
+  static constexpr int access_bytes = Access;
   static constexpr int start_bytes = Start;
-  static constexpr bool starts_on_chunks = Start == 16;
-  static_assert(Start == Unit || starts_on_chunks, "");
-  static constexpr int units = 16 / Unit;  ///< of a chunk
+  static constexpr bool starts_aligned = Start == 16;
+  static_assert(Start == Access || starts_aligned, "");
+  static constexpr int accesses = 16 / Access;  ///< narrow ones of a wide one
   static constexpr int side =
       smaller(Policy::most_side, (16 * Policy::most_lanes - 16 + Start) / ElementBytes);
   static constexpr int row_bytes = side * ElementBytes;
-  static_assert(!starts_on_chunks || row_bytes % 16 == 0, "");
+  static_assert(!starts_aligned || row_bytes % 16 == 0, "");
   static constexpr int round_rows = Policy::round_rows;
   static constexpr int fetched_bytes = Policy::fetched_bytes;
   /// Threads that cover a row wherever it starts.
   static constexpr int lanes = round_up((row_bytes + 16 - Start + 15) / 16, 32 / round_rows);
   static constexpr int threads = lanes * round_rows;  ///< of a tile
 
-  /// Rows that lie a multiple of so many apart start alike in their chunks. A thread takes those in turn, `turns` of
-  /// them, before it goes on to the next of its `phases`.
-  static constexpr int phases = larger(units / round_rows, 1);
+  /// Rows that lie a multiple of so many apart start alike in their wide accesses. A thread takes `steps` of
+  /// those before it goes on to the next of its `phases`.
+  static constexpr int phases = larger(accesses / round_rows, 1);
   static constexpr int period = phases * round_rows;
-  static_assert(period % units == 0, "");
-  static constexpr int turns = (side + period - 1) / period;
-  static constexpr int rounds = phases * turns;
+  static_assert(period % accesses == 0, "");
+  static constexpr int steps = (side + period - 1) / period;
+  static constexpr int rounds = phases * steps;
   static constexpr int loads = Policy::most_loads == 0 ? rounds : Policy::most_loads;
-  static_assert(loads == rounds || turns % loads == 0, "");
+  static_assert(loads == rounds || steps % loads == 0, "");
   /// Of edges, whose limits take registers.
-  static constexpr int edge_loads = turns % 2 == 0 ? 2 : 1;
+  static constexpr int edge_loads = steps % 2 == 0 ? 2 : 1;
   /// The first row of a round, counted from the thread's first.
   TILETRANSPOSE_HOST_DEVICE static constexpr int row_of(int round) {
-    return round % turns * period + round / turns * round_rows;
+    return round % steps * period + round / steps * round_rows;
   }
 
   /// Of a multiprocessor.
   static constexpr int blocks = (Policy::resident_threads + threads) / (2 * threads);
 
-  /// Of chunks at the ends of a row some units are another tile's: they go to spare rows, without a question.
+  /// Of wide accesses at the ends of a row some bytes are another tile's: they go to spare rows, so that nobody has to
+  /// ask.
   static constexpr int spare_rows = (16 - Start + ElementBytes - 1) / ElementBytes;
   /// Elements of a row continue where the neighbour's end, modulo all banks: what a warp stores at once lies there as
-  /// it lay in memory. Single units need an odd number of them only.
-  static constexpr int pitch = ElementBytes == Unit
+  /// it lay in memory. Elements that are one access only need an odd number of them.
+  static constexpr int pitch = ElementBytes == Access
                                    ? (side | 1) * ElementBytes
                                    : round_up(row_bytes - ElementBytes, 128) + ElementBytes;
   static constexpr int first = spare_rows * pitch;  ///< where row 0 begins
   static constexpr int shared_bytes = round_up((side + 2 * spare_rows) * pitch, 16);
 
-  /// A chunk is dealt out in words, each lane beginning with the one of its turn, so that eight lanes whose chunks lie
-  /// in the same banks as others' do not meet them.
-  using unit = access_word_t<Unit>;
-  using word = access_word_t<larger(Unit, 4)>;
+  /// A wide access is dealt out in words. Lanes begin with different ones, so that eight lanes whose wide accesses lie
+  /// in the same banks as others' do not conflict with them.
+  using narrow = access_word_t<Access>;
+  using word = access_word_t<larger(Access, 4)>;
   static constexpr unsigned words = 16 / sizeof(word);
-  static constexpr int word_units = units / static_cast<int>(words);
+  static constexpr int word_accesses = accesses / static_cast<int>(words);
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned first_word(unsigned rank) {
     return rank / 8 % words;
   }
@@ -168,20 +170,18 @@ struct chunk_shape {
     const unsigned at = static_cast<unsigned>(byte + spare_rows * ElementBytes);
     return at + (at * inverse >> shift) * (pitch - ElementBytes);
   }
-  /// The lanes of a row do not meet where they fill shared memory; those of several rows, whose chunks start anywhere,
-  /// may. An order without conflicts shifts each chunk by what its place is off a word. H200, 2026-11-22, % of
-  /// cudaMemcpyAsync, 32749 rows of 1 byte in tiles of 112, 23143 of 2: 60.2, 73.5 as it is, 53.2, 72.8 without
-  /// conflicts, 60.9, 73.3 with the first word by the place of a chunk (2 ways).
+  /// The lanes of a row do not conflict where they fill shared memory; those of several rows, whose wide accesses start
+  /// anywhere, may. Every order without conflicts was slower.
   struct fill_lanes {
-    unsigned turn;
+    unsigned round;
     constexpr long long operator()(int lane) const {
-      const unsigned number = (turn + first_word(static_cast<unsigned>(lane))) % words;
+      const unsigned number = (round + first_word(static_cast<unsigned>(lane))) % words;
       return place(lane * 16 + static_cast<int>(number * sizeof(word)));
     }
   };
   static constexpr bool rows_do_not_conflict() {
-    for (unsigned turn = 0; turn < words; ++turn) {
-      if (request_ways(fill_lanes{turn}, Unit, banks_32x4, smaller(lanes, 32)) != 1) {
+    for (unsigned round = 0; round < words; ++round) {
+      if (request_ways(fill_lanes{round}, Access, banks_32x4, smaller(lanes, 32)) != 1) {
         return false;
       }
     }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Where columns of a rectangle in place move in step 3, rectangle_grid.cuh, and the arguments of a launch over bands of
-/// them.
+/// Where columns of a rectangle in place move in step 3, rectangle_grid.cuh, and the arguments of a launch over bands
+/// of them.
 
 #pragma once
 
@@ -38,24 +38,24 @@ inline constexpr int column_threads = 512;
 
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.
-template <int Unit>
-inline constexpr unsigned column_batch = Unit >= 4 && Unit < 16 && copies_async ? 8
-                                         : Unit == 1                            ? 3
-                                                                                : 4;
+template <int Access>
+inline constexpr unsigned column_batch = Access >= 4 && Access < 16 && copies_async ? 8
+                                         : Access == 1                              ? 3
+                                                                                    : 4;
 
 /// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
 struct column_walk {
   /// What `stride` rows are: whole squares, and rows of one.
   struct step {
-    unsigned rows;  ///< stride % g
-    unsigned turn;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
+    unsigned rows;   ///< stride % g
+    unsigned shift;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
 
     step() = default;
     /// Precondition: stride <= m.
     TILETRANSPOSE_FUNCTION step(const rectangle& grid, unsigned stride) {
       const unsigned squares = grid.by_common.quotient(stride);
       rows = grid.by_common.remainder(stride, squares);
-      turn =
+      shift =
           grid.modulo_tall.remainder(static_cast<unsigned long long>(squares) * grid.wide_inverse);
     }
   };
@@ -73,7 +73,7 @@ struct column_walk {
   TILETRANSPOSE_FUNCTION unsigned row(const rectangle& grid) const { return s * grid.tall + x; }
   TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
     s += by.rows;
-    x = add_modulo(x, by.turn, grid.tall);
+    x = add_modulo(x, by.shift, grid.tall);
     if (s >= grid.common) {
       s -= grid.common;
       x = add_modulo(x, grid.wide_inverse, grid.tall);
@@ -81,9 +81,9 @@ struct column_walk {
   }
 };
 
-/// A launch over bands of columns, which count units: the columns of a square move alike, whatever their
-/// elements, so that a unit may be several of them, or part of one. A block takes tiles of bands, one after the
-/// other.
+/// A launch over bands of columns, whose widths are counted in accesses: the columns of a square move alike, whatever
+/// their elements, so that an access may move several of them, or part of one. A block takes tiles of bands, one after
+/// the other.
 struct column_arguments {
   const unsigned char* source;  ///< the data, or a copy of the launch's columns
   unsigned char* data;
@@ -93,27 +93,27 @@ struct column_arguments {
   size_type source_pitch;  ///< bytes
   size_type data_pitch;    ///< bytes
   rectangle grid;
-  unsigned first_unit;     ///< of a row
-  unsigned units;          ///< of all bands of the launch
-  unsigned band_units;     ///< of a band; the last may have fewer
-  divider square_units;    ///< of a square
-  divider parts;           ///< units of an element; asked only where squares are transposed
-  unsigned tile_rows;      ///< a multiple of g where squares are transposed
-  divider band_tiles;      ///< tiles of a band
-  unsigned tiles;          ///< of all bands
-  unsigned blocks;         ///< of the launch
-  unsigned tile_pitch;     ///< bytes between rows of the tile in shared memory
-  unsigned lines;          ///< rows of a tile that threads take at a time
-  column_walk::step step;  ///< of `lines` rows
-  bool squares;            ///< step 2, too; bands are multiples of g wide
-  bool shifts;             ///< bands of units of less than 4 bytes that are no wider than a square
-  run_layout runs;         ///< what the grid's elements are, if they are runs
+  unsigned first_access;     ///< of a row
+  unsigned accesses;         ///< of all bands of the launch
+  unsigned band_accesses;    ///< of a band; the last may have fewer
+  divider square_accesses;   ///< of a square
+  divider element_accesses;  ///< accesses of an element; asked only where squares are transposed
+  unsigned tile_rows;        ///< a multiple of g where squares are transposed
+  divider band_tiles;        ///< tiles of a band
+  unsigned tiles;            ///< of all bands
+  unsigned blocks;           ///< of the launch
+  unsigned tile_pitch;       ///< bytes between rows of the tile in shared memory
+  unsigned lines;            ///< rows of a tile that threads take at a time
+  column_walk::step step;    ///< of `lines` rows
+  bool squares;              ///< step 2, too; bands are multiples of g wide
+  bool shifts;               ///< bands of accesses of less than 4 bytes, no wider than a square
+  segment_layout segments;   ///< what the grid's elements are, if they are segments
 
   /// Blocks that must run at once: tiles of a band wait for each other.
   unsigned together() const { return band_tiles.divisor; }
   /// Of all that is read.
   size_type source_bytes() const {
-    return grid.rows * source_pitch + runs.gaps(grid.rows * grid.cols - 1);
+    return grid.rows * source_pitch + segments.gaps(grid.rows * grid.cols - 1);
   }
 };
 

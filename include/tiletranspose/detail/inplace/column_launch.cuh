@@ -20,12 +20,12 @@ namespace detail {
 /// cudaMemcpyAsync with 1, 2 and 4, floats: 16411 x 16381 33.0, 34.5, 30.5, 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-template <bool Undo, int Unit, bool Runs = false>
+template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_columns<Undo, Unit, Runs>(static_block<column_threads>{}, tiletranspose_dynamic_shared,
-                                 arguments, blockIdx.x);
+  move_columns<Undo, Access, Segments>(static_block<column_threads>{}, tiletranspose_dynamic_shared,
+                                       arguments, blockIdx.x);
 }
 
 /// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
@@ -36,7 +36,7 @@ inline constexpr size_type slanted_tile_bytes = 96 * 1024;
 
 /// Bands of columns and their tiles.
 struct column_plan {
-  size_type unit = 1;        ///< bytes
+  size_type access = 1;      ///< bytes
   size_type band_bytes = 0;  ///< of a row of a band
   size_type tile_rows = 1;
   size_type tile_pitch = 0;   ///< bytes
@@ -52,7 +52,7 @@ struct column_plan {
   }
 
   column_plan() = default;
-  /// Bands of up to `wanted` bytes or one unit, tiles of up to `most` bytes. `narrow` divides elements and
+  /// Bands of up to `wanted` bytes or one access, tiles of up to `most` bytes. `narrow` divides elements and
   /// addresses, `wide` rows of squares and addresses.
   column_plan(const rectangle& grid, bool with_squares, size_type element, size_type narrow,
               size_type wide, size_type wanted, size_type most) {
@@ -60,17 +60,18 @@ struct column_plan {
     const size_type slanted = smaller(wanted, widest_slanted_bytes);
     const bool single = narrow < 4 && narrow == element;  // elements that squares slant
     squares = with_squares && square_bytes <= (single ? slanted : wanted);
-    unit = squares ? narrow : wide;
-    const bool slants = squares ? single : unit < 4;
+    access = squares ? narrow : wide;
+    const bool slants = squares ? single : access < 4;
     if (slants) { wanted = slanted; }
-    const size_type step = squares ? square_bytes : unit;
-    band_bytes = smaller(larger<size_type>(smaller(wanted, column_threads * unit) / step, 1) * step,
-                         grid.cols * element);
+    const size_type step = squares ? square_bytes : access;
+    band_bytes =
+        smaller(larger<size_type>(smaller(wanted, column_threads * access) / step, 1) * step,
+                grid.cols * element);
     shifts = slants && !squares && square_bytes >= band_bytes;
     // Squares in shared memory are read across.
     tile_pitch = shifts    ? shifted_pitch
                  : slants  ? slanted_pitch
-                 : squares ? band_bytes + unit
+                 : squares ? band_bytes + access
                            : band_bytes;
     spare_bytes = slants && !shifts ? slanted_spare_bytes : 0;
     limit_rows(grid, (most - spare_bytes) / tile_pitch);
@@ -132,12 +133,12 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
   return cudaSuccess;
 }
 
-/// Step 3, and step 2 where the plan says so. The grid's elements are runs where `runs` is not null.
+/// Step 3, and step 2 where the plan says so. The grid's elements are segments where `segments` is not null.
 /// Precondition: the kernel is allowed the plan's shared memory.
 template <class Kernel>
 cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
                            size_type element, const column_plan& plan, Kernel* kernel,
-                           const run_layout* runs, cudaStream_t stream) {
+                           const segment_layout* segments, cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
   const size_type row_bytes = problem.cols * element;
   const size_type band_tiles = plan.band_tiles(grid);
@@ -145,17 +146,17 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.data = problem.data;
   arguments.data_pitch = row_bytes;
   arguments.grid = grid;
-  arguments.band_units = count(plan.band_bytes / plan.unit);
-  arguments.square_units = divider(grid.common * element / plan.unit);
-  arguments.parts = divider(larger<size_type>(element / plan.unit, 1));
+  arguments.band_accesses = count(plan.band_bytes / plan.access);
+  arguments.square_accesses = divider(grid.common * element / plan.access);
+  arguments.element_accesses = divider(larger<size_type>(element / plan.access, 1));
   arguments.tile_rows = count(plan.tile_rows);
   arguments.tile_pitch = count(plan.tile_pitch);
   arguments.band_tiles = divider(band_tiles);
-  arguments.lines = column_threads / arguments.band_units;
+  arguments.lines = column_threads / arguments.band_accesses;
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
   arguments.squares = plan.squares;
   arguments.shifts = plan.shifts;
-  if (runs != nullptr) { arguments.runs = *runs; }
+  if (segments != nullptr) { arguments.segments = *segments; }
   void* pointers[] = {&arguments};
   if (plan.blocks != 0) {
     const size_type bands = plan.bands(grid, element);
@@ -164,7 +165,7 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
         problem.scratch + (misaligned == 0 ? 0 : sizeof(unsigned) - misaligned));
     arguments.source = problem.data;
     arguments.source_pitch = row_bytes;
-    arguments.units = count(row_bytes / plan.unit);
+    arguments.accesses = count(row_bytes / plan.access);
     arguments.tiles = count(bands * band_tiles);
     arguments.blocks = count(plan.blocks);
     const cudaError_t status =
@@ -180,8 +181,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.source = problem.scratch;
   for (size_type first = 0; first < row_bytes; first += step) {
     const size_type bytes = smaller(row_bytes - first, step);
-    arguments.first_unit = count(first / plan.unit);
-    arguments.units = count(bytes / plan.unit);
+    arguments.first_access = count(first / plan.access);
+    arguments.accesses = count(bytes / plan.access);
     arguments.source_pitch = bytes;
     arguments.tiles = count(divide_up(bytes, plan.band_bytes) * band_tiles);
     arguments.blocks = arguments.tiles;

@@ -12,30 +12,30 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A tile of a band, read at one place and written at another. A thread takes one unit of every `lines`-th row. Where
-/// the grid's elements are runs, its rows have gaps, and may be fewer than its columns.
-template <bool Undo, int Unit, bool Runs>
+/// A tile of a band, read at one place and written at another. A thread takes one access of every `lines`-th row. Where
+/// the grid's elements are segments, its rows have gaps, and may be fewer than its columns.
+template <bool Undo, int Access, bool Segments>
 struct column_tile {
-  using word = access_word_t<Unit>;
+  using word = access_word_t<Access>;
 
   const column_arguments& arguments;
-  unsigned char* shared;        ///< where the thread's unit of row 0 lies
+  unsigned char* shared;        ///< where the thread's access of row 0 lies
   const unsigned char* source;  ///< the same in the grid's row 0
   unsigned char* target;
   unsigned first;  ///< row of the tile
   unsigned rows;
-  unsigned left;       ///< squares to the left of the unit
+  unsigned left;       ///< squares to the left of the access
   unsigned band_left;  ///< and of the band
-  unsigned in_square;  ///< units to the left of it in its square
+  unsigned in_square;  ///< accesses to the left of it in its square
   unsigned line;       ///< where the thread starts
 
-  /// A row of the tile, and the one that its unit moves to.
+  /// A row of the tile, and the one that its access moves to.
   struct place {
     unsigned t;
     unsigned row;
   };
 
-  /// Visits the thread's rows where the units of a warp lie in one row.
+  /// Visits the thread's rows where the accesses of a warp lie in one row.
   class along_rows {
    public:
     TILETRANSPOSE_FUNCTION explicit along_rows(const column_tile& tile)
@@ -51,15 +51,15 @@ struct column_tile {
     unsigned lines_;
   };
 
-  /// Visits them where the units of a warp move to one row. One square further to the right, that is one square
+  /// Visits them where the accesses of a warp move to one row. One square further to the right, that is one square
   /// further down: such lines start in the tile's first column, and go on in its first row after its last.
   class along_lines {
    public:
     TILETRANSPOSE_FUNCTION explicit along_lines(const column_tile& tile)
         : tile_(tile),
           back_(tile.arguments.grid, tile.arguments.grid.rows - tile.rows),
-          t_(tile.turned(tile.line)),
-          walk_(tile.arguments.grid, tile.first + t_, turns(tile)) {}
+          t_(tile.crossing(tile.line)),
+          walk_(tile.arguments.grid, tile.first + t_, squares_left(tile)) {}
     TILETRANSPOSE_FUNCTION place next() {
       const rectangle& grid = tile_.arguments.grid;
       const place here{t_, walk_.row(grid)};
@@ -74,8 +74,8 @@ struct column_tile {
 
    private:
     /// The squares to the left, modulo p.
-    TILETRANSPOSE_FUNCTION static unsigned turns(const column_tile& tile) {
-      return Runs ? tile.arguments.grid.modulo_tall.remainder(tile.left) : tile.left;
+    TILETRANSPOSE_FUNCTION static unsigned squares_left(const column_tile& tile) {
+      return Segments ? tile.arguments.grid.modulo_tall.remainder(tile.left) : tile.left;
     }
 
     const column_tile& tile_;
@@ -84,14 +84,14 @@ struct column_tile {
     column_walk walk_;
   };
 
-  /// Bytes from the thread's unit of the grid's row 0 to that of another row.
+  /// Bytes from the thread's access of the grid's row 0 to that of another row.
   TILETRANSPOSE_FUNCTION size_type offset(unsigned row, size_type pitch) const {
     const size_type bytes = row * pitch;
-    return Runs ? bytes + arguments.runs.gaps(row * arguments.grid.cols + left) : bytes;
+    return Segments ? bytes + arguments.segments.gaps(row * arguments.grid.cols + left) : bytes;
   }
 
-  /// The row in which the line that starts in row t meets the thread's column.
-  TILETRANSPOSE_FUNCTION unsigned turned(unsigned t) const {
+  /// The row in which the line that starts in row t crosses the thread's column.
+  TILETRANSPOSE_FUNCTION unsigned crossing(unsigned t) const {
     const size_type down = size_type{left - band_left} * arguments.grid.common % rows;
     const unsigned at = t + static_cast<unsigned>(down);
     return at < rows ? at : at - rows;
@@ -100,7 +100,7 @@ struct column_tile {
   /// Moves the thread's words: put(place, take(place)), several at a time.
   template <class Along, class Take, class Put>
   TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
-    constexpr unsigned batch = column_batch<Unit>;
+    constexpr unsigned batch = column_batch<Access>;
     const unsigned lines = arguments.lines;
     const auto move_batch = [&](auto whole, unsigned start) {
       place places[batch];
@@ -126,11 +126,11 @@ struct column_tile {
   /// The same from global to shared memory, all under way at once where copies can run in the background.
   template <class Along, class From, class To>
   TILETRANSPOSE_FUNCTION void fetch(Along along, From from, To to) const {
-    if constexpr (copies_async && Unit >= 4) {
+    if constexpr (copies_async && Access >= 4) {
       TILETRANSPOSE_UNROLL_BY(4)
       for (unsigned start = line; start < rows; start += arguments.lines) {
         const place here = along.next();
-        copy_async<Unit>(to(here), from(here));
+        copy_async<Access>(to(here), from(here));
       }
       commit_copies();
       wait_for_copies(0);
@@ -141,12 +141,12 @@ struct column_tile {
     }
   }
 
-  /// Where in shared memory the unit lies that is row t's before step 2, and after it.
+  /// Where in shared memory the access lies that is row t's before step 2, and after it.
   TILETRANSPOSE_FUNCTION unsigned char* before_squares(unsigned t) const {
     const rectangle& grid = arguments.grid;
     const unsigned row = grid.by_common.remainder(t, grid.by_common.quotient(t));
-    const unsigned col = arguments.parts.quotient(in_square);
-    const int element_bytes = static_cast<int>(arguments.parts.divisor) * Unit;
+    const unsigned col = arguments.element_accesses.quotient(in_square);
+    const int element_bytes = static_cast<int>(arguments.element_accesses.divisor) * Access;
     return after_squares(t) + (static_cast<int>(col) - static_cast<int>(row)) *
                                   (static_cast<int>(arguments.tile_pitch) - element_bytes);
   }

@@ -25,10 +25,10 @@ __global__ void __launch_bounds__(2 * Shape::threads)
 template <class Shape>
 __global__ void __launch_bounds__(2 * Shape::threads,
                                   resident_blocks(2 * Shape::threads, smaller(Shape::blocks, 2)))
-    square_chunks_kernel(const __grid_constant__ squares_arguments arguments) {
+    squares_byte_tiles_kernel(const __grid_constant__ squares_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
-                     arguments.square(blockIdx.x), arguments.pair(blockIdx.x));
+  swap_byte_tiles<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
+                         arguments.square(blockIdx.x), arguments.pair(blockIdx.x));
 }
 
 template <class T, class Tile, int Threads>
@@ -66,8 +66,9 @@ cudaError_t start_squares(Kernel* kernel, const rectangle_problem& problem, cons
   return cudaSuccess;
 }
 
-/// Step 2 by itself, its own inverse: calls visit(kernel, side of a tile, threads, shared bytes) with the kernel for it.
-template <int ElementBytes, int Unit, class Visit>
+/// Step 2 by itself, its own inverse: calls visit(kernel, side of a tile, threads, shared bytes) with the kernel for
+/// it.
+template <int ElementBytes, int Access, class Visit>
 cudaError_t with_squares_kernel(const rectangle_problem& problem, const rectangle& grid,
                                 Visit visit) {
   if constexpr (access_width(ElementBytes) == ElementBytes) {
@@ -78,11 +79,11 @@ cudaError_t with_squares_kernel(const rectangle_problem& problem, const rectangl
       return visit(&squares_kernel<shape>, shape::tile_rows, 2 * shape::threads, size_type{0});
     }
   }
-  return with_square_tile<ElementBytes, Unit>(
+  return with_square_tile<ElementBytes, Access>(
       problem.rows * problem.cols, grid.common,
       [&](auto tile_shape) {
         using tile = decltype(tile_shape);
-        return visit(&square_chunks_kernel<tile>, tile::side, 2 * tile::threads,
+        return visit(&squares_byte_tiles_kernel<tile>, tile::side, 2 * tile::threads,
                      size_type{2 * tile::shared_bytes});
       },
       [&](auto tile_shape) {

@@ -9,7 +9,7 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: slabs, columns (slab_kernel.cuh), where elements have runs that start on 16 bytes, but for is_swift |
+/// | less | 2: slabs, columns (slab_kernel.cuh), where elements have segments that start on 16 bytes, but for is_swift |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
@@ -28,11 +28,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// True where bands of columns are quicker than runs, which are two passes whatever the shape: where one side is a
+/// True where bands of columns are quicker than segments, which are two passes whatever the shape: where one side is a
 /// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
 /// sides are coprime; and where bands are as wide as they need be. H200, 2026-11-22, % of cudaMemcpyAsync by bands and
-/// by runs, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576 x 16384 29, 37, 5000 x 50010 32, 36, 16381
-/// x 16411 34, 32.
+/// by segments, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576 x 16384 29, 37, 5000 x 50010 32, 36,
+/// 16381 x 16411 34, 32.
 template <int ElementBytes>
 bool is_swift(const rectangle& grid, const column_plan& plan) {
   if (plan.blocks == 0) { return false; }
@@ -45,7 +45,7 @@ bool is_swift(const rectangle& grid, const column_plan& plan) {
 
 /// All steps: squares together with rows, with columns where their plan says so, or by themselves. What can be refused
 /// is refused before anything moves; a launch that fails later leaves the matrix half permuted.
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid,
                          const column_plan& plan, void (*column_step)(column_arguments),
                          bool squares_in_rows, const device_limits& limits, cudaStream_t stream) {
@@ -57,11 +57,11 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
     return status;
   };
   if (grid.wide > 1) {
-    row_plan = plan_shuffles<ElementBytes, Unit>(problem, grid, squares_in_rows, limits);
-    allow(&shuffle_kernel<Undo, ElementBytes, Unit>, row_plan.shared_bytes);
+    row_plan = plan_shuffles<ElementBytes, Access>(problem, grid, squares_in_rows, limits);
+    allow(&shuffle_kernel<Undo, ElementBytes, Access>, row_plan.shared_bytes);
   }
   if (by_squares) {
-    with_squares_kernel<ElementBytes, Unit>(
+    with_squares_kernel<ElementBytes, Access>(
         problem, grid,
         [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
   }
@@ -69,12 +69,12 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
 
   const auto rows = [&] {
     if (status == cudaSuccess && grid.wide > 1) {
-      status = launch_shuffles<Undo, ElementBytes, Unit>(problem, grid, row_plan, stream);
+      status = launch_shuffles<Undo, ElementBytes, Access>(problem, grid, row_plan, stream);
     }
   };
   const auto squares = [&] {
     if (status != cudaSuccess || !by_squares) { return; }
-    status = with_squares_kernel<ElementBytes, Unit>(
+    status = with_squares_kernel<ElementBytes, Access>(
         problem, grid, [&](auto kernel, int side, int threads, size_type shared_bytes) {
           return start_squares(kernel, problem, grid, ElementBytes, side, threads, shared_bytes,
                                stream);
@@ -96,8 +96,9 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
   return status;
 }
 
-/// By runs, or by steps: squares together with rows where g rows fit a block, else with columns, else by themselves.
-template <bool Undo, int ElementBytes, int Unit>
+/// By segments, or by steps: squares together with rows where g rows fit a block, else with columns, else by
+/// themselves.
+template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
   const rectangle grid(problem.rows, problem.cols);
   device_limits limits;
@@ -111,28 +112,28 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   constexpr int widest = max_access_bytes;
   const size_type bits = reinterpret_cast<size_type>(problem.data) |
                          reinterpret_cast<size_type>(problem.scratch) | grid.common * ElementBytes;
-  const size_type wide = bits % widest == 0 ? widest : Unit;
-  void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Unit>,
+  const size_type wide = bits % widest == 0 ? widest : Access;
+  void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Access>,
                                                &column_kernel<Undo, widest>};
   column_plan plan;
-  status = plan_together(grid, in_columns, ElementBytes, Unit, wide, widest_band_bytes, kernels,
+  status = plan_together(grid, in_columns, ElementBytes, Access, wide, widest_band_bytes, kernels,
                          limits, plan);
-  if constexpr (Unit == access_width(ElementBytes) && has_runs<ElementBytes>) {
+  if constexpr (Access == access_width(ElementBytes) && has_segments<ElementBytes>) {
     if (status == cudaSuccess && !is_swift<ElementBytes>(grid, plan) &&
         reinterpret_cast<size_type>(problem.data) % 16 == 0) {
       // A cut that takes more than the least scratch memory leaves more rows over. H200, 2026-11-22, % of
       // cudaMemcpyAsync with the least and with 32 MB: 3 bytes, 18000 x 12000 27.0, 24.0; 12 bytes, 9216 x 6144 36.9,
       // 34.8.
-      run_plan runs;
+      segment_plan segments;
       rectangle_problem frugal = problem;
       frugal.scratch_bytes =
           smaller(problem.scratch_bytes, least_scratch(problem.cols, problem.rows, ElementBytes));
-      status = plan_runs<Undo, ElementBytes>(frugal, limits, runs);
-      if (status == cudaSuccess && runs.slabs.slabs == 0) {
-        status = plan_runs<Undo, ElementBytes>(problem, limits, runs);
+      status = plan_segments<Undo, ElementBytes>(frugal, limits, segments);
+      if (status == cudaSuccess && segments.slabs.slabs == 0) {
+        status = plan_segments<Undo, ElementBytes>(problem, limits, segments);
       }
-      if (status == cudaSuccess && runs.slabs.slabs != 0) {
-        return launch_runs<Undo, ElementBytes>(problem, runs, stream);
+      if (status == cudaSuccess && segments.slabs.slabs != 0) {
+        return launch_segments<Undo, ElementBytes>(problem, segments, stream);
       }
     }
   }
@@ -140,12 +141,13 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   if (plan.blocks == 0) {
     constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
     const size_type tile_bytes =
-        Unit < 4 ? smaller(slanted_tile_bytes, static_cast<size_type>(limits.shared_of_block))
-                 : scratch_tile_bytes;
-    plan = column_plan(grid, in_columns, ElementBytes, Unit, wide, cols * ElementBytes, tile_bytes);
+        Access < 4 ? smaller(slanted_tile_bytes, static_cast<size_type>(limits.shared_of_block))
+                   : scratch_tile_bytes;
+    plan =
+        column_plan(grid, in_columns, ElementBytes, Access, wide, cols * ElementBytes, tile_bytes);
   }
-  return launch_steps<Undo, ElementBytes, Unit>(
-      problem, grid, plan, kernels[plan.unit == Unit ? 0 : 1], in_rows, limits, stream);
+  return launch_steps<Undo, ElementBytes, Access>(
+      problem, grid, plan, kernels[plan.access == Access ? 0 : 1], in_rows, limits, stream);
 }
 
 }  // namespace detail

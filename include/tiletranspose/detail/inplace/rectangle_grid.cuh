@@ -32,7 +32,7 @@ namespace detail {
 /// The grid and its numbers.
 struct rectangle {
   unsigned rows;    ///< m < 2^31
-  unsigned cols;    ///< n < 2^31; n <= m but for runs, see slab_kernel.cuh
+  unsigned cols;    ///< n < 2^31; n <= m but for segments, see slab_kernel.cuh
   unsigned common;  ///< g
   unsigned tall;    ///< p
   unsigned wide;    ///< q

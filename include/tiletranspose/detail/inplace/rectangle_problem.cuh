@@ -14,7 +14,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of runs, `rows` are the slabs.
+/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix; of segments, `rows` are the slabs.
 struct rectangle_problem {
   unsigned char* data;
   unsigned char* scratch;

@@ -26,38 +26,38 @@ inline constexpr int shuffle_threads = 512;
 struct row_walk {
   struct step {
     unsigned residue;
-    unsigned turn;
+    unsigned t;
 
     step() = default;
     step(const rectangle& grid, unsigned stride)
         : residue(stride % grid.common),
-          turn(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
-                                     grid.tall_inverse % grid.wide)) {}
+          t(static_cast<unsigned>(static_cast<unsigned long long>(stride / grid.common) *
+                                  grid.tall_inverse % grid.wide)) {}
   };
 
   unsigned residue;  ///< s or i
-  unsigned turned;   ///< t
+  unsigned t;
 
   TILETRANSPOSE_FUNCTION row_walk(const rectangle& grid, unsigned row_of_squares, unsigned place) {
     const unsigned quotient = grid.by_common.quotient(place);
     residue = grid.by_common.remainder(place, quotient);
     const unsigned start =
         grid.by_wide.remainder(row_of_squares, grid.by_wide.quotient(row_of_squares));
-    turned = grid.modulo_wide.remainder(
-        static_cast<unsigned long long>(quotient + grid.wide - start) * grid.tall_inverse);
+    t = grid.modulo_wide.remainder(static_cast<unsigned long long>(quotient + grid.wide - start) *
+                                   grid.tall_inverse);
   }
   /// `pitch` is what the place's s or i counts: elements of a row, or whole rows.
-  TILETRANSPOSE_FUNCTION unsigned element(unsigned pitch) const { return residue * pitch + turned; }
+  TILETRANSPOSE_FUNCTION unsigned element(unsigned pitch) const { return residue * pitch + t; }
   /// True where `count` places from here on have the same Q.
   TILETRANSPOSE_FUNCTION bool stays(const rectangle& grid, unsigned count) const {
     return residue + count <= grid.common;
   }
   TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
     residue += by.residue;
-    turned = add_modulo(turned, by.turn, grid.wide);
+    t = add_modulo(t, by.t, grid.wide);
     if (residue >= grid.common) {
       residue -= grid.common;
-      turned = add_modulo(turned, grid.tall_inverse, grid.wide);
+      t = add_modulo(t, grid.tall_inverse, grid.wide);
     }
   }
 };
@@ -68,28 +68,30 @@ struct shuffle_arguments {
   rectangle grid;
   unsigned block_rows;  ///< that a block takes; a multiple of g where squares are transposed
   bool squares;         ///< step 2, too
-  unsigned team;  ///< threads that take a row, a power of two, no fewer than units of an element
-  /// What a thread skips, the units or words of the others of its team; one element; and both, its own word too.
+  unsigned team;  ///< threads that take a row, a power of two, no fewer than accesses of an element
+  /// What a thread skips, the accesses or words of the others of its team; one element; and both, its own word too.
   row_walk::step step;
   row_walk::step one;
   row_walk::step word;
 };
 
-/// A row of global memory that starts anywhere: units up to a word's boundary, words, and units.
-template <int Unit>
+/// A row of global memory that starts anywhere: accesses up to a word's boundary, words, and accesses.
+template <int Access>
 struct row_of_words {
-  static constexpr unsigned word_units = 4 / Unit;
+  static constexpr unsigned word_accesses = 4 / Access;
 
-  unsigned head;  ///< units before the first word
+  unsigned head;  ///< accesses before the first word
   unsigned words;
-  unsigned tail;  ///< units behind the last word
+  unsigned tail;  ///< accesses behind the last word
 
-  TILETRANSPOSE_FUNCTION row_of_words(const unsigned char* row, unsigned units)
-      : head(smaller((0u - address_bits(row)) % 4 / Unit, units)),
-        words((units - head) / word_units),
-        tail((units - head) % word_units) {}
+  TILETRANSPOSE_FUNCTION row_of_words(const unsigned char* row, unsigned accesses)
+      : head(smaller((0u - address_bits(row)) % 4 / Access, accesses)),
+        words((accesses - head) / word_accesses),
+        tail((accesses - head) % word_accesses) {}
 
-  TILETRANSPOSE_FUNCTION unsigned word(unsigned number) const { return head + number * word_units; }
+  TILETRANSPOSE_FUNCTION unsigned word(unsigned number) const {
+    return head + number * word_accesses;
+  }
   /// Threads 0 to 3 take the head, threads 4 to 7 the tail.
   TILETRANSPOSE_FUNCTION bool has_edge(unsigned thread) const {
     return thread < 4 ? thread < head : thread - 4 < tail;
@@ -100,17 +102,17 @@ struct row_of_words {
 };
 
 /// True where a thread writes words of several elements.
-template <int ElementBytes, int Unit>
-inline constexpr bool gathers_words = ElementBytes <= 2 && Unit == ElementBytes;
+template <int ElementBytes, int Access>
+inline constexpr bool gathers_words = ElementBytes <= 2 && Access == ElementBytes;
 
 /// Step 1 for the rows of a block, or undone: there what follows each other in global memory is scattered.
 /// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
-template <bool Undo, int ElementBytes, int Unit, class Group>
+template <bool Undo, int ElementBytes, int Access, class Group>
 TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
                                          const shuffle_arguments& arguments, unsigned block) {
-  using word = access_word_t<Unit>;
-  constexpr unsigned parts = ElementBytes / Unit;
-  constexpr unsigned batch = 4;  // words or units under way
+  using word = access_word_t<Access>;
+  constexpr unsigned element_accesses = ElementBytes / Access;
+  constexpr unsigned batch = 4;  // words or accesses under way
   const rectangle& grid = arguments.grid;
   const unsigned first_row = block * arguments.block_rows;
   const unsigned rows = smaller(grid.rows - first_row, arguments.block_rows);
@@ -129,22 +131,22 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
          at += group.size() * max_access_bytes) {
       whole(at);
     }
-    for (unsigned at = rank * Unit; at < bytes - body; at += group.size() * Unit) {
+    for (unsigned at = rank * Access; at < bytes - body; at += group.size() * Access) {
       single(at < head ? at : at + body);
     }
   };
   if constexpr (!Undo) {
     each_access([&](unsigned at) { copy_async<max_access_bytes>(copy + at, data + at); },
-                [&](unsigned at) { copy_async<Unit>(copy + at, data + at); });
+                [&](unsigned at) { copy_async<Access>(copy + at, data + at); });
     commit_copies();
     wait_for_copies(0);
     group.sync();
   }
 
-  const unsigned stride = arguments.team / parts;
+  const unsigned stride = arguments.team / element_accesses;
   const unsigned in_team = rank % arguments.team;
-  const unsigned start = in_team / parts;
-  const unsigned part = in_team % parts * Unit;
+  const unsigned start = in_team / element_accesses;
+  const unsigned in_element = in_team % element_accesses * Access;
   const unsigned teams = group.size() / arguments.team;
   // What s or i is worth that comes with the place, and the one that is the row's own.
   const unsigned pitch = arguments.squares ? grid.cols : grid.wide;
@@ -153,9 +155,9 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
     const unsigned in_square = grid.by_common.remainder(first_row + row, above);
     const unsigned own =
         arguments.squares ? (row - in_square) * grid.cols + in_square * grid.wide : row * grid.cols;
-    unsigned char* const elements = copy + own * ElementBytes + part;
-    unsigned char* const places = data + row * row_bytes + part;
-    const auto move_unit = [&](unsigned place, unsigned element) {
+    unsigned char* const elements = copy + own * ElementBytes + in_element;
+    unsigned char* const places = data + row * row_bytes + in_element;
+    const auto move_access = [&](unsigned place, unsigned element) {
       if constexpr (Undo) {
         store_shared(elements + element * ElementBytes,
                      load_global<word>(places + place * ElementBytes));
@@ -164,22 +166,22 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
                      load_shared<word>(elements + element * ElementBytes));
       }
     };
-    if constexpr (gathers_words<ElementBytes, Unit>) {
+    if constexpr (gathers_words<ElementBytes, Access>) {
       // Words of the row, element by element, and what is left at both ends of it.
       constexpr unsigned word_elements = 4 / ElementBytes;
-      const row_of_words<Unit> piece(places, grid.cols);
+      const row_of_words<Access> own_words(places, grid.cols);
       // A warp's words start on a line.
-      const unsigned skew = address_bits(places + piece.head * ElementBytes) % 128 / 4;
+      const unsigned skew = address_bits(places + own_words.head * ElementBytes) % 128 / 4;
       const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
-      row_walk walk(grid, above, smaller(piece.word(begin), grid.cols - 1));
+      row_walk walk(grid, above, smaller(own_words.word(begin), grid.cols - 1));
       // Calls visit(i, element) for the elements of the next word.
       const auto next_word = [&](auto coprime, auto visit) {
         if constexpr (coprime.value) {
           TILETRANSPOSE_UNROLL
           for (unsigned i = 0; i < word_elements; ++i) {
-            visit(i, walk.turned);
+            visit(i, walk.t);
             const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
-            walk.turned = add_modulo(walk.turned, by.turn, grid.wide);
+            walk.t = add_modulo(walk.t, by.t, grid.wide);
           }
         } else {
           row_walk here = walk;
@@ -199,18 +201,19 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
       };
       const auto move_words = [&](auto coprime) {
         if constexpr (Undo) {
-          for (unsigned number = begin; number < piece.words; number += batch * arguments.team) {
+          for (unsigned number = begin; number < own_words.words;
+               number += batch * arguments.team) {
             unsigned got[batch];
             TILETRANSPOSE_UNROLL
             for (unsigned k = 0; k < batch; ++k) {
               const unsigned at = number + k * arguments.team;
-              if (at < piece.words) {
-                got[k] = load_global<unsigned>(places + piece.word(at) * ElementBytes);
+              if (at < own_words.words) {
+                got[k] = load_global<unsigned>(places + own_words.word(at) * ElementBytes);
               }
             }
             TILETRANSPOSE_UNROLL
             for (unsigned k = 0; k < batch; ++k) {
-              if (number + k * arguments.team >= piece.words) { break; }
+              if (number + k * arguments.team >= own_words.words) { break; }
               const loop_step here(k);
               next_word(coprime, [&](unsigned i, unsigned element) {
                 store_shared(elements + element * ElementBytes,
@@ -220,13 +223,13 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
           }
         } else {
           TILETRANSPOSE_UNROLL_BY(4)
-          for (unsigned number = begin; number < piece.words; number += arguments.team) {
+          for (unsigned number = begin; number < own_words.words; number += arguments.team) {
             unsigned all = 0;
             next_word(coprime, [&](unsigned i, unsigned element) {
               all |= static_cast<unsigned>(load_shared<word>(elements + element * ElementBytes))
                      << 8 * ElementBytes * i;
             });
-            store_global(places + piece.word(number) * ElementBytes, all);
+            store_global(places + own_words.word(number) * ElementBytes, all);
           }
         }
       };
@@ -235,9 +238,9 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
       } else {
         move_words(constant<false>{});
       }
-      if (in_team < 8 && piece.has_edge(in_team)) {
-        const unsigned place = piece.edge(in_team);
-        move_unit(place, row_walk(grid, above, place).element(pitch));
+      if (in_team < 8 && own_words.has_edge(in_team)) {
+        const unsigned place = own_words.edge(in_team);
+        move_access(place, row_walk(grid, above, place).element(pitch));
       }
     } else {
       row_walk walk(grid, above, start);
@@ -261,7 +264,7 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
       } else {
         TILETRANSPOSE_UNROLL_BY(4)
         for (unsigned place = start; place < grid.cols; place += stride) {
-          move_unit(place, walk.element(pitch));
+          move_access(place, walk.element(pitch));
           walk.advance(grid, arguments.step);
         }
       }
@@ -284,27 +287,27 @@ struct long_row_arguments {
 };
 
 /// The same between memory and scratch memory, for rows of any length: one element of one row a thread.
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int ElementBytes, int Access>
 TILETRANSPOSE_FUNCTION void shuffle_long_row(const long_row_arguments& arguments,
                                              size_type thread) {
-  using word = access_word_t<Unit>;
-  constexpr unsigned parts = ElementBytes / Unit;
+  using word = access_word_t<Access>;
+  constexpr unsigned element_accesses = ElementBytes / Access;
   const rectangle& grid = arguments.grid;
-  const size_type row_units = size_type{grid.cols} * parts;
-  if (thread >= arguments.rows * row_units) { return; }
-  const auto row = static_cast<unsigned>(thread / row_units);
-  const auto at = static_cast<unsigned>(thread % row_units);
+  const size_type row_accesses = size_type{grid.cols} * element_accesses;
+  if (thread >= arguments.rows * row_accesses) { return; }
+  const auto row = static_cast<unsigned>(thread / row_accesses);
+  const auto at = static_cast<unsigned>(thread % row_accesses);
   const unsigned above = grid.by_common.quotient(arguments.first_row + row);
-  const unsigned col = grid.target_col(above, at / parts);
-  const size_type plain = at * size_type{Unit};
-  const size_type turned = (size_type{col} * parts + at % parts) * Unit;
+  const unsigned col = grid.target_col(above, at / element_accesses);
+  const size_type plain = at * size_type{Access};
+  const size_type moved = (size_type{col} * element_accesses + at % element_accesses) * Access;
   const size_type row_bytes = size_type{grid.cols} * ElementBytes;
   unsigned char* const data = arguments.data + (size_type{arguments.first_row} + row) * row_bytes;
   unsigned char* const scratch = arguments.scratch + row * row_bytes;
   if constexpr (Undo) {
-    store_global(data + plain, load_global<word>(scratch + turned));
+    store_global(data + plain, load_global<word>(scratch + moved));
   } else {
-    store_global(scratch + turned, load_global<word>(data + plain));
+    store_global(scratch + moved, load_global<word>(data + plain));
   }
 }
 

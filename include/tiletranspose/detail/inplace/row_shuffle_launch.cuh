@@ -14,19 +14,19 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int ElementBytes, int Access>
 __global__ void __launch_bounds__(shuffle_threads)
     shuffle_kernel(const __grid_constant__ shuffle_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  shuffle_rows<Undo, ElementBytes, Unit>(static_block<shuffle_threads>{},
-                                         tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  shuffle_rows<Undo, ElementBytes, Access>(static_block<shuffle_threads>{},
+                                           tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int ElementBytes, int Access>
 __global__ void __launch_bounds__(column_threads)
     long_row_kernel(const __grid_constant__ long_row_arguments arguments) {
-  shuffle_long_row<Undo, ElementBytes, Unit>(arguments,
-                                             size_type{blockIdx.x} * column_threads + threadIdx.x);
+  shuffle_long_row<Undo, ElementBytes, Access>(
+      arguments, size_type{blockIdx.x} * column_threads + threadIdx.x);
 }
 
 /// Shared memory of a block that takes short rows. H200, 2026-11-22, % of cudaMemcpyAsync with 16, 32 and 64 KB:
@@ -41,10 +41,10 @@ struct shuffle_plan {
 };
 
 /// Step 1, together with step 2 where g rows fit and `squares` is true.
-template <int ElementBytes, int Unit>
+template <int ElementBytes, int Access>
 shuffle_plan plan_shuffles(const rectangle_problem& problem, const rectangle& grid, bool squares,
                            const device_limits& limits) {
-  constexpr size_type parts = ElementBytes / Unit;
+  constexpr size_type element_accesses = ElementBytes / Access;
   const size_type row_bytes = problem.cols * ElementBytes;
   const size_type least_rows = squares ? grid.common : 1;
   shuffle_plan plan;
@@ -58,11 +58,14 @@ shuffle_plan plan_shuffles(const rectangle_problem& problem, const rectangle& gr
               larger<size_type>(shuffle_block_bytes / row_bytes / least_rows, 1) * least_rows));
   // Eight elements or more a thread: the first of a row takes some time to find.
   size_type team = shuffle_threads;
-  while (team > 32 && team / 2 >= parts && team * 8 > problem.cols * parts) { team /= 2; }
+  while (team > 32 && team / 2 >= element_accesses && team * 8 > problem.cols * element_accesses) {
+    team /= 2;
+  }
   arguments.team = static_cast<unsigned>(team);
-  // A thread takes a unit of every `team`-th, or a word.
-  const size_type skipped =
-      gathers_words<ElementBytes, Unit> ? (team - 1) * (4 / ElementBytes) + 1 : team / parts;
+  // A thread takes an access of every `team`-th, or a word.
+  const size_type skipped = gathers_words<ElementBytes, Access>
+                                ? (team - 1) * (4 / ElementBytes) + 1
+                                : team / element_accesses;
   arguments.step = row_walk::step(grid, static_cast<unsigned>(skipped));
   arguments.one = row_walk::step(grid, 1);
   arguments.word =
@@ -73,13 +76,13 @@ shuffle_plan plan_shuffles(const rectangle_problem& problem, const rectangle& gr
 }
 
 /// Step 1 on all rows: in shared memory where the plan says so, else through scratch memory.
-template <bool Undo, int ElementBytes, int Unit>
+template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& grid,
                             shuffle_plan& plan, cudaStream_t stream) {
   const size_type row_bytes = problem.cols * ElementBytes;
   if (plan.blocks != 0) {
     void* pointers[] = {&plan.arguments};
-    return start(&shuffle_kernel<Undo, ElementBytes, Unit>, plan.blocks, shuffle_threads,
+    return start(&shuffle_kernel<Undo, ElementBytes, Access>, plan.blocks, shuffle_threads,
                  plan.shared_bytes, pointers, stream);
   }
 
@@ -100,8 +103,8 @@ cudaError_t launch_shuffles(const rectangle_problem& problem, const rectangle& g
       if (status != cudaSuccess) { return status; }
     }
     void* pointers[] = {&arguments};
-    status = start(&long_row_kernel<Undo, ElementBytes, Unit>,
-                   divide_up(bytes / Unit, column_threads), column_threads, 0, pointers, stream);
+    status = start(&long_row_kernel<Undo, ElementBytes, Access>,
+                   divide_up(bytes / Access, column_threads), column_threads, 0, pointers, stream);
     if (status != cudaSuccess) { return status; }
     if (!Undo) {
       status = cudaMemcpyAsync(data, problem.scratch, bytes, cudaMemcpyDeviceToDevice, stream);

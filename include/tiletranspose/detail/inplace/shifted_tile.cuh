@@ -13,12 +13,12 @@ namespace detail {
 
 /// The same where a square is as wide as a band or wider, so that a row of the tile comes out of two rows at most:
 /// whole accesses that are copied as they are.
-template <bool Undo, int Unit>
+template <bool Undo, int Access>
 struct shifted_tile : band_tile {
-  using unit_word = access_word_t<Unit>;
-  static constexpr int chunk_units = 16 / Unit;
+  using narrow = access_word_t<Access>;
+  static constexpr int wide_accesses = 16 / Access;
 
-  int boundary;  ///< units of the band in its first square
+  int boundary;  ///< accesses of the band in its first square
 
   TILETRANSPOSE_FUNCTION void read() const {
     const rectangle& grid = arguments.grid;
@@ -26,12 +26,12 @@ struct shifted_tile : band_tile {
     const unsigned char* const lowest = arguments.source;
     const unsigned char* const highest = arguments.source +
                                          (grid.rows - 1) * arguments.source_pitch +
-                                         arguments.units * size_type{Unit};
+                                         arguments.accesses * size_type{Access};
     const column_walk::step step(grid, teams);
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned square = 0; square < (boundary < units ? 2u : 1u); ++square) {
-      const int begin = (square == 0 ? 0 : boundary) * Unit;
-      const int end = (square == 0 ? boundary : units) * Unit;
+    for (unsigned square = 0; square < (boundary < accesses ? 2u : 1u); ++square) {
+      const int begin = (square == 0 ? 0 : boundary) * Access;
+      const int end = (square == 0 ? boundary : accesses) * Access;
       const unsigned start = rank / 16;
       column_walk walk(grid, smaller(first + start, grid.rows - 1), left + square);
       unsigned row = first + start + square * grid.common;
@@ -49,14 +49,14 @@ struct shifted_tile : band_tile {
         const int lo = larger(begin - at, 0);
         const int hi = smaller(end - at, 16);
         if (lo < hi) {
-          const unsigned char* const chunk = from + at;
+          const unsigned char* const wide = from + at;
           unsigned char* const copy = to + square * shifted_gap + lane * 16;
-          if (chunk >= lowest && chunk + 16 <= highest) {
-            copy_part_async(copy, chunk, lo, hi);
+          if (wide >= lowest && wide + 16 <= highest) {
+            copy_part_async(copy, wide, lo, hi);
           } else {
             TILETRANSPOSE_UNROLL_BY(1)
-            for (int i = lo; i < hi; i += Unit) {
-              store_shared(copy + i, load_global<unit_word>(chunk + i));
+            for (int i = lo; i < hi; i += Access) {
+              store_shared(copy + i, load_global<narrow>(wide + i));
             }
           }
         }
@@ -70,14 +70,14 @@ struct shifted_tile : band_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    write_rows<Undo, Unit, 1>(*this, boundary, [&](unsigned u) {
+    write_rows<Undo, Access, 1>(*this, boundary, [&](unsigned u) {
       const unsigned from = u * shifted_pitch;
       const unsigned char* const shifts = shared + from + shifted_row_bytes;
       const unsigned shift = load_shared<unsigned char>(shifts);
       const unsigned second =
-          boundary < units ? shifted_gap + load_shared<unsigned char>(shifts + 1) : 0;
+          boundary < accesses ? shifted_gap + load_shared<unsigned char>(shifts + 1) : 0;
       const int split = boundary;
-      return [=](int c) { return from + (c < split ? shift : second) + c * Unit; };
+      return [=](int c) { return from + (c < split ? shift : second) + c * Access; };
     });
   }
 };

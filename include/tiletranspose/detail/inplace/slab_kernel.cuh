@@ -2,22 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels that make columns of a tall matrix short: with S rows turned at a time, what moves is a run of S
+/// The kernels that make columns of a tall matrix short: with S rows transposed at a time, what moves is a segment of S
 /// elements and no more a single one.
 ///
-/// A matrix has m rows and n columns, of each of which k runs of S elements each move, from its phase on
-/// (run_layout.cuh): run P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on; the P-th
-/// n of the slots where runs lie are its, too. Where k and n have no common divisor, two steps take runs to where they
-/// belong:
+/// A matrix has m rows and n columns, of each of which k segments of S elements each move, from its phase on
+/// (segment_layout.cuh): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
+/// the P-th n of the slots where segments lie are its, too. Where k and n have no common divisor, two steps take
+/// segments to where they belong:
 ///
-///     1. slabs    run P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
+///     1. slabs    segment P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
 ///     2. columns   slot (P, Q)  ->  slot ((P - Q) / n % k, Q), step 3 of rectangle_grid.cuh for a grid of slots
 ///
-/// and the elements in no run are kept in scratch memory meanwhile. The same, undone from the last to the first, makes
-/// the transpose of an n x m matrix.
+/// and the elements in no segment are kept in scratch memory meanwhile. The same, undone from the last to the first,
+/// makes the transpose of an n x m matrix.
 ///
-/// Runs begin where sectors do, so that they are moved by whole ones; for that a slab reads up to a group of rows
-/// that the next one reads, too, or undone the last group of runs of the slab before it.
+/// Segments begin where sectors do, so that they are moved by whole ones; for that a slab reads up to a group of rows
+/// that the next one reads, too, or undone the last group of segments of the slab before it.
 
 #pragma once
 
@@ -39,12 +39,12 @@ constexpr int slab_blocks(int element) { return element == 1 ? 2 : 3; }
 struct slab_arguments {
   const unsigned char* source;  ///< the data; where blocks cannot wait for each other, a copy of it
   unsigned char* data;
-  unsigned* arrived;  ///< for each slab the tiles that have been read
-  unsigned cols;      ///< n
-  unsigned rows;      ///< S
-  unsigned slant;     ///< rows that a slab and the next one have in common: the largest phase
-  unsigned parts;     ///< that the runs of a column are taken in, each by other threads
-  bool more;          ///< undone: the last runs end in rows behind the last slab
+  unsigned* arrived;      ///< for each slab the tiles that have been read
+  unsigned cols;          ///< n
+  unsigned rows;          ///< S
+  unsigned slant;         ///< rows that a slab and the next one have in common: the largest phase
+  unsigned column_teams;  ///< of threads that share the segments of a column
+  bool more;              ///< undone: the last segments end in rows behind the last slab
   unsigned tile_cols;
   unsigned tile_pitch;   ///< bytes between rows of a tile in shared memory
   unsigned blocks;       ///< of the launch
@@ -56,12 +56,12 @@ struct slab_arguments {
   divider last_columns;  ///< of a slab's last tile
   divider row_words;     ///< that cover a row of a tile, wherever it starts
   long_divider by_cols;
-  run_layout runs;
+  segment_layout segments;
   size_type slab_bytes;
   size_type bytes;  ///< of the data
 
   /// Whose tiles are taken.
-  TILETRANSPOSE_FUNCTION unsigned slabs() const { return runs.tall.divisor + (more ? 1 : 0); }
+  TILETRANSPOSE_FUNCTION unsigned slabs() const { return segments.tall.divisor + (more ? 1 : 0); }
   /// Blocks that must run at once, so that they do not wait for ever: the one with the first of all tiles under way
   /// waits for none beyond the slabs behind its own, and all of those must have been read.
   unsigned together() const { return smaller((after + 1) * slab_tiles.divisor, tiles); }
@@ -69,7 +69,7 @@ struct slab_arguments {
   size_type source_bytes() const { return bytes; }
 };
 
-/// The fewest elements of a run that are whole words of 16 bytes.
+/// The fewest elements of a segment that are whole words of 16 bytes.
 template <int ElementBytes>
 struct whole_words {
   static constexpr int elements =
@@ -81,12 +81,12 @@ struct whole_words {
 };
 
 /// Visits the accesses that a word of whole_words is made of: (element, byte of it, access).
-template <int ElementBytes, class Unit, class Visit>
-TILETRANSPOSE_FUNCTION void each_unit(int word, Unit* units, Visit visit) {
+template <int ElementBytes, class Narrow, class Visit>
+TILETRANSPOSE_FUNCTION void each_access(int word, Narrow* accesses, Visit visit) {
   TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Unit))) {
+  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Narrow))) {
     visit((word * 16 + i) / ElementBytes, (word * 16 + i) % ElementBytes,
-          units[i / static_cast<int>(sizeof(Unit))]);
+          accesses[i / static_cast<int>(sizeof(Narrow))]);
   }
 }
 
@@ -95,18 +95,18 @@ TILETRANSPOSE_FUNCTION void each_unit(int word, Unit* units, Visit visit) {
 /// tile, inside.
 /// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
 template <bool Undo, int ElementBytes, class Group>
-TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
-                                       const slab_arguments& arguments, unsigned block) {
-  constexpr int unit_bytes = access_width(ElementBytes);
-  using unit = access_word_t<unit_bytes>;
+TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
+                                            const slab_arguments& arguments, unsigned block) {
+  constexpr int access_bytes = access_width(ElementBytes);
+  using narrow = access_word_t<access_bytes>;
   using words = whole_words<ElementBytes>;
-  constexpr int units = 16 / unit_bytes;
+  constexpr int accesses = 16 / access_bytes;
   constexpr unsigned pair_bytes = 2 * words::bytes;
-  const run_layout& runs = arguments.runs;
+  const segment_layout& segments = arguments.segments;
   const unsigned rank = group.thread_rank();
   const unsigned threads = group.size();
   const unsigned row_bytes = arguments.cols * ElementBytes;
-  const unsigned tall = runs.tall.divisor;
+  const unsigned tall = segments.tall.divisor;
   for (unsigned tile = block; tile < arguments.tiles; tile += arguments.blocks) {
     const unsigned slab = arguments.slab_tiles.quotient(tile);
     const unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
@@ -114,7 +114,7 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
     const unsigned char* const source = arguments.source + slab * arguments.slab_bytes;
     unsigned char* const target = arguments.data + slab * arguments.slab_bytes;
     const bool dense = arguments.slab_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
-    // Undone, the last runs end in rows behind the last slab.
+    // Undone, the last segments end in rows behind the last slab.
     const unsigned height = !Undo          ? arguments.rows + arguments.slant
                             : slab == tall ? arguments.slant
                                            : arguments.rows;
@@ -123,8 +123,8 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
     unsigned char* const rows = shared + first_byte % 16;
 
     // Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some
-    // bytes are not the tile's, part(shared, byte of the slab, first, end).
-    const auto each_word = [&](auto whole, auto part) {
+    // bytes are not the tile's, edge(shared, byte of the slab, first, end).
+    const auto each_word = [&](auto whole, auto edge) {
       if (dense) {
         const unsigned end = height * row_bytes;
         TILETRANSPOSE_UNROLL_BY(4)
@@ -143,51 +143,51 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
         if (byte >= begin && byte + 16 <= end) {
           whole(place, byte);
         } else if (byte < end) {
-          part(place, byte, byte < begin ? static_cast<int>(begin - byte) : 0,
+          edge(place, byte, byte < begin ? static_cast<int>(begin - byte) : 0,
                static_cast<int>(smaller(end - byte, 16u)));
         }
       }
     };
 
-    // Runs are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole sectors;
-    // the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its part's of column
-    // i / 2 % cols.
+    // Segments are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole
+    // sectors; the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its team's
+    // of column i / 2 % cols.
     const divider& columns =
         cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
-    const unsigned parts = arguments.parts;  // of a column
+    const unsigned column_teams = arguments.column_teams;  // of a column
     const unsigned half = rank % 2 * words::bytes;
-    // Byte of the data where a column's run of a slab lies.
+    // Byte of the data where a column's segment of a slab lies.
     const auto slot = [&](unsigned col, unsigned of_slab) {
       const unsigned to = arguments.by_cols.short_remainder(
           static_cast<unsigned long long>(first_col + col) * tall + of_slab);
-      return runs.slot_bytes(of_slab * arguments.cols + to);
+      return segments.slot_bytes(of_slab * arguments.cols + to);
     };
 
     if (tile != block) { group.sync(); }  // the tile before has been written
-    // Into shared memory: undone the runs, else the rows.
+    // Into shared memory: undone the segments, else the rows.
     if constexpr (Undo) {
-      // A column of the tile is the end of one run, and of the next one all but what the next slab begins with. What
-      // is in no run, before the first and behind the last, comes out of scratch memory later.
-      const unsigned pairs = runs.run_bytes / pair_bytes;
-      const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the run before
+      // A column of the tile is the end of one segment, and of the next one all but what the next slab begins with.
+      // What is in no segment, before the first and behind the last, comes out of scratch memory later.
+      const unsigned pairs = segments.segment_bytes / pair_bytes;
+      const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
       constexpr unsigned batch = words::count == 1 ? 3 : 1;
-      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
-        const unsigned part = columns.quotient(item / 2);
-        const unsigned col = columns.remainder(item / 2, part);
-        const unsigned phase = runs.phase(first_col + col);
+      for (unsigned item = rank; item < 2 * cols * column_teams; item += threads) {
+        const unsigned team = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, team);
+        const unsigned phase = segments.phase(first_col + col);
         const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
-                                            (runs.run_bytes - ends * pair_bytes) + half;
+                                            (segments.segment_bytes - ends * pair_bytes) + half;
         const unsigned char* const own =
             arguments.source + slot(col, smaller(slab, tall - 1)) + half;
         unsigned char* const column = rows + col * ElementBytes;
         TILETRANSPOSE_UNROLL_BY(1)
-        for (unsigned start = part; start < pairs + ends; start += batch * parts) {
+        for (unsigned start = team; start < pairs + ends; start += batch * column_teams) {
           TILETRANSPOSE_UNROLL
           for (int first = 0; first < words::count; first += words::together) {
             word16 got[batch][words::together];
             TILETRANSPOSE_UNROLL
             for (unsigned i = 0; i < batch; ++i) {
-              const unsigned at = start + i * parts;
+              const unsigned at = start + i * column_teams;
               if (at >= pairs + ends) { break; }
               const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
               TILETRANSPOSE_UNROLL
@@ -197,7 +197,7 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
             }
             TILETRANSPOSE_UNROLL
             for (unsigned i = 0; i < batch; ++i) {
-              const unsigned at = start + i * parts;
+              const unsigned at = start + i * column_teams;
               const loop_step here(at);
               if (at >= pairs + ends) { break; }
               const unsigned row =
@@ -207,11 +207,11 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
               const bool inside = ends == 0 || (at != 0 && at != pairs);
               TILETRANSPOSE_UNROLL
               for (int w = 0; w < words::together; ++w) {
-                unit parts_of_word[units];
-                copy_bytes(parts_of_word, &got[i][w], 16);
+                narrow of_word[accesses];
+                copy_bytes(of_word, &got[i][w], 16);
                 const auto store_if = [&](auto exists) {
-                  each_unit<ElementBytes>(
-                      first + w, parts_of_word, [&](int element, int byte, const unit& value) {
+                  each_access<ElementBytes>(
+                      first + w, of_word, [&](int element, int byte, const narrow& value) {
                         if (exists(row + static_cast<unsigned>(element))) {
                           store_shared(to + element * arguments.tile_pitch + byte, value);
                         }
@@ -237,50 +237,50 @@ TILETRANSPOSE_FUNCTION void turn_slabs(Group group, unsigned char* shared,
     }
     meet(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
          smaller(slab + arguments.after, arguments.slabs() - 1), arguments.slab_tiles.divisor);
-    // And out of it: undone the rows, else the runs.
+    // And out of it: undone the rows, else the segments.
     if constexpr (Undo) {
       each_word([&](unsigned char* from,
                     unsigned at) { store_global(target + at, load_shared<word16>(from)); },
                 [](unsigned char*, unsigned, int, int) {});
-      // What is left of rows at both ends, a unit a thread.
-      const unsigned ends = dense ? 0 : height * 2 * units;
+      // What is left of rows at both ends, an access a thread.
+      const unsigned ends = dense ? 0 : height * 2 * accesses;
       for (unsigned at = rank; at < ends; at += threads) {
         const loop_step here(at / threads);
-        const unsigned row = at / (2 * units);
-        const unsigned number = at % (2 * units);
+        const unsigned row = at / (2 * accesses);
+        const unsigned number = at % (2 * accesses);
         const unsigned begin = row * row_bytes + first_byte;
         const unsigned end = begin + cols * ElementBytes;
         const auto whole =
             static_cast<unsigned>(divide_up(begin, 16) * 16);  // a row may end before it
-        const unsigned byte = number < units
-                                  ? begin + number * unit_bytes
-                                  : larger(whole, end / 16 * 16) + (number - units) * unit_bytes;
-        if (byte < (number < units ? smaller(whole, end) : end)) {
+        const unsigned byte =
+            number < accesses ? begin + number * access_bytes
+                              : larger(whole, end / 16 * 16) + (number - accesses) * access_bytes;
+        if (byte < (number < accesses ? smaller(whole, end) : end)) {
           store_global(target + byte,
-                       load_shared<unit>(rows + row * arguments.tile_pitch + (byte - begin)));
+                       load_shared<narrow>(rows + row * arguments.tile_pitch + (byte - begin)));
         }
       }
     } else {
-      for (unsigned item = rank; item < 2 * cols * parts; item += threads) {
-        const unsigned part = columns.quotient(item / 2);
-        const unsigned col = columns.remainder(item / 2, part);
+      for (unsigned item = rank; item < 2 * cols * column_teams; item += threads) {
+        const unsigned team = columns.quotient(item / 2);
+        const unsigned col = columns.remainder(item / 2, team);
         const unsigned char* const column =
-            rows + runs.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
-        unsigned char* const run = arguments.data + slot(col, slab);
+            rows + segments.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
+        unsigned char* const segment = arguments.data + slot(col, slab);
         TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
-        for (unsigned at = part * pair_bytes + half; at < runs.run_bytes;
-             at += parts * pair_bytes) {
+        for (unsigned at = team * pair_bytes + half; at < segments.segment_bytes;
+             at += column_teams * pair_bytes) {
           const loop_step here(at);
           const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
           TILETRANSPOSE_UNROLL
           for (int w = 0; w < words::count; ++w) {
-            unit parts_of_word[units];
-            each_unit<ElementBytes>(w, parts_of_word, [&](int element, int byte, unit& value) {
-              value = load_shared<unit>(from + element * arguments.tile_pitch + byte);
+            narrow of_word[accesses];
+            each_access<ElementBytes>(w, of_word, [&](int element, int byte, narrow& value) {
+              value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
             });
             word16 word;
-            copy_bytes(&word, parts_of_word, 16);
-            store_global(run + at + w * 16, word);
+            copy_bytes(&word, of_word, 16);
+            store_global(segment + at + w * 16, word);
           }
         }
       }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches that transpose a rectangle in place by runs of elements, slab_kernel.cuh.
+/// Launches that transpose a rectangle in place by segments of elements, slab_kernel.cuh.
 
 #pragma once
 
@@ -18,91 +18,92 @@ __global__ void __launch_bounds__(slab_threads,
                                   resident_blocks(slab_threads, slab_blocks(ElementBytes)))
     slab_kernel(const __grid_constant__ slab_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  turn_slabs<Undo, ElementBytes>(static_block<slab_threads>{}, tiletranspose_dynamic_shared,
-                                 arguments, blockIdx.x);
+  transpose_slabs<Undo, ElementBytes>(static_block<slab_threads>{}, tiletranspose_dynamic_shared,
+                                      arguments, blockIdx.x);
 }
 
 template <bool Back, int ElementBytes>
-__global__ void __launch_bounds__(rest_threads)
-    rest_kernel(const __grid_constant__ rest_arguments arguments) {
-  copy_rest<Back, ElementBytes>(arguments, blockIdx.x * rest_threads + threadIdx.x);
+__global__ void __launch_bounds__(remainder_threads)
+    remainder_kernel(const __grid_constant__ remainder_arguments arguments) {
+  copy_remainder<Back, ElementBytes>(arguments, blockIdx.x * remainder_threads + threadIdx.x);
 }
 
-/// Bytes of a run, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0, 28.7.
-inline constexpr size_type shortest_run_bytes = 64;
-/// At most, where a block holds a slab, and where several do: there runs are as long as rows of tiles of so many bytes
-/// allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x 268435
-/// 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
-inline constexpr size_type longest_run_bytes = 512;
-inline constexpr size_type longest_shared_run_bytes = 256;
+/// Bytes of a segment, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0,
+/// 28.7.
+inline constexpr size_type shortest_segment_bytes = 64;
+/// At most, where a block holds a slab, and where several do: there segments are as long as rows of tiles of so many
+/// bytes allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x
+/// 268435 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
+inline constexpr size_type longest_segment_bytes = 512;
+inline constexpr size_type longest_shared_segment_bytes = 256;
 inline constexpr size_type wide_tile_bytes = 800;
 /// Shared memory of all tiles of a multiprocessor, at most.
 inline constexpr size_type most_tiles_bytes = 192 * 1024;
-/// Bytes of a band of runs, at most, where many_bands of them fit all blocks at once: runs begin anywhere among the
-/// pieces of 64 bytes that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes: 20000
-/// x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
-inline constexpr size_type widest_run_band_bytes = 512;
-/// Of a column's runs: what is left beside them is little.
+/// Bytes of a band of segments, at most, where many_bands of them fit all blocks at once: segments begin anywhere among
+/// the pieces of 64 bytes that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes:
+/// 20000 x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
+inline constexpr size_type widest_segment_band_bytes = 512;
+/// Of a column's segments: what is left beside them is little.
 inline constexpr size_type least_column_bytes = 16 * 1024;
 
-/// What runs are multiples of: two blocks of whole words, which neighbouring lanes move.
-constexpr size_type run_step(size_type element) {
+/// What segments are multiples of: two blocks of whole words, which neighbouring lanes move.
+constexpr size_type segment_step(size_type element) {
   return 2 * max_access_bytes * element /
          common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
 }
-/// False for elements whose runs would be too long.
+/// False for elements whose segments would be too long.
 template <int ElementBytes>
-inline constexpr bool has_runs = run_step(ElementBytes) <= longest_run_bytes;
+inline constexpr bool has_segments = segment_step(ElementBytes) <= longest_segment_bytes;
 
 /// Slabs of a matrix, and what is left of it.
 struct slab_plan {
   /// Of shared memory beside the rows of a tile.
   static constexpr size_type spare_bytes = 32;
 
-  size_type group = 0;  ///< elements, see run_layout
+  size_type group = 0;  ///< elements, see segment_layout
   size_type slant = 0;  ///< the largest phase
   size_type rows = 0;   ///< of a slab
   size_type slabs = 0;  ///< 0: it cannot be cut so
-  size_type run_bytes = 0;
-  size_type rest = 0;  ///< elements of a column that are in no run
+  size_type segment_bytes = 0;
+  size_type remainder = 0;  ///< elements of a column that are in no segment
   size_type tile_cols = 0;
   size_type tile_pitch = 0;  ///< bytes
   size_type held = 0;        ///< rows of a tile in shared memory
   size_type blocks = 0;      ///< that run at once
 
-  /// Parts of a column that keep most threads busy.
-  size_type parts() const {
+  /// Teams of a column that keep most threads busy.
+  size_type column_teams() const {
     const size_type together = slab_threads / 2 / tile_cols;
-    return larger<size_type>(smaller(together, run_bytes / sector_bytes), 1);
+    return larger<size_type>(smaller(together, segment_bytes / sector_bytes), 1);
   }
   bool dense(const rectangle_problem& problem) const { return tile_cols == problem.cols; }
   size_type tiles(const rectangle_problem& problem) const {
     return divide_up(problem.cols, tile_cols);
   }
   size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
-  /// Slabs further down whose rows the runs of a slab may come to lie in: the rest moves them.
-  size_type reach() const { return divide_up(rest, rows); }
-  size_type rest_bytes(const rectangle_problem& problem, size_type element) const {
-    return divide_up(rest * problem.cols * element, 16) * 16;
+  /// Slabs further down whose rows the segments of a slab may come to lie in: the remainder moves them.
+  size_type reach() const { return divide_up(remainder, rows); }
+  size_type remainder_bytes(const rectangle_problem& problem, size_type element) const {
+    return divide_up(remainder * problem.cols * element, 16) * 16;
   }
-  /// Of scratch memory, wherever it starts: the rest, and what blocks count together.
+  /// Of scratch memory, wherever it starts: the remainder, and what blocks count together.
   size_type scratch_bytes(const rectangle_problem& problem, size_type element) const {
-    const size_type bands = problem.cols * run_bytes / sector_bytes;
-    return 32 + rest_bytes(problem, element) + larger(bands, slabs + 1) * sizeof(unsigned);
+    const size_type bands = problem.cols * segment_bytes / sector_bytes;
+    return 32 + remainder_bytes(problem, element) + larger(bands, slabs + 1) * sizeof(unsigned);
   }
 
   slab_plan() = default;
   /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a slab, the
-  /// longest runs that fit; else such that rows of tiles are long. Runs begin on sectors or, where that leaves more
-  /// than the scratch memory holds, on 16 bytes.
+  /// longest segments that fit; else such that rows of tiles are long. Segments begin on sectors or, where that leaves
+  /// more than the scratch memory holds, on 16 bytes.
   slab_plan(const rectangle_problem& problem, size_type element, size_type most,
             size_type together) {
-    const size_type step = run_step(element);
+    const size_type step = segment_step(element);
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
       const size_type all =
           aligned / common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(aligned));
-      for (size_type bytes = divide_up(shortest_run_bytes, step) * step; bytes <= longest_run_bytes;
-           bytes += step) {
+      for (size_type bytes = divide_up(shortest_segment_bytes, step) * step;
+           bytes <= longest_segment_bytes; bytes += step) {
         slab_plan found;
         found.blocks = together;
         found.group = all;
@@ -110,7 +111,7 @@ struct slab_plan {
             all - common_divisor(static_cast<unsigned>(problem.rows), static_cast<unsigned>(all));
         if (!found.set_tiles(problem, element, bytes, most)) { break; }
         const bool longer = found.dense(problem) || (found.tile_cols * element >= wide_tile_bytes &&
-                                                     bytes <= longest_shared_run_bytes);
+                                                     bytes <= longest_shared_segment_bytes);
         if ((slabs == 0 || longer) && found.cut(problem, element)) { *this = found; }
       }
       if (slabs != 0) { return; }
@@ -121,10 +122,10 @@ struct slab_plan {
   bool set_tiles(const rectangle_problem& problem, size_type element, size_type bytes,
                  size_type most) {
     const size_type row_bytes = problem.cols * element;
-    run_bytes = bytes;
+    segment_bytes = bytes;
     rows = bytes / element;
     held = problem.undo ? rows : rows + slant;
-    // Columns are read from their phases on, in rows that are not to meet in the same banks.
+    // Columns are read from their phases on, in rows that must not lie in the same banks.
     const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
     if (held * row_bytes + spare_bytes <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
@@ -146,17 +147,18 @@ struct slab_plan {
   }
 
   /// Cuts a matrix into as many slabs as there can be without a divisor that their number and the columns have in
-  /// common; false where the rest then does not fit the scratch memory, or where more tiles wait for each other than
-  /// run at once.
+  /// common; false where the remainder then does not fit the scratch memory, or where more tiles wait for each other
+  /// than run at once.
   bool cut(const rectangle_problem& problem, size_type element) {
     constexpr size_type most_slots = size_type{1} << 31;
-    for (slabs = problem.rows / rows; slabs * run_bytes >= least_column_bytes; --slabs) {
-      rest = problem.rows - slabs * rows;
+    for (slabs = problem.rows / rows; slabs * segment_bytes >= least_column_bytes; --slabs) {
+      remainder = problem.rows - slabs * rows;
       if (scratch_bytes(problem, element) > problem.scratch_bytes ||
-          (reach() + 2) * tiles(problem) > blocks || rest_bytes(problem, element) >= most_slots) {
+          (reach() + 2) * tiles(problem) > blocks ||
+          remainder_bytes(problem, element) >= most_slots) {
         break;
       }
-      if ((rest == 0 || rest > slant) && slabs * problem.cols < most_slots &&
+      if ((remainder == 0 || remainder > slant) && slabs * problem.cols < most_slots &&
           common_divisor(static_cast<unsigned>(slabs), static_cast<unsigned>(problem.cols)) == 1) {
         return true;
       }
@@ -166,7 +168,7 @@ struct slab_plan {
 };
 
 /// The slabs of a matrix and the bands of their columns; none of either where there are not both.
-struct run_plan {
+struct segment_plan {
   slab_plan slabs;
   column_plan columns;
 
@@ -176,8 +178,8 @@ struct run_plan {
 };
 
 template <bool Undo, int ElementBytes>
-cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& limits,
-                      run_plan& plan) {
+cudaError_t plan_segments(const rectangle_problem& problem, const device_limits& limits,
+                          segment_plan& plan) {
   const auto kernel = &slab_kernel<Undo, ElementBytes>;
   const size_type most = smaller(
       most_tiles_bytes / slab_blocks(ElementBytes),
@@ -196,26 +198,26 @@ cudaError_t plan_runs(const rectangle_problem& problem, const device_limits& lim
   if (plan.slabs.slabs == 0) { return cudaSuccess; }
   const auto by_columns = &column_kernel<Undo, 16, true>;
   void (*const kernels[])(column_arguments) = {by_columns, by_columns};
-  status = plan_together(plan.grid(problem), false, plan.slabs.run_bytes, 16, 16,
-                         widest_run_band_bytes, kernels, limits, plan.columns);
+  status = plan_together(plan.grid(problem), false, plan.slabs.segment_bytes, 16, 16,
+                         widest_segment_band_bytes, kernels, limits, plan.columns);
   if (plan.columns.blocks == 0) { plan.slabs = slab_plan(); }
   return status;
 }
 
-/// The steps of slab_kernel.cuh. Precondition: plan_runs made the plan, and found slabs.
+/// The steps of slab_kernel.cuh. Precondition: plan_segments made the plan, and found slabs.
 template <bool Undo, int ElementBytes>
-cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
-                        cudaStream_t stream) {
+cudaError_t launch_segments(const rectangle_problem& problem, const segment_plan& plan,
+                            cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
   const slab_plan& cut = plan.slabs;
   const size_type row_bytes = problem.cols * ElementBytes;
   const size_type tiles = cut.tiles(problem);
-  const bool slants = cut.rest != 0 && cut.slant != 0;
-  unsigned char* const rest =
+  const bool slants = cut.remainder != 0 && cut.slant != 0;
+  unsigned char* const remainder =
       problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % 16;
-  unsigned char* const free = rest + cut.rest_bytes(problem, ElementBytes);
-  const run_layout runs{divider(cut.slabs), count(cut.rest), count(cut.group), ElementBytes,
-                        count(cut.run_bytes)};
+  unsigned char* const free = remainder + cut.remainder_bytes(problem, ElementBytes);
+  const segment_layout segments{divider(cut.slabs), count(cut.remainder), count(cut.group),
+                                ElementBytes, count(cut.segment_bytes)};
 
   const auto slabs = [&] {
     slab_arguments arguments{};
@@ -225,11 +227,11 @@ cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
     arguments.cols = count(problem.cols);
     arguments.rows = count(cut.rows);
     arguments.slant = slants ? count(cut.slant) : 0;
-    arguments.parts = count(cut.parts());
+    arguments.column_teams = count(cut.column_teams());
     arguments.more = slants && Undo;
     arguments.tile_cols = count(cut.tile_cols);
     arguments.tile_pitch = count(cut.tile_pitch);
-    arguments.runs = runs;
+    arguments.segments = segments;
     arguments.tiles = count(arguments.slabs() * tiles);
     arguments.blocks = count(smaller<size_type>(arguments.tiles, cut.blocks));
     const size_type common_rows = slants ? 1 : 0;
@@ -250,32 +252,32 @@ cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
                           cut.shared_bytes(), pointers, stream);
   };
   const auto columns = [&] {
-    rectangle_problem part = problem;
-    part.rows = cut.slabs;
-    part.scratch = free;
-    return launch_columns(part, plan.grid(problem), cut.run_bytes, plan.columns,
-                          &column_kernel<Undo, 16, true>, &runs, stream);
+    rectangle_problem of_slots = problem;
+    of_slots.rows = cut.slabs;
+    of_slots.scratch = free;
+    return launch_columns(of_slots, plan.grid(problem), cut.segment_bytes, plan.columns,
+                          &column_kernel<Undo, 16, true>, &segments, stream);
   };
   // To scratch memory before anything moves, and back at last: one of it out of m rows, the other into n columns.
-  const auto copy_rest = [&](auto kernel, bool down) {
-    if (cut.rest == 0) { return cudaSuccess; }
-    rest_arguments arguments{};
+  const auto copy_remainder = [&](auto kernel, bool down) {
+    if (cut.remainder == 0) { return cudaSuccess; }
+    remainder_arguments arguments{};
     arguments.data = problem.data;
-    arguments.rest = rest;
+    arguments.remainder = remainder;
     arguments.row_step = down ? ElementBytes : row_bytes;
     arguments.col_step = down ? problem.rows * ElementBytes : ElementBytes;
-    arguments.runs = runs;
+    arguments.segments = segments;
     arguments.cols = count(problem.cols);
     arguments.skipped = count(cut.slabs * cut.rows);
-    arguments.count = count(cut.rest * problem.cols);
-    arguments.line = divider(down ? cut.rest : problem.cols);
+    arguments.count = count(cut.remainder * problem.cols);
+    arguments.line = divider(down ? cut.remainder : problem.cols);
     arguments.down = down;
     void* pointers[] = {&arguments};
-    return start(kernel, divide_up(arguments.count, rest_threads), rest_threads, 0, pointers,
-                 stream);
+    return start(kernel, divide_up(arguments.count, remainder_threads), remainder_threads, 0,
+                 pointers, stream);
   };
 
-  cudaError_t status = copy_rest(&rest_kernel<false, ElementBytes>, Undo);
+  cudaError_t status = copy_remainder(&remainder_kernel<false, ElementBytes>, Undo);
   const auto then = [&](auto step) {
     if (status == cudaSuccess) { status = step(); }
   };
@@ -286,7 +288,7 @@ cudaError_t launch_runs(const rectangle_problem& problem, const run_plan& plan,
     then(slabs);
     then(columns);
   }
-  then([&] { return copy_rest(&rest_kernel<true, ElementBytes>, !Undo); });
+  then([&] { return copy_remainder(&remainder_kernel<true, ElementBytes>, !Undo); });
   return status;
 }
 

@@ -11,7 +11,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A tile of a band of 1- or 2-byte units, moved by words. Rows of the tile are what it writes: rows of the grid
+/// A tile of a band of 1- or 2-byte accesses, moved by words. Rows of the tile are what it writes: rows of the grid
 /// where steps are undone, else lines, which go down a square of the grid with each square to the right and all of
 /// which step 3 moves to one row. So rows are written whole and read at a slant:
 ///
@@ -21,23 +21,24 @@ namespace detail {
 ///                           . c b a                              c c c c
 ///
 /// 16 threads take a row, 16 bytes each.
-template <bool Undo, int Unit>
+template <bool Undo, int Access>
 struct slanted_tile : band_tile {
-  using unit_word = access_word_t<Unit>;
-  static constexpr int chunk_units = 16 / Unit;
+  using narrow = access_word_t<Access>;
+  static constexpr int wide_accesses = 16 / Access;
 
-  unsigned in_square;  ///< units to the left of the band's first one in its square
+  unsigned in_square;  ///< accesses to the left of the band's first one in its square
 
-  /// The word of 16 bytes that a thread begins with: four threads whose words lie in the same banks take turns.
-  TILETRANSPOSE_FUNCTION unsigned turn() const { return rank / 8 % 4; }
+  /// The word of 16 bytes that a thread begins with: four threads whose words lie in the same banks begin with
+  /// different ones.
+  TILETRANSPOSE_FUNCTION unsigned rotation() const { return rank / 8 % 4; }
   TILETRANSPOSE_FUNCTION unsigned last_square() const {
-    return arguments.square_units.quotient(in_square + units - 1);
+    return arguments.square_accesses.quotient(in_square + accesses - 1);
   }
   TILETRANSPOSE_FUNCTION int start(unsigned square) const {
-    const unsigned at = square * arguments.square_units.divisor;
-    return at <= in_square ? 0 : smaller(static_cast<int>(at - in_square), units);
+    const unsigned at = square * arguments.square_accesses.divisor;
+    return at <= in_square ? 0 : smaller(static_cast<int>(at - in_square), accesses);
   }
-  /// The units of slanted row v that are the tile's. `Single` where a square is one unit.
+  /// The accesses of slanted row v that are the tile's. `Single` where a square is one access.
   template <bool Single>
   TILETRANSPOSE_FUNCTION unsigned clip(unsigned v, unsigned last) const {
     const divider& by = arguments.grid.by_common;
@@ -47,30 +48,30 @@ struct slanted_tile : band_tile {
     const unsigned to = (Undo ? last - least : most) + 1;
     return Single ? from + 65536 * to : start(from) + 65536 * start(to);
   }
-  /// Where in shared memory unit c of slanted row v is, and from there unit by unit to the right. `Single` where a
-  /// square is one unit. c may be up to 16 units outside of the band.
+  /// Where in shared memory access c of slanted row v is, and from there access by access to the right. `Single` where
+  /// a square is one access. c may be up to 16 accesses outside of the band.
   template <bool Single>
   class path {
    public:
     TILETRANSPOSE_FUNCTION path(const slanted_tile& tile, unsigned v, int c, unsigned last)
-        : width_(static_cast<int>(tile.arguments.square_units.divisor)) {
+        : width_(static_cast<int>(tile.arguments.square_accesses.divisor)) {
       const rectangle& grid = tile.arguments.grid;
       const int common = Single ? 1 : static_cast<int>(grid.common);
       const unsigned shifted = tile.in_square + c + 16 * width_;
       const int square =
-          Single ? c : static_cast<int>(tile.arguments.square_units.quotient(shifted)) - 16;
+          Single ? c : static_cast<int>(tile.arguments.square_accesses.quotient(shifted)) - 16;
       const int down = common * (Undo ? static_cast<int>(last) - square : square);
-      at_ = (static_cast<int>(v) - down) * pitch + c * Unit;
-      step_ = Single ? Unit + across : Unit;
+      at_ = (static_cast<int>(v) - down) * pitch + c * Access;
+      step_ = Single ? Access + across : Access;
       if constexpr (!Single) {
         left_ = width_ - (static_cast<int>(tile.in_square) + c - square * width_);
         jump_ = common * across;
         if (tile.arguments.squares) {
           // With step 2: row and column in the square trade places.
           const unsigned row = grid.by_common.remainder(v, grid.by_common.quotient(v));
-          at_ += (width_ - left_ - static_cast<int>(row)) * (pitch - Unit);
+          at_ += (width_ - left_ - static_cast<int>(row)) * (pitch - Access);
           step_ = pitch;
-          jump_ -= width_ * (pitch - Unit);
+          jump_ -= width_ * (pitch - Access);
         }
       }
     }
@@ -89,7 +90,7 @@ struct slanted_tile : band_tile {
     int at_;
     int step_;
     int width_;     ///< of a square
-    int left_ = 0;  ///< units of it to go
+    int left_ = 0;  ///< accesses of it to go
     int jump_ = 0;
   };
 
@@ -98,7 +99,7 @@ struct slanted_tile : band_tile {
   }
 
   TILETRANSPOSE_FUNCTION void read() const {
-    if (arguments.square_units.divisor == 1) {
+    if (arguments.square_accesses.divisor == 1) {
       read_squares<true>();
     } else {
       read_squares<false>();
@@ -115,14 +116,14 @@ struct slanted_tile : band_tile {
     const unsigned char* const lowest = arguments.source;
     const unsigned char* const highest = arguments.source +
                                          (grid.rows - 1) * arguments.source_pitch +
-                                         arguments.units * size_type{Unit};
+                                         arguments.accesses * size_type{Access};
     // Slanted rows may be more than the grid's.
     const column_walk::step step(grid, teams <= grid.rows ? teams : teams % grid.rows);
     const unsigned above = Undo ? grid.rows - grid.common * last : 0;
     column_walk walk(grid, grid_row(grid_row(first + above + rank / 16)), left);
     for (unsigned start = rank / 16; start < slanted; start += batch * teams) {
       unsigned clips[batch];  // begin and end
-      int starts[batch];      // unit of the chunk
+      int starts[batch];      // access of the wide
       word16 got[batch];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < batch; ++i) {
@@ -130,19 +131,19 @@ struct slanted_tile : band_tile {
         const unsigned global_row = Undo ? walk.row(grid) : grid_row(first + v);
         if (Undo) { walk.advance(grid, step); }
         const unsigned char* const from = source + global_row * arguments.source_pitch;
-        starts[i] = lane * chunk_units - static_cast<int>(address_bits(from) % 16 / Unit);
+        starts[i] = lane * wide_accesses - static_cast<int>(address_bits(from) % 16 / Access);
         clips[i] = v < slanted ? clip<Single>(v, last) : 0;
         const int lo = larger<int>(static_cast<int>(clips[i] % 65536) - starts[i], 0);
-        const int hi = smaller<int>(static_cast<int>(clips[i] / 65536) - starts[i], chunk_units);
-        const unsigned char* const chunk = from + starts[i] * Unit;
+        const int hi = smaller<int>(static_cast<int>(clips[i] / 65536) - starts[i], wide_accesses);
+        const unsigned char* const wide = from + starts[i] * Access;
         if (lo < hi) {
-          if (chunk >= lowest && chunk + 16 <= highest) {
-            got[i] = load_global_part<word16>(chunk, lo * Unit, hi * Unit);
+          if (wide >= lowest && wide + 16 <= highest) {
+            got[i] = load_global_part<word16>(wide, lo * Access, hi * Access);
           } else {
             TILETRANSPOSE_UNROLL_BY(1)
             for (int u = lo; u < hi; ++u) {
               store_shared(shared + path<Single>(*this, v, starts[i] + u, last).at(),
-                           load_global<unit_word>(chunk + u * Unit));
+                           load_global<narrow>(wide + u * Access));
             }
             clips[i] = 0;
           }
@@ -154,23 +155,23 @@ struct slanted_tile : band_tile {
         const unsigned v = start + i * teams;
         const int begin = static_cast<int>(clips[i] % 65536);
         const unsigned length = clips[i] / 65536 - clips[i] % 65536;
-        if (length == 0 || starts[i] + chunk_units <= begin ||
+        if (length == 0 || starts[i] + wide_accesses <= begin ||
             starts[i] >= begin + static_cast<int>(length)) {
           continue;
         }
         const unsigned read[4] = {got[i].x, got[i].y, got[i].z, got[i].w};
         // Lanes that hold words for the same banks begin with different ones.
         unsigned words[4];
-        turn_back(read, 4 - turn(), words);
+        turn_back(read, 4 - rotation(), words);
         TILETRANSPOSE_UNROLL
         for (unsigned w = 0; w < 4; ++w) {
-          const int c = starts[i] + static_cast<int>((w + turn()) % 4 * (4 / Unit));
+          const int c = starts[i] + static_cast<int>((w + rotation()) % 4 * (4 / Access));
           path<Single> to(*this, v, c, last);
           TILETRANSPOSE_UNROLL
-          for (int u = 0; u < 4 / Unit; ++u) {
-            const loop_step part(w * 4 + u);
+          for (int u = 0; u < 4 / Access; ++u) {
+            const loop_step inner(w * 4 + u);
             if (Single || static_cast<unsigned>(c + u - begin) < length) {
-              store_shared(shared + to.at(), static_cast<unit_word>(words[w] >> 8 * Unit * u));
+              store_shared(shared + to.at(), static_cast<narrow>(words[w] >> 8 * Access * u));
             }
             to.advance();
           }
@@ -180,8 +181,8 @@ struct slanted_tile : band_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    write_rows<Undo, Unit, 2>(*this, units, [](unsigned u) {
-      return [=](int c) { return u * slanted_pitch + c * Unit; };
+    write_rows<Undo, Access, 2>(*this, accesses, [](unsigned u) {
+      return [=](int c) { return u * slanted_pitch + c * Access; };
     });
   }
 };

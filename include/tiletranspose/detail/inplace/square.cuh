@@ -28,10 +28,10 @@ __global__ void __launch_bounds__(2 * Shape::threads)
 template <class Shape>
 __global__ void __launch_bounds__(2 * Shape::threads,
                                   resident_blocks(2 * Shape::threads, Shape::blocks))
-    swap_chunks_kernel(const __grid_constant__ swap_arguments arguments) {
+    swap_byte_tiles_kernel(const __grid_constant__ swap_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  swap_chunks<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
-                     blockIdx.x);
+  swap_byte_tiles<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
+                         arguments, blockIdx.x);
 }
 
 template <class T, class Tile, int Threads>
@@ -74,44 +74,47 @@ cudaError_t launch_swapped_tiles(const square_problem& square, cudaStream_t stre
 /// True where a problem of so many elements, in squares of `side` a side, takes the large tile `Shape`. Squares of less
 /// than two tiles a side would leave most of them empty.
 template <class Shape>
-bool takes_large_chunks(size_type elements, size_type side) {
+bool takes_large_byte_tiles(size_type elements, size_type side) {
   return side >= 2 * Shape::side &&
          takes_large_tiles(elements, Shape::side, 2 * Shape::shared_bytes);
 }
 
 /// Takes the tile for squares of `side` a side whose rows start anywhere, of a problem of so many elements: calls
-/// `chunks` with a chunk_shape or, for small squares of the sizes that are better off so, `views` with a swap_tile.
-template <int ElementBytes, int Unit, class Chunks, class Views>
-cudaError_t with_square_tile(size_type elements, size_type side, Chunks chunks, Views views) {
-  using large = chunk_shape<ElementBytes, Unit>;
-  if (takes_large_chunks<large>(elements, side)) { return chunks(large{}); }
-  if constexpr (swaps_views<ElementBytes, Unit>) {
+/// `byte_tiles` with a byte_tile_shape or, for small squares of the sizes that are better off so, `views` with a
+/// swap_tile.
+template <int ElementBytes, int Access, class ByteTiles, class Views>
+cudaError_t with_square_tile(size_type elements, size_type side, ByteTiles byte_tiles,
+                             Views views) {
+  using large = byte_tile_shape<ElementBytes, Access>;
+  if (takes_large_byte_tiles<large>(elements, side)) { return byte_tiles(large{}); }
+  if constexpr (swaps_views<ElementBytes, Access>) {
     return views(swap_tile<ElementBytes>{});
   } else {
-    return chunks(chunk_shape<ElementBytes, Unit, small_chunk_policy<ElementBytes>>{});
+    return byte_tiles(
+        byte_tile_shape<ElementBytes, Access, small_byte_tile_policy<ElementBytes>>{});
   }
 }
 
 /// `bits` has the lowest ones of the addresses where rows start.
-template <int ElementBytes, int Unit>
-cudaError_t launch_swapped_units(const square_problem& square, size_type bits,
-                                 cudaStream_t stream) {
+template <int ElementBytes, int Access>
+cudaError_t launch_swapped_byte_tiles(const square_problem& square, size_type bits,
+                                      cudaStream_t stream) {
   const size_type elements = square.side * square.side;
   const unsigned char* const end =
       square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
-  const auto launch_chunks = [&](auto shape) {
+  const auto launch_byte_tiles = [&](auto shape) {
     using tile = decltype(shape);
-    return launch_swaps(&swap_chunks_kernel<tile>, square, tile::side, 2 * tile::threads,
+    return launch_swaps(&swap_byte_tiles_kernel<tile>, square, tile::side, 2 * tile::threads,
                         2 * tile::shared_bytes, stream, {square.data, end});
   };
-  if constexpr (has_whole_chunks<ElementBytes, Unit>) {
-    using whole = chunk_shape<ElementBytes, Unit, whole_chunk_policy<ElementBytes>, 16>;
-    if (bits % max_access_bytes == 0 && takes_large_chunks<whole>(elements, square.side)) {
-      return launch_chunks(whole{});
+  if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
+    using whole = byte_tile_shape<ElementBytes, Access, aligned_byte_tile_policy<ElementBytes>, 16>;
+    if (bits % max_access_bytes == 0 && takes_large_byte_tiles<whole>(elements, square.side)) {
+      return launch_byte_tiles(whole{});
     }
   }
-  return with_square_tile<ElementBytes, Unit>(
-      elements, square.side, launch_chunks, [&](auto shape) {
+  return with_square_tile<ElementBytes, Access>(
+      elements, square.side, launch_byte_tiles, [&](auto shape) {
         using tile = decltype(shape);
         return launch_swaps(
             &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
@@ -134,12 +137,12 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
     // of cudaMemcpyAsync by whole accesses, by chunks: 16380, 16368 and 16352 rows of 4 bytes, which start on 16, 64
     // and 128 bytes, 74, 82; 77, 84; 86, 83; 11586 and 11592 of 8 bytes 74, 85; 76, 86; 8190 and 8184 of 16 bytes 82,
     // 86; 88, 89; but 32752 and 32704 of 1 byte 79, 69; 83, 69; 23144 and 23136 of 2 bytes 76, 76; 78, 78.
-    using chunks = chunk_shape<ElementBytes, ElementBytes>;
+    using byte_tiles = byte_tile_shape<ElementBytes, ElementBytes>;
     const bool whole = (bits | square.side * ElementBytes) % max_access_bytes == 0;
     if (whole && square.side > little_square_side(ElementBytes) &&
         (ElementBytes <= 2 || bits % line_bytes == 0 ||
-         square.side < large_whole_tiles * chunks::side ||
-         2 * chunks::shared_bytes > most_shared_bytes())) {
+         square.side < large_whole_tiles * byte_tiles::side ||
+         2 * byte_tiles::shared_bytes > most_shared_bytes())) {
       if constexpr (ElementBytes <= 2) {
         using large = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
         if (square.side >= large_whole_tiles * large::tile_rows &&
@@ -150,11 +153,11 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
       return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
     }
   }
-  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+  return with_unit<ElementBytes, Alignment>(bits, [&](auto access) {
     if (square.side <= little_square_side(ElementBytes)) {
-      return launch_little_square<ElementBytes, decltype(unit)::value>(square, stream);
+      return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);
     }
-    return launch_swapped_units<ElementBytes, decltype(unit)::value>(square, bits, stream);
+    return launch_swapped_byte_tiles<ElementBytes, decltype(access)::value>(square, bits, stream);
   });
 }
 

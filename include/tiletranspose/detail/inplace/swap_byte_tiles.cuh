@@ -13,28 +13,28 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The tile of a half-block: moved as it is from one place, turned to another.
+/// The tile of a half-block, filled from one place and written, transposed, to another.
 template <class Shape>
-struct chunk_tile {
+struct byte_tile {
   static constexpr int bytes = Shape::element_bytes;
-  static constexpr int unit_bytes = Shape::unit_bytes;
+  static constexpr int access_bytes = Shape::access_bytes;
   static constexpr unsigned words = Shape::words;
-  using unit = typename Shape::unit;
+  using narrow = typename Shape::narrow;
   using word = typename Shape::word;
 
   unsigned char* shared;
   unsigned rank;
 
-  /// Fills the tile from rows of which all chunks lie in memory, or those inside of `memory`: all of it, or `rows`
-  /// rows of `cols` elements.
+  /// Fills the tile from rows of which all wide accesses lie in memory, or those inside of `memory`: all of it, or
+  /// `rows` rows of `cols` elements.
   template <bool Whole>
   TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride,
                                    const memory_range& memory, int rows = Shape::side,
                                    int cols = Shape::side) const {
     if (Whole) { rows = cols = Shape::side; }
     constexpr int batch = Whole ? Shape::loads : Shape::edge_loads;
-    constexpr int turns = smaller(batch, Shape::turns);
-    constexpr int phases = batch / turns;
+    constexpr int steps = smaller(batch, Shape::steps);
+    constexpr int phases = batch / steps;
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
     const unsigned first_word = Shape::first_word(rank);
@@ -42,108 +42,109 @@ struct chunk_tile {
     for (int begin = 0; begin < Shape::rounds; begin += batch) {
       const int top = first + (batch == Shape::rounds ? 0 : Shape::row_of(begin));
       const unsigned char* const row = from + top * stride;
-      // Where the chunks of a phase start in their rows, and whether a round's exists.
+      // Where the wide accesses of a phase start in their rows, and whether a round's exists.
       const auto start = [&](int phase) {
         const unsigned char* const alike = row + phase * Shape::round_rows * stride;
-        const int before = Shape::starts_on_chunks ? 0 : static_cast<int>(address_bits(alike) % 16);
+        const int before = Shape::starts_aligned ? 0 : static_cast<int>(address_bits(alike) % 16);
         return lane * 16 - before;
       };
-      const auto exists = [&](int phase, int turn) {
-        const int down = phase * Shape::round_rows + turn * Shape::period;
+      const auto exists = [&](int phase, int step) {
+        const int down = phase * Shape::round_rows + step * Shape::period;
         const bool has_row =
             (Whole && batch == Shape::rounds && down + Shape::round_rows <= Shape::side) ||
             top + down < rows;
         return has_row && start(phase) < cols * bytes;
       };
-      const auto inside = [&](const unsigned char* chunk) {
-        return Whole || (chunk >= memory.begin && chunk + 16 <= memory.end);
+      const auto inside = [&](const unsigned char* wide) {
+        return Whole || (wide >= memory.begin && wide + 16 <= memory.end);
       };
-      word16 got[phases][turns];
+      word16 got[phases][steps];
       TILETRANSPOSE_UNROLL
       for (int phase = 0; phase < phases; ++phase) {
-        const unsigned char* chunk = row + phase * Shape::round_rows * stride + start(phase);
+        const unsigned char* wide = row + phase * Shape::round_rows * stride + start(phase);
         TILETRANSPOSE_UNROLL
-        for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
-          const loop_step here(begin + phase * turns + turn);
-          if (exists(phase, turn) && inside(chunk)) {
-            got[phase][turn] = load_global_part<word16, Shape::fetched_bytes>(
-                chunk, larger(-start(phase), 0), smaller(cols * bytes - start(phase), 16));
+        for (int step = 0; step < steps; ++step, wide += Shape::period * stride) {
+          const loop_step here(begin + phase * steps + step);
+          if (exists(phase, step) && inside(wide)) {
+            got[phase][step] = load_global_part<word16, Shape::fetched_bytes>(
+                wide, larger(-start(phase), 0), smaller(cols * bytes - start(phase), 16));
           }
         }
       }
-      // Word by word, so that few registers tell where units go.
+      // Word by word, so that few registers tell where narrow accesses go.
       TILETRANSPOSE_UNROLL
       for (int phase = 0; phase < phases; ++phase) {
-        word turned[turns][words];
+        word rotated[steps][words];
         TILETRANSPOSE_UNROLL
-        for (int turn = 0; turn < turns; ++turn) {
-          turn_words(got[phase][turn], first_word, turned[turn]);
+        for (int step = 0; step < steps; ++step) {
+          rotate_words(got[phase][step], first_word, rotated[step]);
         }
         TILETRANSPOSE_UNROLL
         for (unsigned w = 0; w < words; ++w) {
           const int byte = start(phase) + static_cast<int>((w + first_word) % words * sizeof(word));
-          unsigned places[Shape::word_units];
+          unsigned places[Shape::word_accesses];
           TILETRANSPOSE_UNROLL
-          for (int u = 0; u < Shape::word_units; ++u) {
-            places[u] = Shape::place(byte + u * unit_bytes);
+          for (int u = 0; u < Shape::word_accesses; ++u) {
+            places[u] = Shape::place(byte + u * access_bytes);
           }
-          const unsigned char* chunk = row + phase * Shape::round_rows * stride + start(phase);
+          const unsigned char* wide = row + phase * Shape::round_rows * stride + start(phase);
           TILETRANSPOSE_UNROLL
-          for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
-            const loop_step here(begin + phase * turns + turn);
-            if (!exists(phase, turn) || !inside(chunk)) { continue; }
+          for (int step = 0; step < steps; ++step, wide += Shape::period * stride) {
+            const loop_step here(begin + phase * steps + step);
+            if (!exists(phase, step) || !inside(wide)) { continue; }
             unsigned char* const to =
-                shared + (top + phase * Shape::round_rows + turn * Shape::period) * bytes;
+                shared + (top + phase * Shape::round_rows + step * Shape::period) * bytes;
             TILETRANSPOSE_UNROLL
-            for (int u = 0; u < Shape::word_units; ++u) {
-              const loop_step part(static_cast<int>(w) * Shape::word_units + u);
-              store_shared(to + places[u], unit_of(turned[turn][w], u));
+            for (int u = 0; u < Shape::word_accesses; ++u) {
+              const loop_step inner(static_cast<int>(w) * Shape::word_accesses + u);
+              store_shared(to + places[u], access_of(rotated[step][w], u));
             }
           }
         }
       }
       if (Whole) { continue; }
       static_assert(Whole || phases == 1, "");
-      const unsigned char* chunk = row + start(0);
+      const unsigned char* wide = row + start(0);
       TILETRANSPOSE_UNROLL_BY(1)
-      for (int turn = 0; turn < turns; ++turn, chunk += Shape::period * stride) {
-        const loop_step here(begin + turn);
-        if (!exists(0, turn) || inside(chunk)) { continue; }
-        unsigned char* const to = shared + (top + turn * Shape::period) * bytes;
+      for (int step = 0; step < steps; ++step, wide += Shape::period * stride) {
+        const loop_step here(begin + step);
+        if (!exists(0, step) || inside(wide)) { continue; }
+        unsigned char* const to = shared + (top + step * Shape::period) * bytes;
         TILETRANSPOSE_UNROLL_BY(1)
         for (int byte = larger(start(0), 0); byte < smaller(start(0) + 16, cols * bytes);
-             byte += unit_bytes) {
-          const loop_step part(byte);
-          store_shared(to + Shape::place(byte), load_global<unit>(chunk + (byte - start(0))));
+             byte += access_bytes) {
+          const loop_step inner(byte);
+          store_shared(to + Shape::place(byte), load_global<narrow>(wide + (byte - start(0))));
         }
       }
     }
   }
 
   /// The words of 16 bytes, from number `first` on.
-  TILETRANSPOSE_FUNCTION static void turn_words(const word16& chunk, unsigned first,
-                                                word (&turned)[words]) {
+  TILETRANSPOSE_FUNCTION static void rotate_words(const word16& wide, unsigned first,
+                                                  word (&rotated)[words]) {
     if constexpr (words == 1) {
-      turned[0] = chunk;
+      rotated[0] = wide;
     } else {
       word read[words];
-      __builtin_memcpy(read, &chunk, 16);
-      turn_back(read, words - first, turned);
+      __builtin_memcpy(read, &wide, 16);
+      turn_back(read, words - first, rotated);
     }
   }
-  TILETRANSPOSE_FUNCTION static unit unit_of(const word& from, int number) {
-    if constexpr (Shape::word_units == 1) {
+  TILETRANSPOSE_FUNCTION static narrow access_of(const word& from, int number) {
+    if constexpr (Shape::word_accesses == 1) {
       return from;
     } else {
-      return static_cast<unit>(from >> (8 * unit_bytes * number));
+      return static_cast<narrow>(from >> (8 * access_bytes * number));
     }
   }
 
-  /// Writes `rows` rows of `length` bytes: chunks that start at multiples of 16 bytes, units at both ends.
+  /// Writes `rows` rows of `length` bytes: wide accesses that start at multiples of 16 bytes, and narrow ones at both
+  /// ends.
   TILETRANSPOSE_FUNCTION void drain(unsigned char* to, size_type stride, int rows,
                                     int length) const {
     const auto head = [&](const unsigned char* row) {
-      return Shape::starts_on_chunks ? 0 : static_cast<int>((0u - address_bits(row)) % 16);
+      return Shape::starts_aligned ? 0 : static_cast<int>((0u - address_bits(row)) % 16);
     };
     const int first = static_cast<int>(rank / Shape::lanes);
     const int lane = static_cast<int>(rank % Shape::lanes);
@@ -155,29 +156,29 @@ struct chunk_tile {
       if (byte + 16 > length) { continue; }
       const unsigned from = static_cast<unsigned>(Shape::first + top * Shape::pitch + byte);
       TILETRANSPOSE_UNROLL
-      for (int round = 0; round < Shape::turns; ++round) {
-        const loop_step here(phase * Shape::turns + round);
+      for (int round = 0; round < Shape::steps; ++round) {
+        const loop_step here(phase * Shape::steps + round);
         if (top + round * Shape::period < rows) {
           store_global(row + byte + round * Shape::period * stride,
-                       read_shared<16, unit_bytes>(shared, from,
-                                                   round * Shape::period * Shape::pitch, rank));
+                       read_shared<16, access_bytes>(shared, from,
+                                                     round * Shape::period * Shape::pitch, rank));
         }
       }
     }
-    if (Shape::starts_on_chunks && length % 16 == 0) { return; }
+    if (Shape::starts_aligned && length % 16 == 0) { return; }
     TILETRANSPOSE_UNROLL_BY(2)
-    for (int step = static_cast<int>(rank); step < rows * Shape::units; step += Shape::threads) {
+    for (int step = static_cast<int>(rank); step < rows * Shape::accesses; step += Shape::threads) {
       const loop_step here(step / Shape::threads);
-      const int at = step / Shape::units;
+      const int at = step / Shape::accesses;
       unsigned char* const out = to + at * stride;
       const unsigned char* const row = shared + Shape::first + at * Shape::pitch;
       const int front = smaller(head(out), length);
       const int ends = front + (length - front) % 16;
       TILETRANSPOSE_UNROLL_BY(1)
-      for (int end = step % Shape::units * unit_bytes; end < ends; end += 16) {
-        const loop_step part(end / 16);
+      for (int end = step % Shape::accesses * access_bytes; end < ends; end += 16) {
+        const loop_step inner(end / 16);
         const int byte = end < front ? end : length - ends + end;
-        store_global(out + byte, load_shared<unit>(row + byte));
+        store_global(out + byte, load_shared<narrow>(row + byte));
       }
     }
   }
@@ -186,16 +187,16 @@ struct chunk_tile {
 /// The kernel's body where rows start anywhere, or elements are no accesses.
 /// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
-                                        const swap_arguments& arguments, unsigned block) {
+TILETRANSPOSE_FUNCTION void swap_byte_tiles(Group group, unsigned char* shared,
+                                            const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Shape::side;
   using half = half_block<Shape::threads>;
   static_assert(known_size<Group>::value == 2 * Shape::threads, "");
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
   if (at.row > at.col || at.col * side >= square.side) { return; }
-  const swap_share own(at, half::number(), side);
-  const chunk_tile<Shape> tile{shared + half::number() * Shape::shared_bytes, half::thread_rank()};
+  const half_tile own(at, half::number(), side);
+  const byte_tile<Shape> tile{shared + half::number() * Shape::shared_bytes, half::thread_rank()};
   const auto place = [&](size_type row, size_type col) {
     return square.data + row * square.stride_bytes + col * Shape::element_bytes;
   };
@@ -206,7 +207,7 @@ TILETRANSPOSE_FUNCTION void swap_chunks(Group group, unsigned char* shared,
   if (own.exists) {
     const unsigned char* const last = from + (rows - 1) * square.stride_bytes;
     if (smaller(rows, cols) == Shape::side &&
-        (Shape::starts_on_chunks ||
+        (Shape::starts_aligned ||
          arguments.memory.reaches_around(from, last + cols * Shape::element_bytes))) {
       tile.template fill<true>(from, square.stride_bytes, arguments.memory);
     } else {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a square is transposed in its own memory: a block takes a tile and the one it trades places with on the other side
-/// of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the diagonal
-/// trades places with itself.
+/// How a square is transposed in its own memory: a block takes a tile and the one it trades places with on the other
+/// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
+/// diagonal trades places with itself.
 ///
 /// Three kernels move tiles so: swap_tiles.cuh where all addresses are multiples of 16 bytes, swap_byte_tiles.cuh where
 /// they are not, or where elements are no accesses, and swap_views.cuh for small squares.
@@ -103,12 +103,12 @@ struct half_block {
 };
 
 /// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
-struct swap_share {
+struct half_tile {
   size_type row;
   size_type col;
   bool exists;  ///< false for the second half where a tile trades places with itself
 
-  TILETRANSPOSE_FUNCTION swap_share(const pair_order::place& at, unsigned number, size_type side)
+  TILETRANSPOSE_FUNCTION half_tile(const pair_order::place& at, unsigned number, size_type side)
       : row((number == 0 ? at.row : at.col) * side),
         col((number == 0 ? at.col : at.row) * side),
         exists(number == 0 || at.row != at.col) {}

@@ -68,7 +68,7 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
   if (at.row > at.col || at.col * side >= square.side) { return; }
-  const swap_share own(at, half::number(), side);
+  const half_tile own(at, half::number(), side);
   unsigned char* const tile = shared + half::number() * Shape::shared_bytes;
   const auto move = [&](auto interior) {
     if (own.exists) {

@@ -13,8 +13,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// True for small squares of elements that one access moves, whose time is that of a load and a store.
-template <int ElementBytes, int Unit>
-inline constexpr bool swaps_views = ElementBytes == Unit&& ElementBytes <= 8;
+template <int ElementBytes, int Access>
+inline constexpr bool swaps_views = ElementBytes == Access&& ElementBytes <= 8;
 
 /// Their tile, from the public parts.
 template <int ElementBytes>
@@ -38,7 +38,7 @@ TILETRANSPOSE_FUNCTION void swap_views(Group group, typename Tile::storage (&sto
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
   if (at.row > at.col || at.col * side >= square.side) { return; }
-  const swap_share own(at, half::number(), side);
+  const half_tile own(at, half::number(), side);
   const matrix_view<T> matrix{reinterpret_cast<T*>(square.data), square.side, square.side,
                               square.stride_bytes / sizeof(T)};
   const Tile tile(storage[half::number()]);
