@@ -274,8 +274,9 @@ void write_heading(std::ostream& to, const heading& about, const results& found)
 }
 
 void write_legend(std::ostream& to) {
-  to << "\nwrite/read ways: cycles of the busiest bank for one request of a warp on the tile (1 is "
-        "best)\n"
+  to << "\nwrite/read ways: cycles of the busiest bank in the worst phase of a warp's requests to "
+        "the "
+        "tile (1 is best)\n"
         "sectors ld/st: sectors of 32 bytes per request of a warp, in the mean; least: the fewest "
         "possible\n"
         "room B: shared memory a block may take before fewer blocks fit a multiprocessor\n";

@@ -3,7 +3,8 @@
 
 /// \file
 /// Runs device code on the CPU, checks it and counts what it would cost. Opt-in, host only; takes nvcc's
-/// host side and plain host compilers; needs neither a GPU nor a driver. POSIX.
+/// host side and plain host compilers; needs neither a GPU nor a driver, but POSIX contexts (`ucontext.h`), which glibc
+/// and the BSDs have and musl and Windows have not. Tried on Linux alone. `emulator/README.md` is the guide.
 ///
 ///     const tt::emulation_report report = tt::emulate(
 ///         tt::emulated_dim(2, 3), 256, sizeof(storage),
@@ -16,21 +17,19 @@
 ///
 /// *What runs*: functions declared `__host__ __device__`. Every CUDA thread of a block calls the body; threads
 /// meet at `sync()` of the group that the body is handed, or of a `tt::static_block`; blocks run one after
-/// the other.
+/// the other. Device code follows the path of compute capability 9.0: asynchronous copies move their bytes when they
+/// are waited for.
 ///
-/// *What is seen*: accesses through the library's functions and `shared_tile`. Others run, but uncounted and
-/// unchecked, but for what sanitizers see.
+/// *What is seen*: accesses through the library's functions, `shared_tile`, `shared_array` and `matrix_view`. Others run,
+/// but uncounted and unchecked, but for what sanitizers see.
 ///
 /// *Two ways to run it*: fibers are fast and the same in every run, which is what counting and the checks
-/// below want; AddressSanitizer and UndefinedBehaviorSanitizer work with them. Threads are for
+/// want; AddressSanitizer and UndefinedBehaviorSanitizer work with them. Threads are for
 /// ThreadSanitizer, which sees accesses of every kind. Reports do not depend on the choice,
 /// except for which of many threads with one fault is named.
 ///
-/// *Checks*: an element outside of its tile; an address outside of the block's shared memory, or of the
-/// matrices and buffers that the launch is told of; an address that is no multiple of the access; a load of
-/// shared memory of which no thread of the block has written a byte; a barrier that not all threads reach, which is
-/// reported and passed; two threads that touch one byte without a barrier between, one of them storing. Each
-/// fault names the places and the threads.
+/// *Checks*: `fault_kind` lists what is found. Each fault names the places and the threads: the call in the user's
+/// source, and the library's own line behind it.
 
 #pragma once
 

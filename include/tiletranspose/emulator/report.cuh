@@ -26,10 +26,11 @@ struct access_report {
   std::uint64_t requests = 0;     ///< of warps with at least one lane taking part
   std::uint64_t total_bytes = 0;  ///< moved, counting every lane
 
-  // Shared memory: cycles of the worst bank, as `conflict_ways` counts them.
-  int worst_ways = 0;
-  std::uint64_t sum_ways = 0;   ///< over requests
-  std::uint64_t cycles = 0;     ///< over requests and the phases that wide ones are split into
+  // Shared memory. A request is served in phases: one where lanes access up to 4 bytes each, two for 8, four for 16.
+  int worst_ways =
+      0;  ///< cycles of the busiest bank in the worst phase, as `conflict_ways` counts them
+  std::uint64_t sum_ways = 0;   ///< of each request's worst phase
+  std::uint64_t cycles = 0;     ///< of all phases
   std::uint64_t conflicts = 0;  ///< of these, what a GPU's counter puts down to bank conflicts
 
   // Global memory: sectors of 32 bytes.

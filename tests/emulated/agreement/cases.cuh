@@ -238,8 +238,8 @@ inline std::vector<kernel_case> cases() {
   add({"tuned, 4 bytes, small", 512, 256, 4, ways_of_shape<tt::detail::small_shape<4>::type>(),
        launch_tuned<4>()});
   add({"tuned, 4 bytes, odd", 517, 259, 4, {0, 0}, launch_tuned<4>()});
-  add({"3 columns (staged box)", 3, 40000, 4, {0, 0}, launch_tuned<4>()});
-  add({"3 rows (staged box)", 40000, 3, 4, {0, 0}, launch_tuned<4>()});
+  add({"3 columns (gathered panel)", 3, 40000, 4, {0, 0}, launch_tuned<4>()});
+  add({"3 rows (gathered panel)", 40000, 3, 4, {0, 0}, launch_tuned<4>()});
   add({"reverse",
        100000,
        1,
