@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// What can be wrong with a call that would go, and what kinds of calls there are.
+
+#pragma once
+
+#include "case.hpp"
+#include "random.hpp"
+
+namespace fuzz {
+
+bool is_batched(call which);
+bool is_in_place(call which);
+bool is_mdspan(call which);
+bool is_array(call which);     // one row
+bool has_strides(call which);  // from row to row
+bool has_batch_strides(call which);
+bool has_pointers(call which);  // arrays of them
+bool has_copy(call which);      // a second output
+
+// Makes a call that goes one that must be refused or has nothing to do, or one whose matrices lie in each other's gaps.
+void add_fault(test_case& c, random_numbers& random);
+
+}  // namespace fuzz

@@ -1,0 +1,6 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include <cuda_runtime.h>
+
+#include "moving_calls.cuh"
