@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 #include <tiletranspose/detail/inplace/segment_layout.cuh>
@@ -14,12 +15,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them,
-/// which is written in two pieces: 16381 x 16411 floats by bands of 64, 128, 256 and 512 bytes 25, 45, 55 and 52 % of
-/// cudaMemcpyAsync (columns only, H200, 2026-11-21).
-inline constexpr size_type widest_band_bytes = 256;
-
-/// The same of tiles that are read at a slant: wherever a row starts, 16 threads cover it with 16 bytes each.
+/// Bytes of a band's rows in shared memory, at most, of tiles that are read at a slant: wherever a row starts, 16
+/// threads cover it with 16 bytes each.
 inline constexpr size_type widest_slanted_bytes = 15 * 16;
 /// Their pitch, and what is left around the rows: of the 16 bytes that a thread reads up to 15 may be another tile's,
 /// which then go to the left or right of a row, or above or below all rows, without a question.
@@ -31,10 +28,6 @@ inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
 inline constexpr unsigned shifted_gap = 32;
 inline constexpr unsigned shifted_row_bytes = 16 * 16 + shifted_gap;
 inline constexpr unsigned shifted_pitch = shifted_row_bytes + 16;
-
-/// H200, 2026-11-22, % of cudaMemcpyAsync with 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2, 131072 x 2048
-/// 35.9, 35.3, 30.4.
-inline constexpr int column_threads = 512;
 
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.

@@ -16,10 +16,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks that share a multiprocessor's memory: one waits while the other reads or writes. H200, 2026-11-22, % of
-/// cudaMemcpyAsync with 1, 2 and 4, floats: 16411 x 16381 33.0, 34.5, 30.5, 131072 x 2048 35.9, 35.3, 30.4.
-inline constexpr int column_blocks = 2;
-
 template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {
@@ -27,12 +23,6 @@ __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads
   move_columns<Undo, Access, Segments>(static_block<column_threads>{}, tiletranspose_dynamic_shared,
                                        arguments, blockIdx.x);
 }
-
-/// Shared memory of a block that takes a tile out of scratch memory. H200, 2026-11-22, % of cudaMemcpyAsync with 12, 24
-/// and 48 KB: 2097143 x 127 floats 13.7, 14.8, 14.8.
-inline constexpr size_type scratch_tile_bytes = 24 * 1024;
-/// The same where tiles may be read at a slant: of more rows than they have, the fewer the taller they are.
-inline constexpr size_type slanted_tile_bytes = 96 * 1024;
 
 /// Bands of columns and their tiles.
 struct column_plan {
@@ -84,9 +74,6 @@ struct column_plan {
   }
 };
 
-/// Bands wider than widest_band_bytes pay where so many of them are under way at once.
-inline constexpr size_type many_bands = 6;
-
 /// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes. Either kernel may be the one
 /// that moves them.
 template <class Kernel>
@@ -118,12 +105,13 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
     if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
       continue;
     }
-    // Where there is room for many bands, a fifth of it is worth more as the cache of sectors that two of them
-    // share: 16381 x 16411 floats 55 % instead of 50. And no fewer tiles than blocks, if they have enough rows.
+    // Where there is room for several bands, not all of it is used; and no fewer tiles than blocks, if they have enough
+    // rows.
     const size_type bands = found.bands(grid, element);
     const size_type fair = larger<size_type>(divide_up(grid.rows * bands, blocks), 64);
-    const size_type rows =
-        2 * found.band_tiles(grid) <= blocks ? found.tile_rows * 4 / 5 : found.tile_rows;
+    const size_type rows = 2 * found.band_tiles(grid) <= blocks
+                               ? found.tile_rows * used_tile_tenths / 10
+                               : found.tile_rows;
     found.limit_rows(grid, smaller(fair, rows));
     if (found.band_tiles(grid) > blocks) { continue; }
     found.blocks = smaller(blocks, bands * found.band_tiles(grid));

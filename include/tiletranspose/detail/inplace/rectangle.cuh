@@ -9,7 +9,7 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: slabs, columns (slab_kernel.cuh), where elements have segments that start on 16 bytes, but for is_swift |
+/// | less | 2: slabs, columns (slab_kernel.cuh), where columns have segments that start on 16 bytes; see takes_bands |
 /// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
 ///
 /// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
@@ -27,21 +27,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// True where bands of columns are quicker than segments, which are two passes whatever the shape: where one side is a
-/// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
-/// sides are coprime; and where bands are as wide as they need be. H200, 2026-11-22, % of cudaMemcpyAsync by bands and
-/// by segments, bytes: 32749 x 32771 26, 29, 32768 x 16384 40, 26; floats: 24576 x 16384 29, 37, 5000 x 50010 32, 36,
-/// 16381 x 16411 34, 32.
-template <int ElementBytes>
-bool is_swift(const rectangle& grid, const column_plan& plan) {
-  if (plan.blocks == 0) { return false; }
-  const size_type full = smaller(widest_slanted_bytes, grid.cols * size_type{ElementBytes});
-  const bool by_squares =
-      grid.wide == 1 && (ElementBytes >= 4 || grid.common * ElementBytes % 16 == 0);
-  return by_squares ? plan.band_bytes >= smaller<size_type>(full, 128)
-                    : ElementBytes >= 4 && grid.common == 1 && plan.band_bytes >= full;
-}
 
 /// All steps: squares together with rows, with columns where their plan says so, or by themselves. What can be refused
 /// is refused before anything moves; a launch that fails later leaves the matrix half permuted.
@@ -119,11 +104,11 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   status = plan_together(grid, in_columns, ElementBytes, Access, wide, widest_band_bytes, kernels,
                          limits, plan);
   if constexpr (Access == access_width(ElementBytes) && has_segments<ElementBytes>) {
-    if (status == cudaSuccess && !is_swift<ElementBytes>(grid, plan) &&
+    if (status == cudaSuccess &&
+        !takes_bands(ElementBytes, grid.common, grid.wide, plan.blocks == 0 ? 0 : plan.band_bytes,
+                     widest_slanted_bytes) &&
         reinterpret_cast<size_type>(problem.data) % 16 == 0) {
-      // A cut that takes more than the least scratch memory leaves more rows over. H200, 2026-11-22, % of
-      // cudaMemcpyAsync with the least and with 32 MB: 3 bytes, 18000 x 12000 27.0, 24.0; 12 bytes, 9216 x 6144 36.9,
-      // 34.8.
+      // A cut that takes more than the least scratch memory leaves more rows over.
       segment_plan segments;
       rectangle_problem frugal = problem;
       frugal.scratch_bytes =

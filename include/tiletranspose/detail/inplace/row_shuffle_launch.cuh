@@ -29,10 +29,6 @@ __global__ void __launch_bounds__(column_threads)
       arguments, size_type{blockIdx.x} * column_threads + threadIdx.x);
 }
 
-/// Shared memory of a block that takes short rows. H200, 2026-11-22, % of cudaMemcpyAsync with 16, 32 and 64 KB:
-/// 120011 x 1021 floats 26.2, 26.4, 26.2.
-inline constexpr size_type shuffle_block_bytes = 32 * 1024;
-
 /// What step 1 needs where rows fit the shared memory of a block.
 struct shuffle_plan {
   shuffle_arguments arguments{};

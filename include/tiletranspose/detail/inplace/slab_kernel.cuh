@@ -21,6 +21,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid_barrier.cuh>
@@ -29,11 +30,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-inline constexpr int slab_threads = 512;
-/// Of a multiprocessor, whose memory they share. H200, 2026-11-22, % of cudaMemcpyAsync with 2 and 3: 1000 x 1073741
-/// bytes 31.1, 28.6, 1073741 x 1000 27.1, 24.8, 20000 x 50000 30.3, 31.6; 18000 x 12000 elements of 3 bytes 24.2, 27.8.
-constexpr int slab_blocks(int element) { return element == 1 ? 2 : 3; }
 
 /// Step 1. A tile is some columns of a slab, or all of them; a block takes one tile after the other.
 struct slab_arguments {

@@ -28,24 +28,6 @@ __global__ void __launch_bounds__(remainder_threads)
   copy_remainder<Back, ElementBytes>(arguments, blockIdx.x * remainder_threads + threadIdx.x);
 }
 
-/// Bytes of a segment, at least. H200, 2026-11-22, % of cudaMemcpyAsync with 64 and 128, bytes: 20000 x 50000 31.0,
-/// 28.7.
-inline constexpr size_type shortest_segment_bytes = 64;
-/// At most, where a block holds a slab, and where several do: there segments are as long as rows of tiles of so many
-/// bytes allow. H200, 2026-11-22, % of cudaMemcpyAsync with 64 bytes, and with rows of 1000 and 700: floats 1000 x
-/// 268435 34.2, 35.5, 36.0, 50010 x 5000 33.3, 33.3, 35.6, 2 bytes 32771 x 32749 28.6, 30.1, 28.1.
-inline constexpr size_type longest_segment_bytes = 512;
-inline constexpr size_type longest_shared_segment_bytes = 256;
-inline constexpr size_type wide_tile_bytes = 800;
-/// Shared memory of all tiles of a multiprocessor, at most.
-inline constexpr size_type most_tiles_bytes = 192 * 1024;
-/// Bytes of a band of segments, at most, where many_bands of them fit all blocks at once: segments begin anywhere among
-/// the pieces of 64 bytes that the memory is read by. H200, 2026-11-22, % of cudaMemcpyAsync with 256 and 512, bytes:
-/// 20000 x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
-inline constexpr size_type widest_segment_band_bytes = 512;
-/// Of a column's segments: what is left beside them is little.
-inline constexpr size_type least_column_bytes = 16 * 1024;
-
 /// What segments are multiples of: two blocks of whole words, which neighbouring lanes move.
 constexpr size_type segment_step(size_type element) {
   return 2 * max_access_bytes * element /

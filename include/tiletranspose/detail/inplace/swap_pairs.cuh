@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/group.cuh>
 
@@ -36,11 +37,10 @@ struct memory_range {
   }
 };
 
-/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there
-/// are many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory (H200, 2026-11-21:
-/// 16381 x 16381 floats 67 % of cudaMemcpyAsync, 61 tile by tile). Patches are paired as tiles are. Line r of
-/// their triangle is followed by the r-th last one, which makes lines of one length; the number of patches of a
-/// side is rounded up to an even one:
+/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are
+/// many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as
+/// tiles are. Line r of their triangle is followed by the r-th last one, which makes lines of one length; the number of
+/// patches of a side is rounded up to an even one:
 ///
 ///     (0,0) (0,1) (0,2) (0,3) | (3,3)
 ///     (1,1) (1,2) (1,3) | (2,2) (2,3)
@@ -58,7 +58,7 @@ struct pair_order {
 
   pair_order() = default;
   explicit pair_order(size_type side_tiles)
-      : bits(side_tiles < 8 ? 0 : 2),
+      : bits(side_tiles < least_patched_tiles ? 0 : 2),
         patches(2 * static_cast<unsigned>(divide_up(side_tiles, size_type{2} << bits))),
         line(patches + size_type{1}) {}
 

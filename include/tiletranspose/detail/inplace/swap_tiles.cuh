@@ -12,22 +12,19 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread. H200,
-/// 2026-11-22, % of cudaMemcpyAsync as it is, with half and twice the side, with half and twice the threads: 16384 rows
-/// of 1 byte 88, 77, 92, 82, 88, of 2 88, 50, 95, 84, -, of 4 94.5, 86, 93, 90, 94; 11264 of 8 93, 86, 91, 94, 93; 8192
-/// of 16 92, 92, 78, 91, 92 (from 4 bytes on, half the side with half the threads).
+/// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread.
 template <int ElementBytes>
 struct swap_policy {
-  static constexpr int side = ElementBytes <= 1 ? 128 : ElementBytes <= 4 ? 64 : 32;
-  static constexpr int threads = 128;  ///< of a tile
-  static constexpr int load_bytes = ElementBytes <= 2 ? 8 : 16;
+  static constexpr int side = swap_side(ElementBytes);
+  static constexpr int threads = swap_threads;  ///< of a tile
+  static constexpr int load_bytes = swap_load_bytes(ElementBytes);
 };
-/// Elements of 1 or 2 bytes in rows of 256 bytes, where a multiprocessor holds one pair of tiles, or three.
+/// The same of large squares of elements of 1 or 2 bytes.
 template <int ElementBytes>
 struct large_swap_policy {
-  static constexpr int side = 256 / ElementBytes;
-  static constexpr int threads = 128;
-  static constexpr int load_bytes = 16;
+  static constexpr int side = large_swap_row_bytes / ElementBytes;
+  static constexpr int threads = swap_threads;
+  static constexpr int load_bytes = max_access_bytes;
 };
 template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
 struct swap_shape : tile_shape<ElementBytes, ElementBytes, Policy::side, Policy::side,

@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How squares and rectangles are transposed in place, as far as it follows from sizes alone. Plain C++17.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/tuning_inplace.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// How a square is moved whose elements are accesses.
+enum class square_mover {
+  whole,        ///< whole accesses of 16 bytes
+  large_whole,  ///< the same in large tiles
+  bytes,        ///< plain bytes
+};
+
+/// The tile of plain bytes for a square and for the squares of a rectangle.
+struct byte_tile_size {
+  size_type side;
+  size_type shared_bytes;  ///< of a pair
+};
+
+/// True where a pair of large tiles fits a block, and a problem of so many elements has work for all multiprocessors.
+/// Squares of less than two tiles a side would leave most of them empty.
+constexpr bool takes_large_tiles(const byte_tile_size& tile, size_type elements, size_type side,
+                                 size_type most_shared) {
+  const size_type least = large_tiles * tile.side;
+  return side >= 2 * tile.side && elements >= least * least && tile.shared_bytes <= most_shared;
+}
+
+/// What memory is fetched by: rows of a tile that start on such boundaries share nothing with another tile.
+inline constexpr size_type line_bytes = 128;
+
+/// Chooses for a square of `side` a side whose rows and whose length have the bits `bits`. `large` is the large tile of
+/// whole accesses, of no side where there is none.
+constexpr square_mover choose_square(int element_bytes, size_type side, size_type bits,
+                                     const byte_tile_size& bytes, const byte_tile_size& large,
+                                     size_type most_shared) {
+  const bool whole = (bits | side * static_cast<size_type>(element_bytes)) % max_access_bytes == 0;
+  if (!whole || (element_bytes > widest_unaligned_whole_element && bits % line_bytes != 0 &&
+                 side >= large_whole_tiles * bytes.side && bytes.shared_bytes <= most_shared)) {
+    return square_mover::bytes;
+  }
+  return large.side > 0 && side >= large_whole_tiles * large.side &&
+                 large.shared_bytes <= most_shared
+             ? square_mover::large_whole
+             : square_mover::whole;
+}
+
+/// The smallest scratch memory for a matrix: one band, which the longest row fits, too; or all of it, where that is
+/// less or where a side is too long for 32-bit arithmetic.
+constexpr size_type least_scratch(size_type nx, size_type ny, size_type element) {
+  const size_type longer = larger(nx, ny);
+  const size_type shorter = smaller(nx, ny);
+  const size_type band_cols = larger<size_type>(band_bytes / element, 1);
+  const bool whole = shorter <= band_cols || longer >= size_type{1} << 31;
+  return (whole ? shorter : band_cols) * longer * element;
+}
+
+/// True where bands of columns are quicker than segments, which are two passes whatever the shape: where one side is a
+/// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
+/// sides are coprime; and where bands are as wide as they need be.
+/// \param common,wide  the greatest common divisor of both sides, and how many of it the shorter side has
+/// \param band        bytes of a row of a band, 0 where no band fits
+/// \param most_band   bytes of a row of the widest that can be
+constexpr bool takes_bands(int element_bytes, size_type common, size_type wide, size_type band,
+                           size_type most_band) {
+  if (band == 0) { return false; }
+  const auto element = static_cast<size_type>(element_bytes);
+  const size_type full = smaller(most_band, common * wide * element);
+  const bool by_squares = wide == 1 && (element_bytes >= least_coprime_band_element ||
+                                        common * element % max_access_bytes == 0);
+  return by_squares ? band >= smaller(full, least_square_band_bytes)
+                    : element_bytes >= least_coprime_band_element && common == 1 && band >= full;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
