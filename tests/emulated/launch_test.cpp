@@ -22,6 +22,9 @@
 
 namespace {
 
+static_assert(!tt::detail::has_little_work(FIRST_SIZE, true),
+              "movers for large matrices are tested here");
+
 struct shape {
   std::size_t nx;
   std::size_t ny;

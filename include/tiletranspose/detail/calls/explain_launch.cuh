@@ -185,18 +185,16 @@ explanation explain_transpose(const transpose_request& request, device_facts dev
 template <int ElementBytes, int Alignment>
 void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
-  if (may_be_little(rows)) {
-    const small_problem work = make_little_rows(rows).problem;
-    const small_mover little = choose_small(work, false);
-    if (little != small_mover::none) {
-      result.rule = "little work";
-      result.why = "so few elements that latency decides: one element an access";
-      with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-        describe_little(result, little, work, decltype(unit)::value);
-        return 0;
-      });
-      return;
-    }
+  const small_problem work = make_little_rows(rows).problem;
+  const small_mover little = choose_small(work, false);
+  if (little != small_mover::none) {
+    result.rule = "little work";
+    result.why = "so few elements that latency decides: one element an access";
+    with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+      describe_little(result, little, work, decltype(unit)::value);
+      return 0;
+    });
+    return;
   }
   const row_problem joined = join_rows(rows);
   const row_plan plan =

@@ -97,11 +97,15 @@ cudaError_t launch_structures(const tile_problem& problem, size_type batch, cuda
 template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
 bool launch_written_little(const tile_problem& problem, size_type batch, cudaStream_t stream,
                            cudaError_t& status) {
-  const small_problem work = small_transpose(problem, batch, ElementBytes, ElementBytes);
-  if (!takes_written_tile(work, TileDim)) { return false; }
-  status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(work, batch_of(problem),
-                                                                      Operation{}, stream);
-  return true;
+  if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
+    const small_problem work = small_transpose(problem, batch, ElementBytes, ElementBytes);
+    if (!takes_written_tile(work, TileDim)) { return false; }
+    status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(work, batch_of(problem),
+                                                                        Operation{}, stream);
+    return true;
+  } else {
+    return false;
+  }
 }
 
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>

@@ -89,8 +89,8 @@ bool transform_little(const tile_problem& problem, const second_output& copy, co
   const size_type bits = reinterpret_cast<size_type>(problem.in) |
                          reinterpret_cast<size_type>(problem.out) | problem.in_stride_bytes |
                          problem.out_stride_bytes;
-  return transpose_little(problem, 1, bits, sizeof(In), sizeof(Out),
-                          fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
+  return transpose_little<sizeof(In), sizeof(Out)>(
+      problem, 1, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
 }
 
 }  // namespace detail

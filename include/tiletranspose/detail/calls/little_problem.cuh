@@ -18,11 +18,6 @@ inline small_batch batch_of(const tile_problem& problem) {
           static_cast<long long>(problem.out_batch_bytes), problem.pointer_arrays};
 }
 
-/// False for rows that the mover for little work never takes.
-inline bool may_be_little(const row_problem& rows) {
-  return rows.length <= most_small_elements && rows.rows <= most_small_elements;
-}
-
 struct little_rows {
   small_problem problem;
   small_batch batch;
@@ -33,7 +28,7 @@ inline little_rows make_little_rows(const row_problem& rows) {
   const auto bytes = [](size_type count) { return static_cast<long long>(count); };
   const auto element = static_cast<int>(rows.element_bytes);
   small_problem work{{rows.length, element, element},
-                     {rows.rows, bytes(rows.in_pitch), bytes(rows.out_pitch)},
+                     axis_of(rows.rows, rows.in_pitch, rows.out_pitch),
                      rows.batch,
                      element,
                      false};

@@ -14,29 +14,36 @@ namespace detail {
 
 /// Moves a transpose if it is little work: true, with the launch's status.
 /// \param bits  those that some address or stride has
-template <class Operation>
-bool transpose_little(const tile_problem& problem, size_type batch, size_type bits, int in_element,
-                      int out_element, const Operation& operation, cudaStream_t stream,
-                      cudaError_t& status) {
-  const auto element = static_cast<size_type>(larger(in_element, out_element));
-  const bool whole = (bits | (problem.nx | problem.ny) * element) % max_access_bytes == 0;
-  const small_mover mover = choose_small_transpose(problem, batch, in_element, out_element, whole);
-  if (mover == small_mover::none) { return false; }
-  status = launch_small<true>(mover, small_transpose(problem, batch, in_element, out_element),
-                              batch_of(problem), operation, stream);
-  return true;
+template <int InElement, int OutElement, class Operation>
+bool transpose_little(const tile_problem& problem, size_type batch, size_type bits,
+                      const Operation& operation, cudaStream_t stream, cudaError_t& status) {
+  constexpr int element = larger(InElement, OutElement);
+  if constexpr (has_little_work(element, true)) {
+    const size_type rows = (problem.nx | problem.ny) * size_type{element};
+    const small_mover mover = choose_small_transpose(problem, batch, InElement, OutElement,
+                                                     (bits | rows) % max_access_bytes == 0);
+    if (mover == small_mover::none) { return false; }
+    status = launch_small<true>(mover, small_transpose(problem, batch, InElement, OutElement),
+                                batch_of(problem), operation, stream);
+    return true;
+  } else {
+    return false;
+  }
 }
 
 /// Moves rows, out of place, if they are little work: true, with the launch's status.
 template <class Operation>
 bool move_little_rows(const row_problem& rows, const Operation& operation, cudaStream_t stream,
                       cudaError_t& status) {
-  if (!may_be_little(rows)) { return false; }
-  const little_rows work = make_little_rows(rows);
-  const small_mover mover = choose_small(work.problem, false);
-  if (mover == small_mover::none) { return false; }
-  status = launch_small<false>(mover, work.problem, work.batch, operation, stream);
-  return true;
+  if constexpr (has_little_work(Operation::bytes, false)) {
+    const little_rows work = make_little_rows(rows);
+    const small_mover mover = choose_small(work.problem, false);
+    if (mover == small_mover::none) { return false; }
+    status = launch_small<false>(mover, work.problem, work.batch, operation, stream);
+    return true;
+  } else {
+    return false;
+  }
 }
 
 }  // namespace detail

@@ -90,7 +90,10 @@ template <int ElementBytes, int Unit, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
   switch (chosen.by) {
     case mover::little:
-      return visit(little_mover<ElementBytes, Unit>{});
+      if constexpr (has_little_work(ElementBytes, true)) {
+        return visit(little_mover<ElementBytes, Unit>{});
+      }
+      break;
     case mover::vector_tile:
       if constexpr (has_vector_tile(ElementBytes, Unit)) {
         return visit(vector_mover<ElementBytes>{});

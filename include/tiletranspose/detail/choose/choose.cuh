@@ -93,6 +93,8 @@ constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int 
 /// The same of a choice.
 constexpr bool reachable(const choice& chosen, int element_bytes, int unit) {
   switch (chosen.by) {
+    case mover::little:
+      return has_little_work(element_bytes, true);
     case mover::vector_tile:
       return has_vector_tile(element_bytes, unit);
     case mover::tile:

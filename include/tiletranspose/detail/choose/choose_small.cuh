@@ -38,15 +38,18 @@ struct small_problem {
   bool transposes;
 };
 
+/// From a single element no stride leads anywhere: what the caller said may be any number.
+constexpr problem_axis axis_of(size_type extent, size_type in_stride, size_type out_stride) {
+  return {extent, extent == 1 ? 0 : static_cast<long long>(in_stride),
+          extent == 1 ? 0 : static_cast<long long>(out_stride)};
+}
+
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
-inline small_problem small_transpose(const tile_problem& problem, size_type batch, int in_element,
-                                     int out_element) {
-  const auto stride = [](size_type bytes) { return static_cast<long long>(bytes); };
-  return {{problem.ny, stride(problem.in_stride_bytes), out_element},
-          {problem.nx, in_element, stride(problem.out_stride_bytes)},
-          batch,
-          larger(in_element, out_element),
-          true};
+constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
+                                        int in_element, int out_element) {
+  return {axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
+          axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes), batch,
+          larger(in_element, out_element), true};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
@@ -57,18 +60,34 @@ constexpr const small_limits& small_limits_of(int element_bytes) {
   return *found;
 }
 
-/// True where bytes between any two elements of a matrix fit 31 bits, on both sides.
+/// True where there are transposes, or rows, of such elements that count as little work.
+constexpr bool has_little_work(int element_bytes, bool transposes) {
+  const small_limits& limits = small_limits_of(element_bytes);
+  return transposes ? limits.tile > 0 || limits.whole > 0 || limits.narrow > 0 : limits.rows > 0;
+}
+
+/// No tile has more rows or columns, and no block takes more elements of a row.
+inline constexpr size_type longest_tile_side = 256;
+inline constexpr size_type longest_row_segment = 1024;
+
+/// True where bytes between any two elements of a matrix fit 31 bits, on both sides; those of the elements that blocks at
+/// the ends would have, too, whose offsets are worked out before it is seen that there are none.
 constexpr bool has_short_offsets(const small_problem& problem) {
   constexpr size_type most = (size_type{1} << 31) - 1;
-  const auto spans = [](size_type extent, long long stride) {
-    const size_type step = static_cast<size_type>(stride < 0 ? -stride : stride);
-    return step == 0 ? 0 : extent > most / step ? most : extent * step;
+  const auto span = [](size_type extent, size_type more, long long stride) {
+    const auto bytes = static_cast<size_type>(stride);
+    const size_type step = stride < 0 ? 0 - bytes : bytes;
+    return step == 0 ? 0 : extent + more > most / step ? most : (extent + more) * step;
   };
-  return spans(problem.fast.extent, problem.fast.in_stride) +
-                 spans(problem.slow.extent, problem.slow.in_stride) <
+  const problem_axis& fast = problem.fast;
+  const problem_axis& slow = problem.slow;
+  const size_type more_fast = problem.transposes ? longest_tile_side : longest_row_segment;
+  const size_type more_slow = problem.transposes ? longest_tile_side : 0;
+  return span(fast.extent, more_fast, fast.in_stride) +
+                 span(slow.extent, more_slow, slow.in_stride) <
              most &&
-         spans(problem.fast.extent, problem.fast.out_stride) +
-                 spans(problem.slow.extent, problem.slow.out_stride) <
+         span(fast.extent, more_fast, fast.out_stride) +
+                 span(slow.extent, more_slow, slow.out_stride) <
              most;
 }
 
@@ -103,29 +122,30 @@ constexpr small_mover choose_small(const small_problem& problem, bool whole) {
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
 constexpr bool takes_vectors(size_type blocks, size_type elements, int element_bytes) {
-  return blocks >= least_vector_blocks && elements <= small_limits_of(element_bytes).vectors;
+  const small_limits& limits = small_limits_of(element_bytes);
+  return blocks >= limits.vector_blocks && elements <= limits.vectors;
+}
+
+/// True where a square in place of so many rows is swapped element by element.
+constexpr bool is_little_square(size_type side, int element_bytes) {
+  return side <= small_limits_of(element_bytes).square_side;
 }
 
 /// True where a tile of `side` that the caller wrote is taken one a block.
 constexpr bool takes_written_tile(const small_problem& problem, int side) {
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
-  const size_type most = written_tile_bytes / static_cast<size_type>(problem.element_bytes);
+  const size_type most = small_limits_of(problem.element_bytes).written_bytes /
+                         static_cast<size_type>(problem.element_bytes);
   return fast <= most && slow <= most && problem.batch <= max_grid_side &&
          fast * slow <= most / problem.batch &&
          divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&
          has_short_offsets(problem);
 }
 
-/// What problems of more elements need not ask.
-inline constexpr size_type most_small_elements = 7'000'000;
-
 /// How a transpose of little work is moved. `whole`: addresses, strides and lengths of rows are multiples of 16 bytes.
-inline small_mover choose_small_transpose(const tile_problem& problem, size_type batch,
-                                          int in_element, int out_element, bool whole) {
-  if (problem.nx > most_small_elements || problem.ny > most_small_elements) {
-    return small_mover::none;
-  }
+constexpr small_mover choose_small_transpose(const tile_problem& problem, size_type batch,
+                                             int in_element, int out_element, bool whole) {
   return choose_small(small_transpose(problem, batch, in_element, out_element), whole);
 }
 

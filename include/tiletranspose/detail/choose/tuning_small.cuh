@@ -10,34 +10,58 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/choose/tuning.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Up to how many elements the mover for little work is the fastest.
+/// Up to how many elements the mover for little work is the fastest. Where a limit is 0 it is never taken, and what takes
+/// nothing is not compiled.
 struct small_limits {
   int element_bytes;
-  size_type tile;         ///< transposes whose sides are both long
-  size_type whole;        ///< the same where rows of both sides start at multiples of 16 bytes
-  size_type narrow;       ///< transposes with a side of at most narrow_side elements
-  size_type rows;         ///< flips and reverses
-  size_type vectors;      ///< whole tiles of 16-byte accesses are faster than elements up to here
-  size_type direct_side;  ///< sides up to this are moved directly, without a tile
+  size_type tile;           ///< transposes whose sides are both long
+  size_type whole;          ///< the same where rows of both sides start at multiples of 16 bytes
+  size_type narrow;         ///< transposes with a side of at most narrow_side elements
+  size_type rows;           ///< flips and reverses
+  size_type direct_side;    ///< sides up to this are moved directly, without a tile
+  size_type square_side;    ///< squares in place of up to so many rows
+  size_type vectors;        ///< whole tiles of 16-byte accesses are faster than elements up to here
+  size_type vector_blocks;  ///< if there are so many of these tiles
+  size_type written_bytes;  ///< up to here blocks take one tile that the caller wrote, else strips
 };
 
-/// Elements of other sizes take the row of the next smaller size.
+/// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
+///
+/// Whole tiles share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and 1.40 by elements; 512 x
+/// 512 halves, 64 tiles, 1.29 and 1.45.
 inline constexpr small_limits small_tuning[] = {
-    // bytes    tile      whole     narrow    rows    vectors  direct
-    {1, 7'000'000, 1'000'000, 400'000, 2'000'000, 16'777'216, 8},   //
-    {2, 5'000'000, 3'500'000, 500'000, 1'700'000, 8'388'608, 8},    //
-    {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 0, 8},          //
-    {4, 4'000'000, 2'000'000, 700'000, 1'100'000, 4'194'304, 8},    //
-    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000, 0, 8},          //
-    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000, 1'048'576, 4},  //
-    {9, 700'000, 700'000, 700'000, 1'300'000, 0, 8},                //
-    {16, 2'000'000, 2'000'000, 1'200'000, 1'200'000, 0, 4},         //
-    {17, 250'000, 250'000, 250'000, 250'000, 0, 4},                 //
+#if defined(TILETRANSPOSE_SMALL_TUNING)
+    TILETRANSPOSE_SMALL_TUNING
+#else
+    // bytes   tile      whole     narrow     rows  direct square vectors blocks  written
+    {1, 7'000'000, 1'000'000, 400'000, 2'000'000, 8, 700, 16'777'216, 32, 16'000'000},
+    {2, 5'000'000, 3'500'000, 500'000, 1'700'000, 8, 700, 8'388'608, 32, 16'000'000},
+    {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 8, 700, 0, 0, 16'000'000},
+    {4, 4'000'000, 2'000'000, 700'000, 1'100'000, 8, 700, 4'194'304, 32, 16'000'000},
+    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000, 8, 700, 0, 0, 16'000'000},
+    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000, 4, 700, 1'048'576, 32, 16'000'000},
+    {9, 700'000, 700'000, 700'000, 1'300'000, 8, 700, 0, 0, 16'000'000},
+    {16, 2'000'000, 2'000'000, 1'200'000, 1'200'000, 4, 700, 0, 0, 16'000'000},
+    {17, 250'000, 250'000, 250'000, 250'000, 4, 300, 0, 0, 16'000'000},
+#endif
 };
+
+constexpr bool are_in_order(const small_limits* rows, size_type count) {
+  int before = 0;
+  for (size_type i = 0; i < count; ++i) {
+    if (rows[i].element_bytes <= before) { return false; }
+    before = rows[i].element_bytes;
+  }
+  return rows[0].element_bytes == 1;
+}
+static_assert(are_in_order(small_tuning, sizeof(small_tuning) / sizeof(small_tuning[0])),
+              "tt: the rows of TILETRANSPOSE_SMALL_TUNING must ascend by their element size, and "
+              "begin with that of 1 byte");
 
 /// Sides up to this are short to the other movers, too, whose panels take them.
 inline constexpr size_type narrow_side = 32;
@@ -50,18 +74,6 @@ inline constexpr int widest_large_tile_element = 8;
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.
 inline constexpr size_type short_row = 100;
-
-/// Whole tiles of 16-byte accesses take over where so many blocks of them share the multiprocessors' work: 512 x 512
-/// bytes, 16 blocks, 1.54 us and 1.40 by elements; 512 x 512 halves, 64 blocks, 1.29 and 1.45.
-inline constexpr size_type least_vector_blocks = 32;
-
-/// Squares in place of up to so many a side are swapped element by element.
-constexpr size_type little_square_side(int element_bytes) {
-  return element_bytes <= 16 ? 700 : 300;
-}
-
-/// Tiles that the caller wrote are taken one a block up to so many bytes, else in strips.
-inline constexpr size_type written_tile_bytes = 16'000'000;
 
 /// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a
 /// multiprocessor at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with

@@ -115,33 +115,35 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
                               problem.nx};
   if (square.side == 1) { return cudaSuccess; }
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
+  if constexpr (small_limits_of(ElementBytes).square_side > 0) {
+    if (is_little_square(square.side, ElementBytes)) {
+      return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+        return launch_little_square<ElementBytes, decltype(unit)::value>(square, stream);
+      });
+    }
+  }
   if constexpr (access_width(ElementBytes) == ElementBytes) {
-    if (square.side > little_square_side(ElementBytes)) {
-      using bytes = byte_tile_shape<ElementBytes, ElementBytes>;
-      byte_tile_size large{};
-      if constexpr (ElementBytes <= 2) {
-        using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
-        large = {shape::tile_rows, 2 * shape::shared_bytes};
-      }
-      switch (choose_square(ElementBytes, square.side, bits, size_of_byte_tile<bytes>, large,
-                            most_shared_bytes())) {
-        case square_mover::whole:
-          return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
-        case square_mover::large_whole:
-          if constexpr (ElementBytes <= 2) {
-            using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
-            return launch_swapped_tiles<shape>(square, stream);
-          }
-          break;
-        case square_mover::bytes:
-          break;
-      }
+    using bytes = byte_tile_shape<ElementBytes, ElementBytes>;
+    byte_tile_size large{};
+    if constexpr (ElementBytes <= 2) {
+      using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
+      large = {shape::tile_rows, 2 * shape::shared_bytes};
+    }
+    switch (choose_square(ElementBytes, square.side, bits, size_of_byte_tile<bytes>, large,
+                          most_shared_bytes())) {
+      case square_mover::whole:
+        return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
+      case square_mover::large_whole:
+        if constexpr (ElementBytes <= 2) {
+          using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
+          return launch_swapped_tiles<shape>(square, stream);
+        }
+        break;
+      case square_mover::bytes:
+        break;
     }
   }
   return with_unit<ElementBytes, Alignment>(bits, [&](auto access) {
-    if (square.side <= little_square_side(ElementBytes)) {
-      return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);
-    }
     return launch_swapped_byte_tiles<ElementBytes, decltype(access)::value>(square, bits, stream);
   });
 }

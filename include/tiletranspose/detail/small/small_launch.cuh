@@ -44,6 +44,7 @@ inline small_axis make_axis(const problem_axis& axis) {
 template <class Operation, int Side, int BlockRows, int Padding>
 cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& batch,
                                Operation operation, cudaStream_t stream) {
+  static_assert(Side <= longest_tile_side, "has_short_offsets knows of no more");
   small_tile_arguments arguments{batch, make_axis(problem.slow), make_axis(problem.fast)};
   void* pointers[] = {&arguments, &operation};
   const dim3 grid(blocks_for(problem.fast.extent, Side), blocks_for(problem.slow.extent, Side),
@@ -55,8 +56,9 @@ cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& 
 template <class Operation>
 cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
                               Operation operation, cudaStream_t stream) {
-  small_row_arguments arguments{
-      batch, {make_axis(problem.fast), make_axis(problem.slow)}, divider(problem.fast.extent)};
+  small_row_arguments arguments{batch,
+                                {make_axis(problem.fast), make_axis(problem.slow)},
+                                divides ? divider(problem.fast.extent) : divider()};
   void* pointers[] = {&arguments, &operation};
   const auto matrices = static_cast<unsigned>(problem.batch);
   if (divides) {
@@ -69,6 +71,7 @@ cudaError_t launch_small_rows(const small_problem& problem, const small_batch& b
   }
   constexpr int threads = small_row_threads(false);
   constexpr int rounds = small_row_rounds(false, Operation::accesses);
+  static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
   return start(&small_row_kernel<false, threads, rounds, Operation>,
                dim3(blocks_for(problem.fast.extent, threads * rounds),
                     static_cast<unsigned>(problem.slow.extent), matrices),

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Tuning rows for small_test.cpp, read as a user's are: round numbers that differ from each other. Elements of 3 bytes
+// are always little work, as far as limits go, and those of 13 bytes and more never.
+
+#pragma once
+
+#define NEVER(bytes) \
+  { bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0 }
+#define TILETRANSPOSE_SMALL_TUNING                                        \
+  {1, 10'000, 6'000, 3'000, 8'000, 8, 70, 5'000, 4, 20'000},              \
+      {3, 1u << 30, 1u << 30, 1u << 30, 1u << 30, 2, 90, 0, 0, 1u << 31}, \
+      {4, 5'000, 4'000, 2'000, 3'000, 4, 40, 2'500, 2, 20'000}, NEVER(13)
