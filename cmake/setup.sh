@@ -2,13 +2,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 # shellcheck shell=bash
 
-# Sourced by tests/run.sh, examples/run.sh and tests/gpu/sanitize.sh, which takes its messages alone: finds the tools
-# that a build needs, or installs them.
+# Sourced by tests/run.sh, examples/run.sh, tests/toolchains/*.sh and tests/gpu/sanitize.sh, which takes its messages
+# alone: finds the tools that a build needs, or installs them.
 
 say() { printf '== %s\n' "$*"; }
 fail() {
   printf 'error: %s\n' "$*" >&2
   exit 1
+}
+
+# finish FAILED MISSING: ends a script whose tools are not to be had everywhere, with 77 where some were missing; in CI
+# that is an error, too.
+finish() {
+  [ -z "$1" ] || fail "failed:$1"
+  [ -n "$2" ] || exit 0
+  [ "${CI:-}" != true ] || fail "not tested:$2"
+  say "skipped:$2"
+  exit 77
 }
 
 # Root on a machine with apt may install; anybody else is told what is missing.
@@ -80,6 +90,20 @@ configure() {
     unset CMAKE_GENERATOR
   fi
   cmake -S . -B "$folder" "$@"
+}
+
+# As many compilers or tests at once as there are cores, and memory for: each takes less than 2 GB. A container may have
+# less memory than its machine.
+jobs_that_fit() {
+  local jobs kilobytes limit used
+  jobs=$(nproc)
+  kilobytes=$(sed -n 's/^MemAvailable: *\([0-9]*\) kB$/\1/p' /proc/meminfo)
+  if limit=$(cat /sys/fs/cgroup/memory.max 2>/dev/null) && [ "$limit" != max ]; then
+    used=$(cat /sys/fs/cgroup/memory.current)
+    [ $(((limit - used) / 1024)) -gt "$kilobytes" ] || kilobytes=$(((limit - used) / 1024))
+  fi
+  [ "$jobs" -le $((kilobytes / 2097152)) ] || jobs=$((kilobytes / 2097152))
+  echo $((jobs > 1 ? jobs : 1))
 }
 
 find_build_tools() {

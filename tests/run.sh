@@ -61,5 +61,5 @@ if [ ! -f build/tests/CMakeCache.txt ] && ! nvidia-smi -L >/dev/null 2>&1; then
   set -- -DTILETRANSPOSE_BUILD_BENCHMARKS=OFF -DTILETRANSPOSE_OPTIMIZE_GPU_TESTS=OFF "$@"
 fi
 configure build/tests "$@"
-cmake --build build/tests --parallel "$(nproc)"
-ctest --test-dir build/tests --parallel "$(nproc)" --output-on-failure --no-tests=error
+cmake --build build/tests --parallel "$(jobs_that_fit)"
+ctest --test-dir build/tests --parallel "$(jobs_that_fit)" --timeout 300 --output-on-failure --no-tests=error
