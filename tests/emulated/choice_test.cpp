@@ -67,8 +67,10 @@ void check_ragged() {
 }
 
 enum class side { rows, columns };
+constexpr std::size_t long_side = 3'000'017;
 
-// So many rows or columns are moved in boxes, and so many in tiles. The other side is odd.
+// So many rows or columns are moved in gathered panels, and so many in tiles. The other side is odd, and such that there
+// is more than little work.
 template <int Bytes>
 void check_boxes(side few, std::initializer_list<std::size_t> boxes,
                  std::initializer_list<std::size_t> tiles) {
@@ -78,14 +80,14 @@ void check_boxes(side few, std::initializer_list<std::size_t> boxes,
   for (const bool boxed : {true, false}) {
     for (const std::size_t n : boxed ? boxes : tiles) {
       INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));
-      const std::size_t nx = few == side::rows ? 10007 : n;
-      const std::size_t ny = few == side::rows ? n : 10007;
+      const std::size_t nx = few == side::rows ? long_side : n;
+      const std::size_t ny = few == side::rows ? n : long_side;
       CHECK((chosen<Bytes>(nx, ny, 0) == staged) == boxed);
     }
   }
 }
 
-// A whole launch. The buffers start so many elements behind a multiple of 256 bytes.
+// A whole launch of a tile, whatever would be chosen. The buffers start so many elements behind a multiple of 256 bytes.
 template <int Bytes, tt::tile_access Access>
 void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_t out_gap,
                   std::size_t in_offset, std::size_t out_offset) {
@@ -99,7 +101,13 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
   const tt::matrix_view<type> to{out.data(), nx, ny, out_stride};
   cpu::this_device() = {};
   cpu::this_device().options.knows(from).knows(to);
-  const cudaError_t status = tt::transpose(to, from);
+  const tt::detail::tile_problem problem =
+      tt::detail::make_problem(tt::detail::view_request(to, from));
+  constexpr int unit = tt::access_width(Bytes);
+  const tt::detail::transpose_facts facts = tt::detail::find_facts(
+      problem, 1, Bytes, unit, tt::detail::address_bits_of(problem, unit), {228 * 1024});
+  const cudaError_t status = tt::detail::run_choice(tt::detail::tile_mover<Bytes, unit, Access>{},
+                                                    facts, tt::detail::choice{}, nullptr);
   const cpu::device& device = cpu::this_device();
   INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
              << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'

@@ -49,26 +49,41 @@ struct fused_operation {
   Op op;
   second_output copy;
 
-  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
-    (void)row, (void)col;
+  using fetched = typename std::conditional<accumulates, words_of<Out>, no_operand>::type;
+
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
     if constexpr (accumulates) {
       return to_words<In>(load_global<In>(from));
     } else {
       const Out result = op(load_global<In>(from));
-      if constexpr (Kind == fusion::dual) {
-        store_global(copy.data + row * copy.stride_bytes + col * sizeof(Out), result);
-      }
       return to_words<Out>(result);
     }
   }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words) const {
+  TILETRANSPOSE_FUNCTION void emit(const stored& words, unsigned row, unsigned col) const {
+    (void)words, (void)row, (void)col;
+    if constexpr (Kind == fusion::dual) {
+      store_global(copy.data + row * copy.stride_bytes + col * sizeof(Out), words);
+    }
+  }
+  TILETRANSPOSE_FUNCTION static fetched fetch(const unsigned char* to) {
+    (void)to;
+    if constexpr (accumulates) {
+      return load_global<fetched>(to);
+    } else {
+      return {};
+    }
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words,
+                                    const fetched& old) const {
+    (void)old;
     if constexpr (accumulates) {
 #if TILETRANSPOSE_ON_DEVICE
       // By this built-in, because nvcc kept the union of 2-byte elements in local memory.
-      const Out result = op(__builtin_bit_cast(In, words), load_global<Out>(to));
+      const Out result = op(__builtin_bit_cast(In, words), __builtin_bit_cast(Out, old));
 #else
       const from_words<In> element(words);
-      const Out result = op(element.value, load_global<Out>(to));
+      const from_words<Out> before(old);
+      const Out result = op(element.value, before.value);
 #endif
       store_global(to, result);
     } else {

@@ -20,11 +20,11 @@ bool transpose_little(const tile_problem& problem, size_type batch, size_type bi
   constexpr int element = larger(InElement, OutElement);
   if constexpr (has_little_work(element, true)) {
     const size_type rows = (problem.nx | problem.ny) * size_type{element};
-    const small_mover mover = choose_small_transpose(problem, batch, InElement, OutElement,
-                                                     (bits | rows) % max_access_bytes == 0);
+    small_problem work = small_transpose(problem, batch, InElement, OutElement);
+    work.has_panel = false;  // which have no operation
+    const small_mover mover = choose_small(work, (bits | rows) % max_access_bytes == 0);
     if (mover == small_mover::none) { return false; }
-    status = launch_small<true>(mover, small_transpose(problem, batch, InElement, OutElement),
-                                batch_of(problem), operation, stream);
+    status = launch_small<true>(mover, work, batch_of(problem), operation, stream);
     return true;
   } else {
     return false;

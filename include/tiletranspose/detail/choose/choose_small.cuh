@@ -36,6 +36,8 @@ struct small_problem {
   size_type batch;
   int element_bytes;  ///< the larger of input's and output's
   bool transposes;
+  bool has_panel =
+      true;  ///< panels take it where a side is short: a plain transpose whose rows follow each other
 };
 
 /// From a single element no stride leads anywhere: what the caller said may be any number.
@@ -47,9 +49,15 @@ constexpr problem_axis axis_of(size_type extent, size_type in_stride, size_type 
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
 constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
                                         int in_element, int out_element) {
+  const bool dense =
+      is_dense(problem.in_stride_bytes, problem.nx * static_cast<size_type>(in_element)) &&
+      is_dense(problem.out_stride_bytes, problem.ny * static_cast<size_type>(out_element));
   return {axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
-          axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes), batch,
-          larger(in_element, out_element), true};
+          axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes),
+          batch,
+          larger(in_element, out_element),
+          true,
+          dense};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
@@ -104,10 +112,10 @@ constexpr small_mover choose_small(const small_problem& problem, bool whole) {
   const size_type slow = problem.slow.extent;
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(fast, slow);
-  const size_type most = !problem.transposes      ? limits.rows
-                         : shorter <= narrow_side ? limits.narrow
-                         : whole                  ? limits.whole
-                                                  : limits.tile;
+  const size_type most = !problem.transposes                           ? limits.rows
+                         : shorter <= narrow_side && problem.has_panel ? limits.narrow
+                         : shorter > narrow_side && whole              ? limits.whole
+                                                                       : limits.tile;
   if (fast > most || slow > most || problem.batch > max_grid_side ||
       fast * slow > most / problem.batch || !has_short_offsets(problem)) {
     return small_mover::none;

@@ -14,6 +14,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// What an operation fetches that needs nothing of the output.
+struct no_operand {};
+
 /// An element as the accesses that move it.
 template <int ElementBytes, int Access>
 struct element_words {
@@ -28,16 +31,20 @@ constexpr bool packs_words(int element_bytes, int access) {
 
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
 /// call an operation: how an element of the input, of which row and column is loaded, what is kept of it meanwhile, and
-/// how that is stored.
+/// how that is stored; `emit` writes it to a second output, and `fetch` reads what the output holds before. Whoever
+/// calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using stored = element_words<ElementBytes, Access>;
+  using fetched = no_operand;
   static constexpr int bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     return load_global<stored>(from);
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value) {
+  static TILETRANSPOSE_FUNCTION void emit(const stored&, unsigned, unsigned) {}
+  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     store_global(to, value);
   }
   /// Runs nothing: shows the compiler, in device code alone, what the operation calls.
@@ -47,6 +54,7 @@ template <int ElementBytes, int Access>
 struct copy_operation<ElementBytes, Access, true> {
   using part = access_word_t<Access>;
   using stored = element_words<4, 4>;
+  using fetched = no_operand;
   static constexpr int bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
@@ -58,7 +66,9 @@ struct copy_operation<ElementBytes, Access, true> {
     }
     return {{word}};
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value) {
+  static TILETRANSPOSE_FUNCTION void emit(const stored&, unsigned, unsigned) {}
+  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     element_words<ElementBytes, Access> parts;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < accesses; ++i) {
@@ -118,20 +128,32 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
                                col0 + static_cast<unsigned>(lane));
     }
   }
+  unsigned char* const to = out + (static_cast<Offset>(first) * out_steps.along_col +
+                                   static_cast<Offset>(lane) * out_steps.along_row);
+  typename Operation::fetched old[rounds];
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
-    if (k * BlockRows < loads) { tile.set(first + k * BlockRows, lane, held[k]); }
+    if (k * BlockRows < stores) {
+      old[k] = operation.fetch(to + static_cast<long long>(BlockRows * out_steps.along_col) * k);
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * BlockRows < loads) {
+      tile.set(first + k * BlockRows, lane, held[k]);
+      operation.emit(held[k], row0 + static_cast<unsigned>(first + k * BlockRows),
+                     col0 + static_cast<unsigned>(lane));
+    }
   }
   group.sync();
-  unsigned char* const to = out + (static_cast<Offset>(first) * out_steps.along_col +
-                                   static_cast<Offset>(lane) * out_steps.along_row);
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     if (k * BlockRows < stores) {
       operation.store(to + static_cast<long long>(BlockRows * out_steps.along_col) * k,
-                      tile.get(lane, first + k * BlockRows));
+                      tile.get(lane, first + k * BlockRows), old[k]);
     }
   }
 }

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/tuning_small.cuh>
+#include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/shared_limit.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>

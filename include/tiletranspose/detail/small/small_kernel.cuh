@@ -99,32 +99,39 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
     out += static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride;
   }
   typename Operation::stored held[Rounds];
-  int to[Rounds];
+  typename Operation::fetched old[Rounds];
+  unsigned char* to[Rounds];
+  unsigned rows[Rounds];
+  unsigned cols[Rounds];
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= count) { continue; }
+    const unsigned char* from;
     if constexpr (Divides) {
-      const unsigned row = arguments.width.quotient(i);
-      const int at = static_cast<int>(arguments.width.remainder(i, row));
-      held[k] = operation.load(in + (at * fast.in_stride + static_cast<int>(row) * slow.in_stride),
-                               static_cast<unsigned>(at), row);
-      to[k] = at * fast.out_stride + static_cast<int>(row) * slow.out_stride;
+      const unsigned quotient = arguments.width.quotient(i);
+      rows[k] = arguments.width.remainder(i, quotient);  // of the output's fastest axis
+      cols[k] = quotient;
+      const int at_fast = static_cast<int>(rows[k]);
+      const int at_slow = static_cast<int>(quotient);
+      from = in + (at_fast * fast.in_stride + at_slow * slow.in_stride);
+      to[k] = out + (at_fast * fast.out_stride + at_slow * slow.out_stride);
     } else {
-      held[k] =
-          operation.load(in + static_cast<long long>(Threads * fast.in_stride) * k, block.y, i);
+      rows[k] = block.y;
+      cols[k] = i;
+      from = in + static_cast<long long>(Threads * fast.in_stride) * k;
+      to[k] = out + static_cast<long long>(Threads * fast.out_stride) * k;
     }
+    held[k] = operation.load(from, rows[k], cols[k]);
+    old[k] = operation.fetch(to[k]);
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
-    if constexpr (Divides) {
-      operation.store(out + to[k], held[k]);
-    } else {
-      operation.store(out + static_cast<long long>(Threads * fast.out_stride) * k, held[k]);
-    }
+    operation.emit(held[k], rows[k], cols[k]);
+    operation.store(to[k], held[k], old[k]);
   }
 }
 
