@@ -103,6 +103,145 @@ struct row_of_words {
 template <int ElementBytes, int Access>
 inline constexpr bool gathers_words = ElementBytes <= 2 && Access == ElementBytes;
 
+/// A row of a block, as one of the threads of its team sees it.
+template <bool Undo, int ElementBytes, int Access>
+struct shuffled_row {
+  using word = access_word_t<Access>;
+  static constexpr unsigned batch = 4;  // words or accesses under way
+  static constexpr unsigned word_elements =
+      4 / ElementBytes;  // asked only where words are gathered
+
+  const shuffle_arguments& arguments;
+  const rectangle& grid;
+  unsigned char*
+      elements;  ///< where they come from, in shared memory, from the thread's byte of an element on
+  unsigned char* places;  ///< where they belong
+  unsigned above;         ///< squares above the row
+  unsigned pitch;         ///< what s or i is worth that comes with the place
+  unsigned in_team;       ///< the thread
+
+  TILETRANSPOSE_FUNCTION void move_access(unsigned place, unsigned element) const {
+    if constexpr (Undo) {
+      store_shared(elements + element * ElementBytes,
+                   load_global<word>(places + place * ElementBytes));
+    } else {
+      store_global(places + place * ElementBytes,
+                   load_shared<word>(elements + element * ElementBytes));
+    }
+  }
+
+  /// Calls visit(i, element) for the elements of the next word.
+  template <bool Coprime, class Visit>
+  TILETRANSPOSE_FUNCTION void next_word(row_walk& walk, Visit visit) const {
+    if constexpr (Coprime) {
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < word_elements; ++i) {
+        visit(i, walk.t);
+        const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
+        walk.t = add_modulo(walk.t, by.t, grid.wide);
+      }
+    } else {
+      row_walk here = walk;
+      if (walk.stays(grid, word_elements)) {
+        const unsigned first = walk.element(pitch);
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < word_elements; ++i) { visit(i, first + i * pitch); }
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < word_elements; ++i) {
+          visit(i, here.element(pitch));
+          here.advance(grid, arguments.one);
+        }
+      }
+      walk.advance(grid, arguments.word);
+    }
+  }
+
+  /// Moves the words of the row, element by element.
+  template <bool Coprime>
+  TILETRANSPOSE_FUNCTION void move_words(const row_of_words<Access>& own_words, unsigned begin,
+                                         row_walk& walk) const {
+    if constexpr (Undo) {
+      for (unsigned number = begin; number < own_words.words; number += batch * arguments.team) {
+        unsigned got[batch];
+        TILETRANSPOSE_UNROLL
+        for (unsigned k = 0; k < batch; ++k) {
+          const unsigned at = number + k * arguments.team;
+          if (at < own_words.words) {
+            got[k] = load_global<unsigned>(places + own_words.word(at) * ElementBytes);
+          }
+        }
+        TILETRANSPOSE_UNROLL
+        for (unsigned k = 0; k < batch; ++k) {
+          if (number + k * arguments.team >= own_words.words) { break; }
+          const loop_step here(k);
+          next_word<Coprime>(walk, [&](unsigned i, unsigned element) {
+            store_shared(elements + element * ElementBytes,
+                         static_cast<word>(got[k] >> 8 * ElementBytes * i));
+          });
+        }
+      }
+    } else {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned number = begin; number < own_words.words; number += arguments.team) {
+        unsigned all = 0;
+        next_word<Coprime>(walk, [&](unsigned i, unsigned element) {
+          all |= static_cast<unsigned>(load_shared<word>(elements + element * ElementBytes))
+                 << 8 * ElementBytes * i;
+        });
+        store_global(places + own_words.word(number) * ElementBytes, all);
+      }
+    }
+  }
+
+  /// The same, and what is left at both ends of the row.
+  TILETRANSPOSE_FUNCTION void move_by_words() const {
+    const row_of_words<Access> own_words(places, grid.cols);
+    // A warp's words start on a line.
+    const unsigned skew = address_bits(places + own_words.head * ElementBytes) % 128 / 4;
+    const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
+    row_walk walk(grid, above, smaller(own_words.word(begin), grid.cols - 1));
+    if (grid.common == 1) {
+      move_words<true>(own_words, begin, walk);
+    } else {
+      move_words<false>(own_words, begin, walk);
+    }
+    if (in_team < 8 && own_words.has_edge(in_team)) {
+      const unsigned place = own_words.edge(in_team);
+      move_access(place, row_walk(grid, above, place).element(pitch));
+    }
+  }
+
+  /// Moves every `stride`-th place of the row from place `start` on.
+  TILETRANSPOSE_FUNCTION void move_by_accesses(unsigned start, unsigned stride) const {
+    row_walk walk(grid, above, start);
+    if constexpr (Undo) {
+      for (unsigned place = start; place < grid.cols; place += batch * stride) {
+        word got[batch];
+        TILETRANSPOSE_UNROLL
+        for (unsigned k = 0; k < batch; ++k) {
+          if (place + k * stride < grid.cols) {
+            got[k] = load_global<word>(places + (place + k * stride) * ElementBytes);
+          }
+        }
+        TILETRANSPOSE_UNROLL
+        for (unsigned k = 0; k < batch; ++k) {
+          if (place + k * stride < grid.cols) {
+            store_shared(elements + walk.element(pitch) * ElementBytes, got[k]);
+          }
+          walk.advance(grid, arguments.step);
+        }
+      }
+    } else {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned place = start; place < grid.cols; place += stride) {
+        move_access(place, walk.element(pitch));
+        walk.advance(grid, arguments.step);
+      }
+    }
+  }
+};
+
 /// Step 1 for the rows of a block, or undone: there what follows each other in global memory is scattered.
 /// Shared memory: block_rows * n elements and 16 bytes, aligned to 16. Barriers: one, inside.
 template <bool Undo, int ElementBytes, int Access, class Group>
@@ -110,7 +249,6 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
                                          const shuffle_arguments& arguments, unsigned block) {
   using word = access_word_t<Access>;
   constexpr unsigned element_accesses = ElementBytes / Access;
-  constexpr unsigned batch = 4;  // words or accesses under way
   const rectangle& grid = arguments.grid;
   const unsigned first_row = block * arguments.block_rows;
   const unsigned rows = smaller(grid.rows - first_row, arguments.block_rows);
@@ -155,117 +293,12 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
         arguments.squares ? (row - in_square) * grid.cols + in_square * grid.wide : row * grid.cols;
     unsigned char* const elements = copy + own * ElementBytes + in_element;
     unsigned char* const places = data + row * row_bytes + in_element;
-    const auto move_access = [&](unsigned place, unsigned element) {
-      if constexpr (Undo) {
-        store_shared(elements + element * ElementBytes,
-                     load_global<word>(places + place * ElementBytes));
-      } else {
-        store_global(places + place * ElementBytes,
-                     load_shared<word>(elements + element * ElementBytes));
-      }
-    };
+    const shuffled_row<Undo, ElementBytes, Access> shuffled{arguments, grid,  elements, places,
+                                                            above,     pitch, in_team};
     if constexpr (gathers_words<ElementBytes, Access>) {
-      // Words of the row, element by element, and what is left at both ends of it.
-      constexpr unsigned word_elements = 4 / ElementBytes;
-      const row_of_words<Access> own_words(places, grid.cols);
-      // A warp's words start on a line.
-      const unsigned skew = address_bits(places + own_words.head * ElementBytes) % 128 / 4;
-      const unsigned begin = in_team < skew ? in_team - skew + arguments.team : in_team - skew;
-      row_walk walk(grid, above, smaller(own_words.word(begin), grid.cols - 1));
-      // Calls visit(i, element) for the elements of the next word.
-      const auto next_word = [&](auto coprime, auto visit) {
-        if constexpr (coprime.value) {
-          TILETRANSPOSE_UNROLL
-          for (unsigned i = 0; i < word_elements; ++i) {
-            visit(i, walk.t);
-            const auto& by = i + 1 < word_elements ? arguments.one : arguments.step;
-            walk.t = add_modulo(walk.t, by.t, grid.wide);
-          }
-        } else {
-          row_walk here = walk;
-          if (walk.stays(grid, word_elements)) {
-            const unsigned first = walk.element(pitch);
-            TILETRANSPOSE_UNROLL
-            for (unsigned i = 0; i < word_elements; ++i) { visit(i, first + i * pitch); }
-          } else {
-            TILETRANSPOSE_UNROLL
-            for (unsigned i = 0; i < word_elements; ++i) {
-              visit(i, here.element(pitch));
-              here.advance(grid, arguments.one);
-            }
-          }
-          walk.advance(grid, arguments.word);
-        }
-      };
-      const auto move_words = [&](auto coprime) {
-        if constexpr (Undo) {
-          for (unsigned number = begin; number < own_words.words;
-               number += batch * arguments.team) {
-            unsigned got[batch];
-            TILETRANSPOSE_UNROLL
-            for (unsigned k = 0; k < batch; ++k) {
-              const unsigned at = number + k * arguments.team;
-              if (at < own_words.words) {
-                got[k] = load_global<unsigned>(places + own_words.word(at) * ElementBytes);
-              }
-            }
-            TILETRANSPOSE_UNROLL
-            for (unsigned k = 0; k < batch; ++k) {
-              if (number + k * arguments.team >= own_words.words) { break; }
-              const loop_step here(k);
-              next_word(coprime, [&](unsigned i, unsigned element) {
-                store_shared(elements + element * ElementBytes,
-                             static_cast<word>(got[k] >> 8 * ElementBytes * i));
-              });
-            }
-          }
-        } else {
-          TILETRANSPOSE_UNROLL_BY(4)
-          for (unsigned number = begin; number < own_words.words; number += arguments.team) {
-            unsigned all = 0;
-            next_word(coprime, [&](unsigned i, unsigned element) {
-              all |= static_cast<unsigned>(load_shared<word>(elements + element * ElementBytes))
-                     << 8 * ElementBytes * i;
-            });
-            store_global(places + own_words.word(number) * ElementBytes, all);
-          }
-        }
-      };
-      if (grid.common == 1) {
-        move_words(constant<true>{});
-      } else {
-        move_words(constant<false>{});
-      }
-      if (in_team < 8 && own_words.has_edge(in_team)) {
-        const unsigned place = own_words.edge(in_team);
-        move_access(place, row_walk(grid, above, place).element(pitch));
-      }
+      shuffled.move_by_words();
     } else {
-      row_walk walk(grid, above, start);
-      if constexpr (Undo) {
-        for (unsigned place = start; place < grid.cols; place += batch * stride) {
-          word got[batch];
-          TILETRANSPOSE_UNROLL
-          for (unsigned k = 0; k < batch; ++k) {
-            if (place + k * stride < grid.cols) {
-              got[k] = load_global<word>(places + (place + k * stride) * ElementBytes);
-            }
-          }
-          TILETRANSPOSE_UNROLL
-          for (unsigned k = 0; k < batch; ++k) {
-            if (place + k * stride < grid.cols) {
-              store_shared(elements + walk.element(pitch) * ElementBytes, got[k]);
-            }
-            walk.advance(grid, arguments.step);
-          }
-        }
-      } else {
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned place = start; place < grid.cols; place += stride) {
-          move_access(place, walk.element(pitch));
-          walk.advance(grid, arguments.step);
-        }
-      }
+      shuffled.move_by_accesses(start, stride);
     }
   }
   if constexpr (Undo) {

@@ -86,6 +86,233 @@ TILETRANSPOSE_FUNCTION void each_access(int word, Narrow* accesses, Visit visit)
   }
 }
 
+/// A tile of a slab, as one of its threads sees it.
+///
+/// Segments are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole
+/// sectors; the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its team's of
+/// column i / 2 % cols.
+template <bool Undo, int ElementBytes>
+struct slab_tile {
+  static constexpr int access_bytes = access_width(ElementBytes);
+  using narrow = access_word_t<access_bytes>;
+  using words = whole_words<ElementBytes>;
+  static constexpr int accesses = 16 / access_bytes;
+  static constexpr unsigned pair_bytes = 2 * words::bytes;
+
+  const slab_arguments& arguments;
+  unsigned char* shared;
+  unsigned rank;
+  unsigned threads;
+  unsigned slab;
+  unsigned first_col;
+  unsigned cols;
+  const unsigned char* source;
+  unsigned char* target;
+  bool dense;
+  unsigned row_bytes;  ///< of the data
+  unsigned height;     ///< rows
+  unsigned first_byte;
+  unsigned char* rows;  ///< in shared memory, as far after a multiple of 16 as in global memory
+  const divider& columns;
+  unsigned half;  ///< byte of a pair
+
+  TILETRANSPOSE_FUNCTION slab_tile(const slab_arguments& all, unsigned char* memory,
+                                   unsigned thread, unsigned block_threads, unsigned tile)
+      : arguments(all),
+        shared(memory),
+        rank(thread),
+        threads(block_threads),
+        slab(all.slab_tiles.quotient(tile)),
+        first_col(all.slab_tiles.remainder(tile, slab) * all.tile_cols),
+        cols(smaller(all.cols - first_col, all.tile_cols)),
+        source(all.source + slab * all.slab_bytes),
+        target(all.data + slab * all.slab_bytes),
+        dense(all.slab_tiles.divisor == 1 && all.tile_pitch == all.cols * ElementBytes),
+        row_bytes(all.cols * ElementBytes),
+        // Undone, the last segments end in rows behind the last slab.
+        height(!Undo                               ? all.rows + all.slant
+               : slab == all.segments.tall.divisor ? all.slant
+                                                   : all.rows),
+        first_byte(first_col * ElementBytes),
+        rows(memory + first_byte % 16),
+        columns(cols == all.tile_cols ? all.columns : all.last_columns),
+        half(thread % 2 * words::bytes) {}
+
+  /// Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some bytes
+  /// are not the tile's, edge(shared, byte of the slab, first, end).
+  template <class Whole, class Edge>
+  TILETRANSPOSE_FUNCTION void each_word(Whole whole, Edge edge) const {
+    if (dense) {
+      const unsigned end = height * row_bytes;
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
+      return;
+    }
+    const unsigned count = height * arguments.row_words.divisor;
+    TILETRANSPOSE_UNROLL_BY(2)
+    for (unsigned at = rank; at < count; at += threads) {
+      const loop_step here(at / threads);
+      const unsigned row = arguments.row_words.quotient(at);
+      const unsigned begin = row * row_bytes + first_byte;
+      const unsigned end = begin + cols * ElementBytes;
+      const unsigned byte = begin / 16 * 16 + arguments.row_words.remainder(at, row) * 16;
+      unsigned char* const place = rows + row * arguments.tile_pitch + byte - begin;
+      if (byte >= begin && byte + 16 <= end) {
+        whole(place, byte);
+      } else if (byte < end) {
+        edge(place, byte, byte < begin ? static_cast<int>(begin - byte) : 0,
+             static_cast<int>(smaller(end - byte, 16u)));
+      }
+    }
+  }
+
+  /// Byte of the data where a column's segment of a slab lies.
+  TILETRANSPOSE_FUNCTION size_type slot(unsigned col, unsigned of_slab) const {
+    const unsigned to = arguments.by_cols.short_remainder(
+        static_cast<unsigned long long>(first_col + col) * arguments.segments.tall.divisor +
+        of_slab);
+    return arguments.segments.slot_bytes(of_slab * arguments.cols + to);
+  }
+
+  TILETRANSPOSE_FUNCTION void read_rows() const {
+    each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
+              [&](unsigned char* to, unsigned at, int first, int end) {
+                copy_part_async(to, source + at, first, end);
+              });
+    commit_copies();
+    wait_for_copies(0);
+  }
+
+  TILETRANSPOSE_FUNCTION void write_segments() const {
+    const divider& by_columns = columns;
+    const unsigned teams = arguments.column_teams;
+    const unsigned start = half;
+    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
+      const unsigned team = by_columns.quotient(item / 2);
+      const unsigned col = by_columns.remainder(item / 2, team);
+      const unsigned char* const column =
+          rows + arguments.segments.phase(first_col + col) * arguments.tile_pitch +
+          col * ElementBytes;
+      unsigned char* const segment = arguments.data + slot(col, slab);
+      TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
+      for (unsigned at = team * pair_bytes + start; at < arguments.segments.segment_bytes;
+           at += teams * pair_bytes) {
+        const loop_step here(at);
+        const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words::count; ++w) {
+          narrow of_word[accesses];
+          each_access<ElementBytes>(w, of_word, [&](int element, int byte, narrow& value) {
+            value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
+          });
+          word16 word;
+          copy_bytes(&word, of_word, 16);
+          store_global(segment + at + w * 16, word);
+        }
+      }
+    }
+  }
+
+  /// Undone: a column of the tile is the end of one segment, and of the next one all but what the next slab begins
+  /// with. What is in no segment, before the first and behind the last, comes out of scratch memory later.
+  TILETRANSPOSE_FUNCTION void read_segments() const {
+    const divider& by_columns = columns;
+    const unsigned teams = arguments.column_teams;
+    const unsigned tall = arguments.segments.tall.divisor;
+    const unsigned start_byte = half;
+    const unsigned segment_bytes = arguments.segments.segment_bytes;
+    const unsigned pairs = segment_bytes / pair_bytes;
+    const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
+    constexpr unsigned batch = words::count == 1 ? 3 : 1;
+    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
+      const unsigned team = by_columns.quotient(item / 2);
+      const unsigned col = by_columns.remainder(item / 2, team);
+      const unsigned phase = arguments.segments.phase(first_col + col);
+      const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
+                                          (segment_bytes - ends * pair_bytes) + start_byte;
+      const unsigned char* const own =
+          arguments.source + slot(col, smaller(slab, tall - 1)) + start_byte;
+      unsigned char* const column = rows + col * ElementBytes;
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (unsigned start = team; start < pairs + ends; start += batch * teams) {
+        TILETRANSPOSE_UNROLL
+        for (int first = 0; first < words::count; first += words::together) {
+          word16 got[batch][words::together];
+          TILETRANSPOSE_UNROLL
+          for (unsigned i = 0; i < batch; ++i) {
+            const unsigned at = start + i * teams;
+            if (at >= pairs + ends) { break; }
+            const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
+            TILETRANSPOSE_UNROLL
+            for (int w = 0; w < words::together; ++w) {
+              got[i][w] = load_global<word16>(from + (first + w) * 16);
+            }
+          }
+          TILETRANSPOSE_UNROLL
+          for (unsigned i = 0; i < batch; ++i) {
+            const unsigned at = start + i * teams;
+            const loop_step here(at);
+            if (at >= pairs + ends) { break; }
+            const unsigned row =
+                phase + (at - ends) * 2 * words::elements + start_byte / ElementBytes;  // mod 2^32
+            unsigned char* const to =
+                column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
+            const bool inside = ends == 0 || (at != 0 && at != pairs);
+            TILETRANSPOSE_UNROLL
+            for (int w = 0; w < words::together; ++w) {
+              stage_word(to, row, first + w, got[i][w], inside);
+            }
+          }
+        }
+      }
+    }
+  }
+
+  /// Stores word `number` of the whole_words whose first element belongs at `to`, in row `row` of the tile, modulo
+  /// 2^32. Where they are not all `inside`, only elements of rows that the tile has are stored.
+  TILETRANSPOSE_FUNCTION void stage_word(unsigned char* to, unsigned row, int number,
+                                         const word16& word, bool inside) const {
+    narrow of_word[accesses];
+    copy_bytes(of_word, &word, 16);
+    const auto store_if = [&](auto exists) {
+      each_access<ElementBytes>(number, of_word, [&](int element, int byte, const narrow& value) {
+        if (exists(row + static_cast<unsigned>(element))) {
+          store_shared(to + element * arguments.tile_pitch + byte, value);
+        }
+      });
+    };
+    if (inside) {
+      store_if([](unsigned) { return true; });
+    } else {
+      store_if([&](unsigned in_tile) { return in_tile < arguments.rows; });
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION void write_rows() const {
+    each_word([&](unsigned char* from,
+                  unsigned at) { store_global(target + at, load_shared<word16>(from)); },
+              [](unsigned char*, unsigned, int, int) {});
+    // What is left of rows at both ends, an access a thread.
+    const unsigned ends = dense ? 0 : height * 2 * accesses;
+    for (unsigned at = rank; at < ends; at += threads) {
+      const loop_step here(at / threads);
+      const unsigned row = at / (2 * accesses);
+      const unsigned number = at % (2 * accesses);
+      const unsigned begin = row * row_bytes + first_byte;
+      const unsigned end = begin + cols * ElementBytes;
+      const auto whole =
+          static_cast<unsigned>(divide_up(begin, 16) * 16);  // a row may end before it
+      const unsigned byte = number < accesses
+                                ? begin + number * access_bytes
+                                : larger(whole, end / 16 * 16) + (number - accesses) * access_bytes;
+      if (byte < (number < accesses ? smaller(whole, end) : end)) {
+        store_global(target + byte,
+                     load_shared<narrow>(rows + row * arguments.tile_pitch + (byte - begin)));
+      }
+    }
+  }
+};
+
 /// Step 1 for the tiles of a block, or undone.
 /// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
 /// tile, inside.
@@ -93,193 +320,23 @@ TILETRANSPOSE_FUNCTION void each_access(int word, Narrow* accesses, Visit visit)
 template <bool Undo, int ElementBytes, class Group>
 TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
                                             const slab_arguments& arguments, unsigned block) {
-  constexpr int access_bytes = access_width(ElementBytes);
-  using narrow = access_word_t<access_bytes>;
-  using words = whole_words<ElementBytes>;
-  constexpr int accesses = 16 / access_bytes;
-  constexpr unsigned pair_bytes = 2 * words::bytes;
-  const segment_layout& segments = arguments.segments;
   const unsigned rank = group.thread_rank();
   const unsigned threads = group.size();
-  const unsigned row_bytes = arguments.cols * ElementBytes;
-  const unsigned tall = segments.tall.divisor;
-  for (unsigned tile = block; tile < arguments.tiles; tile += arguments.blocks) {
-    const unsigned slab = arguments.slab_tiles.quotient(tile);
-    const unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
-    const unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
-    const unsigned char* const source = arguments.source + slab * arguments.slab_bytes;
-    unsigned char* const target = arguments.data + slab * arguments.slab_bytes;
-    const bool dense = arguments.slab_tiles.divisor == 1 && arguments.tile_pitch == row_bytes;
-    // Undone, the last segments end in rows behind the last slab.
-    const unsigned height = !Undo          ? arguments.rows + arguments.slant
-                            : slab == tall ? arguments.slant
-                                           : arguments.rows;
-    // Rows of a tile lie as far after a multiple of 16 in shared memory as in global memory.
-    const unsigned first_byte = first_col * ElementBytes;
-    unsigned char* const rows = shared + first_byte % 16;
-
-    // Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some
-    // bytes are not the tile's, edge(shared, byte of the slab, first, end).
-    const auto each_word = [&](auto whole, auto edge) {
-      if (dense) {
-        const unsigned end = height * row_bytes;
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
-        return;
-      }
-      const unsigned count = height * arguments.row_words.divisor;
-      TILETRANSPOSE_UNROLL_BY(2)
-      for (unsigned at = rank; at < count; at += threads) {
-        const loop_step here(at / threads);
-        const unsigned row = arguments.row_words.quotient(at);
-        const unsigned begin = row * row_bytes + first_byte;
-        const unsigned end = begin + cols * ElementBytes;
-        const unsigned byte = begin / 16 * 16 + arguments.row_words.remainder(at, row) * 16;
-        unsigned char* const place = rows + row * arguments.tile_pitch + byte - begin;
-        if (byte >= begin && byte + 16 <= end) {
-          whole(place, byte);
-        } else if (byte < end) {
-          edge(place, byte, byte < begin ? static_cast<int>(begin - byte) : 0,
-               static_cast<int>(smaller(end - byte, 16u)));
-        }
-      }
-    };
-
-    // Segments are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole
-    // sectors; the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its team's
-    // of column i / 2 % cols.
-    const divider& columns =
-        cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
-    const unsigned column_teams = arguments.column_teams;  // of a column
-    const unsigned half = rank % 2 * words::bytes;
-    // Byte of the data where a column's segment of a slab lies.
-    const auto slot = [&](unsigned col, unsigned of_slab) {
-      const unsigned to = arguments.by_cols.short_remainder(
-          static_cast<unsigned long long>(first_col + col) * tall + of_slab);
-      return segments.slot_bytes(of_slab * arguments.cols + to);
-    };
-
-    if (tile != block) { group.sync(); }  // the tile before has been written
-    // Into shared memory: undone the segments, else the rows.
+  for (unsigned number = block; number < arguments.tiles; number += arguments.blocks) {
+    const slab_tile<Undo, ElementBytes> tile(arguments, shared, rank, threads, number);
+    if (number != block) { group.sync(); }  // the tile before has been written
     if constexpr (Undo) {
-      // A column of the tile is the end of one segment, and of the next one all but what the next slab begins with.
-      // What is in no segment, before the first and behind the last, comes out of scratch memory later.
-      const unsigned pairs = segments.segment_bytes / pair_bytes;
-      const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
-      constexpr unsigned batch = words::count == 1 ? 3 : 1;
-      for (unsigned item = rank; item < 2 * cols * column_teams; item += threads) {
-        const unsigned team = columns.quotient(item / 2);
-        const unsigned col = columns.remainder(item / 2, team);
-        const unsigned phase = segments.phase(first_col + col);
-        const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
-                                            (segments.segment_bytes - ends * pair_bytes) + half;
-        const unsigned char* const own =
-            arguments.source + slot(col, smaller(slab, tall - 1)) + half;
-        unsigned char* const column = rows + col * ElementBytes;
-        TILETRANSPOSE_UNROLL_BY(1)
-        for (unsigned start = team; start < pairs + ends; start += batch * column_teams) {
-          TILETRANSPOSE_UNROLL
-          for (int first = 0; first < words::count; first += words::together) {
-            word16 got[batch][words::together];
-            TILETRANSPOSE_UNROLL
-            for (unsigned i = 0; i < batch; ++i) {
-              const unsigned at = start + i * column_teams;
-              if (at >= pairs + ends) { break; }
-              const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
-              TILETRANSPOSE_UNROLL
-              for (int w = 0; w < words::together; ++w) {
-                got[i][w] = load_global<word16>(from + (first + w) * 16);
-              }
-            }
-            TILETRANSPOSE_UNROLL
-            for (unsigned i = 0; i < batch; ++i) {
-              const unsigned at = start + i * column_teams;
-              const loop_step here(at);
-              if (at >= pairs + ends) { break; }
-              const unsigned row =
-                  phase + (at - ends) * 2 * words::elements + half / ElementBytes;  // modulo 2^32
-              unsigned char* const to =
-                  column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
-              const bool inside = ends == 0 || (at != 0 && at != pairs);
-              TILETRANSPOSE_UNROLL
-              for (int w = 0; w < words::together; ++w) {
-                narrow of_word[accesses];
-                copy_bytes(of_word, &got[i][w], 16);
-                const auto store_if = [&](auto exists) {
-                  each_access<ElementBytes>(
-                      first + w, of_word, [&](int element, int byte, const narrow& value) {
-                        if (exists(row + static_cast<unsigned>(element))) {
-                          store_shared(to + element * arguments.tile_pitch + byte, value);
-                        }
-                      });
-                };
-                if (inside) {
-                  store_if([](unsigned) { return true; });
-                } else {
-                  store_if([&](unsigned in_tile) { return in_tile < arguments.rows; });
-                }
-              }
-            }
-          }
-        }
-      }
+      tile.read_segments();
     } else {
-      each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
-                [&](unsigned char* to, unsigned at, int first, int end) {
-                  copy_part_async(to, source + at, first, end);
-                });
-      commit_copies();
-      wait_for_copies(0);
+      tile.read_rows();
     }
+    const unsigned slab = tile.slab;
     meet(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
          smaller(slab + arguments.after, arguments.slabs() - 1), arguments.slab_tiles.divisor);
-    // And out of it: undone the rows, else the segments.
     if constexpr (Undo) {
-      each_word([&](unsigned char* from,
-                    unsigned at) { store_global(target + at, load_shared<word16>(from)); },
-                [](unsigned char*, unsigned, int, int) {});
-      // What is left of rows at both ends, an access a thread.
-      const unsigned ends = dense ? 0 : height * 2 * accesses;
-      for (unsigned at = rank; at < ends; at += threads) {
-        const loop_step here(at / threads);
-        const unsigned row = at / (2 * accesses);
-        const unsigned number = at % (2 * accesses);
-        const unsigned begin = row * row_bytes + first_byte;
-        const unsigned end = begin + cols * ElementBytes;
-        const auto whole =
-            static_cast<unsigned>(divide_up(begin, 16) * 16);  // a row may end before it
-        const unsigned byte =
-            number < accesses ? begin + number * access_bytes
-                              : larger(whole, end / 16 * 16) + (number - accesses) * access_bytes;
-        if (byte < (number < accesses ? smaller(whole, end) : end)) {
-          store_global(target + byte,
-                       load_shared<narrow>(rows + row * arguments.tile_pitch + (byte - begin)));
-        }
-      }
+      tile.write_rows();
     } else {
-      for (unsigned item = rank; item < 2 * cols * column_teams; item += threads) {
-        const unsigned team = columns.quotient(item / 2);
-        const unsigned col = columns.remainder(item / 2, team);
-        const unsigned char* const column =
-            rows + segments.phase(first_col + col) * arguments.tile_pitch + col * ElementBytes;
-        unsigned char* const segment = arguments.data + slot(col, slab);
-        TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
-        for (unsigned at = team * pair_bytes + half; at < segments.segment_bytes;
-             at += column_teams * pair_bytes) {
-          const loop_step here(at);
-          const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
-          TILETRANSPOSE_UNROLL
-          for (int w = 0; w < words::count; ++w) {
-            narrow of_word[accesses];
-            each_access<ElementBytes>(w, of_word, [&](int element, int byte, narrow& value) {
-              value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
-            });
-            word16 word;
-            copy_bytes(&word, of_word, 16);
-            store_global(segment + at + w * 16, word);
-          }
-        }
-      }
+      tile.write_segments();
     }
   }
 }
