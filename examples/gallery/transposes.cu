@@ -225,7 +225,8 @@ template <class T>
 void predict_tuned(prediction& predicted, const problem& asked) {
   constexpr int bytes = static_cast<int>(sizeof(T));
   const auto whole = [](std::size_t side) { return side * bytes % tt::max_access_bytes == 0; };
-  const bool large = asked.nx * asked.ny * bytes > tt::small_matrix_bytes;
+  const bool large = asked.nx * asked.ny > std::size_t{1}
+                                               << 24;  // smaller ones may have another mover
   if (!large || !whole(asked.nx) || !whole(asked.ny) || asked.nx * bytes < 2048 ||
       asked.ny * bytes < 2048) {
     return;

@@ -25,7 +25,7 @@ struct element_words {
 
 /// True where an element is kept in whole words, though it is moved by bytes or halves: one access of shared memory
 /// instead of several.
-constexpr bool packs_words(int element_bytes, int access) {
+TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int access) {
   return access < element_bytes && access < 4 && element_bytes <= 4;
 }
 
@@ -82,7 +82,7 @@ struct copy_operation<ElementBytes, Access, true> {
 /// Unused elements behind each row of a tile that elements of a type pass through: what keeps one access of shared memory
 /// free of conflicts, and one for elements of several accesses that are wide, which would ask for half a tile.
 template <class Stored, int Side>
-constexpr int element_padding() {
+TILETRANSPOSE_HOST_DEVICE constexpr int element_padding() {
   return sizeof(Stored) <= max_access_bytes ? default_padding<Stored, Side>() : 1;
 }
 

@@ -94,7 +94,7 @@ inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
 }
 
 /// True where rows of `row_bytes` follow each other without a gap, forwards or backwards.
-inline bool is_dense(size_type stride_bytes, size_type row_bytes) {
+constexpr bool is_dense(size_type stride_bytes, size_type row_bytes) {
   return stride_bytes == row_bytes || 0 - stride_bytes == row_bytes;
 }
 
