@@ -59,7 +59,7 @@ struct fused_operation {
       return to_words<Out>(result);
     }
   }
-  TILETRANSPOSE_FUNCTION void emit(const stored& words, unsigned row, unsigned col) const {
+  TILETRANSPOSE_FUNCTION void write_second(const stored& words, unsigned row, unsigned col) const {
     (void)words, (void)row, (void)col;
     if constexpr (Kind == fusion::dual) {
       store_global(copy.data + row * copy.stride_bytes + col * sizeof(Out), words);

@@ -31,7 +31,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
 /// call an operation: how an element of the input, of which row and column is loaded, what is kept of it meanwhile, and
-/// how that is stored; `emit` writes it to a second output, and `fetch` reads what the output holds before. Whoever
+/// how that is stored; `write_second` writes it to a second output, and `fetch` reads what the output holds before. Whoever
 /// calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
@@ -42,7 +42,7 @@ struct copy_operation {
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     return load_global<stored>(from);
   }
-  static TILETRANSPOSE_FUNCTION void emit(const stored&, unsigned, unsigned) {}
+  static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
   static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     store_global(to, value);
@@ -66,7 +66,7 @@ struct copy_operation<ElementBytes, Access, true> {
     }
     return {{word}};
   }
-  static TILETRANSPOSE_FUNCTION void emit(const stored&, unsigned, unsigned) {}
+  static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
   static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     element_words<ElementBytes, Access> parts;
@@ -143,8 +143,8 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
     const loop_step here(k);
     if (k * BlockRows < loads) {
       tile.set(first + k * BlockRows, lane, held[k]);
-      operation.emit(held[k], row0 + static_cast<unsigned>(first + k * BlockRows),
-                     col0 + static_cast<unsigned>(lane));
+      operation.write_second(held[k], row0 + static_cast<unsigned>(first + k * BlockRows),
+                             col0 + static_cast<unsigned>(lane));
     }
   }
   group.sync();

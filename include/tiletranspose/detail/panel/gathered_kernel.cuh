@@ -654,7 +654,7 @@ TILETRANSPOSE_FUNCTION void gather_repeating(Group group, const unsigned char* s
                           static_cast<unsigned>(ElementBytes);
   const size_type lowest_col = arguments.cols_backwards ? box.col + box.cols - 1 : box.col;
   const unsigned first_col = arguments.cols_backwards ? (box.cols - 1) * ElementBytes : 0;
-  const unsigned joined_row_bytes = box.cols * ElementBytes;
+  const unsigned joined_bytes = box.cols * ElementBytes;
   const auto stride = static_cast<unsigned>(problem.in_stride_bytes);
 
   unsigned head = 0;
@@ -675,7 +675,7 @@ TILETRANSPOSE_FUNCTION void gather_repeating(Group group, const unsigned char* s
       row += ((arguments.matrices_joined ? span : 0) + matrix) * box.rows;
       const unsigned start = !arguments.rows_joined
                                  ? row_place(row, arguments) + (origin + row * stride) % 4
-                                 : row * joined_row_bytes + (origin & arguments.lead_mask) +
+                                 : row * joined_bytes + (origin & arguments.lead_mask) +
                                        (arguments.pads_rows ? row * ElementBytes / 4 * 4 : 0);
       return (arguments.matrices_joined ? 0 : span * arguments.matrix_bytes) + start + first_col +
              col * arguments.col_bytes + byte % ElementBytes;

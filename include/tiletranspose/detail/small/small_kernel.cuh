@@ -130,7 +130,7 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
-    operation.emit(held[k], rows[k], cols[k]);
+    operation.write_second(held[k], rows[k], cols[k]);
     operation.store(to[k], held[k], old[k]);
   }
 }
