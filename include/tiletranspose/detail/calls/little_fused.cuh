@@ -49,7 +49,8 @@ struct fused_operation {
   Op op;
   second_output copy;
 
-  using fetched = typename std::conditional<accumulates, words_of<Out>, no_operand>::type;
+  static constexpr bool fetches = accumulates;
+  using fetched = typename std::conditional<fetches, words_of<Out>, no_operand>::type;
 
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
     if constexpr (accumulates) {
@@ -66,12 +67,7 @@ struct fused_operation {
     }
   }
   TILETRANSPOSE_FUNCTION static fetched fetch(const unsigned char* to) {
-    (void)to;
-    if constexpr (accumulates) {
-      return load_global<fetched>(to);
-    } else {
-      return {};
-    }
+    return load_global<fetched>(to);
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words,
                                     const fetched& old) const {

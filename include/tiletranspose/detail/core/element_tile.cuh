@@ -31,19 +31,19 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
 /// call an operation: how an element of the input, of which row and column is loaded, what is kept of it meanwhile, and
-/// how that is stored; `write_second` writes it to a second output, and `fetch` reads what the output holds before. Whoever
-/// calls them makes all loads and fetches of a thread before its first store.
+/// how that is stored; `write_second` writes it to a second output, and `fetch`, where it `fetches`, reads what the
+/// output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using stored = element_words<ElementBytes, Access>;
   using fetched = no_operand;
+  static constexpr bool fetches = false;
   static constexpr int bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     return load_global<stored>(from);
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
-  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     store_global(to, value);
   }
@@ -55,6 +55,7 @@ struct copy_operation<ElementBytes, Access, true> {
   using part = access_word_t<Access>;
   using stored = element_words<4, 4>;
   using fetched = no_operand;
+  static constexpr bool fetches = false;
   static constexpr int bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
@@ -67,7 +68,6 @@ struct copy_operation<ElementBytes, Access, true> {
     return {{word}};
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
-  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char*) { return {}; }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
     element_words<ElementBytes, Access> parts;
     TILETRANSPOSE_UNROLL
@@ -128,14 +128,18 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
                                col0 + static_cast<unsigned>(lane));
     }
   }
-  unsigned char* const to = out + (static_cast<Offset>(first) * out_steps.along_col +
-                                   static_cast<Offset>(lane) * out_steps.along_row);
+  const auto to = [&](int k) {
+    return out +
+           (static_cast<Offset>(first) * out_steps.along_col +
+            static_cast<Offset>(lane) * out_steps.along_row) +
+           static_cast<long long>(BlockRows * out_steps.along_col) * k;
+  };
   typename Operation::fetched old[rounds];
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
-    if (k * BlockRows < stores) {
-      old[k] = operation.fetch(to + static_cast<long long>(BlockRows * out_steps.along_col) * k);
+  if constexpr (Operation::fetches) {
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < rounds; ++k) {
+      const loop_step here(k);
+      if (k * BlockRows < stores) { old[k] = operation.fetch(to(k)); }
     }
   }
   TILETRANSPOSE_UNROLL
@@ -152,8 +156,7 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     if (k * BlockRows < stores) {
-      operation.store(to + static_cast<long long>(BlockRows * out_steps.along_col) * k,
-                      tile.get(lane, first + k * BlockRows), old[k]);
+      operation.store(to(k), tile.get(lane, first + k * BlockRows), old[k]);
     }
   }
 }

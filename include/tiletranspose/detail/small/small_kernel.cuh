@@ -100,38 +100,41 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
   }
   typename Operation::stored held[Rounds];
   typename Operation::fetched old[Rounds];
-  unsigned char* to[Rounds];
+  int offsets[Rounds];
   unsigned rows[Rounds];
   unsigned cols[Rounds];
+  const auto to = [&](int k, int offset) {
+    return Divides ? out + offset : out + static_cast<long long>(Threads * fast.out_stride) * k;
+  };
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= count) { continue; }
-    const unsigned char* from;
     if constexpr (Divides) {
-      const unsigned quotient = arguments.width.quotient(i);
-      rows[k] = arguments.width.remainder(i, quotient);  // of the output's fastest axis
-      cols[k] = quotient;
+      cols[k] = arguments.width.quotient(i);
+      rows[k] =
+          arguments.width.remainder(i, cols[k]);  // of the input: along the output's fastest axis
       const int at_fast = static_cast<int>(rows[k]);
-      const int at_slow = static_cast<int>(quotient);
-      from = in + (at_fast * fast.in_stride + at_slow * slow.in_stride);
-      to[k] = out + (at_fast * fast.out_stride + at_slow * slow.out_stride);
+      const int at_slow = static_cast<int>(cols[k]);
+      held[k] = operation.load(in + (at_fast * fast.in_stride + at_slow * slow.in_stride), rows[k],
+                               cols[k]);
+      offsets[k] = at_fast * fast.out_stride + at_slow * slow.out_stride;
     } else {
       rows[k] = block.y;
       cols[k] = i;
-      from = in + static_cast<long long>(Threads * fast.in_stride) * k;
-      to[k] = out + static_cast<long long>(Threads * fast.out_stride) * k;
+      offsets[k] = 0;
+      held[k] =
+          operation.load(in + static_cast<long long>(Threads * fast.in_stride) * k, block.y, i);
     }
-    held[k] = operation.load(from, rows[k], cols[k]);
-    old[k] = operation.fetch(to[k]);
+    if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k, offsets[k])); }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
     operation.write_second(held[k], rows[k], cols[k]);
-    operation.store(to[k], held[k], old[k]);
+    operation.store(to(k, offsets[k]), held[k], old[k]);
   }
 }
 
