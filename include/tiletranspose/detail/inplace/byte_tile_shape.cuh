@@ -50,7 +50,7 @@ struct aligned_byte_tile_policy {
       row.side * ElementBytes % aligned_byte_tile_fetched_bytes == 0
           ? byte_tile_fetched_bytes
           : aligned_byte_tile_fetched_bytes;
-  static constexpr int most_loads = 0;
+  static constexpr int most_loads = is_nvcc_12 && ElementBytes == 3 ? 8 : 0;
 };
 
 /// True where these pay, of elements that are no access.
