@@ -22,7 +22,7 @@
 
 namespace {
 
-static_assert(!tt::detail::has_little_work(FIRST_SIZE, true),
+static_assert(!tt::detail::has_little_work(FIRST_SIZE, FIRST_SIZE, true),
               "movers for large matrices are tested here");
 
 struct shape {

@@ -187,15 +187,15 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
   const small_problem work = make_little_rows(rows).problem;
   const small_mover little = choose_small(work, false);
-  if (little != small_mover::none) {
+  const bool is_little = with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+    constexpr int access = decltype(unit)::value;
+    if (little == small_mover::none || !fits_registers(ElementBytes, access)) { return false; }
     result.rule = "little work";
     result.why = "so few elements that latency decides: one element an access";
-    with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-      describe_little(result, little, work, decltype(unit)::value);
-      return 0;
-    });
-    return;
-  }
+    describe_little(result, little, work, access);
+    return true;
+  });
+  if (is_little) { return; }
   const row_problem joined = join_rows(rows);
   const row_plan plan =
       plan_rows(joined, bits | joined.element_bytes, known_element(ElementBytes, Alignment));

@@ -18,7 +18,7 @@ template <int InElement, int OutElement, class Operation>
 bool transpose_little(const tile_problem& problem, size_type batch, size_type bits,
                       const Operation& operation, cudaStream_t stream, cudaError_t& status) {
   constexpr int element = larger(InElement, OutElement);
-  if constexpr (has_little_work(element, true)) {
+  if constexpr (has_little_work(element, element, true)) {
     const size_type rows = (problem.nx | problem.ny) * size_type{element};
     small_problem work = small_transpose(problem, batch, InElement, OutElement);
     work.has_panel = false;  // which have no operation
@@ -35,7 +35,7 @@ bool transpose_little(const tile_problem& problem, size_type batch, size_type bi
 template <class Operation>
 bool move_little_rows(const row_problem& rows, const Operation& operation, cudaStream_t stream,
                       cudaError_t& status) {
-  if constexpr (has_little_work(Operation::bytes, false)) {
+  if constexpr (has_little_work(Operation::bytes, Operation::bytes / Operation::accesses, false)) {
     const little_rows work = make_little_rows(rows);
     const small_mover mover = choose_small(work.problem, false);
     if (mover == small_mover::none) { return false; }

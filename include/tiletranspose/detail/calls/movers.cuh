@@ -90,7 +90,7 @@ template <int ElementBytes, int Unit, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
   switch (chosen.by) {
     case mover::little:
-      if constexpr (has_little_work(ElementBytes, true)) {
+      if constexpr (has_little_work(ElementBytes, Unit, true)) {
         return visit(little_mover<ElementBytes, Unit>{});
       }
       break;

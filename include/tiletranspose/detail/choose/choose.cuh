@@ -94,7 +94,7 @@ constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int 
 constexpr bool reachable(const choice& chosen, int element_bytes, int unit) {
   switch (chosen.by) {
     case mover::little:
-      return has_little_work(element_bytes, true);
+      return has_little_work(element_bytes, unit, true);
     case mover::vector_tile:
       return has_vector_tile(element_bytes, unit);
     case mover::tile:
@@ -194,7 +194,7 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   chosen.by = mover::little;
   chosen.little = choose_small_transpose(facts.problem, facts.batch, facts.element_bytes,
                                          facts.element_bytes, facts.whole_rows);
-  return chosen.little != small_mover::none;
+  return chosen.little != small_mover::none && fits_registers(facts.element_bytes, facts.unit);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
   return pays_whole(facts) && facts.sectors && facts.batch > 1 && fills_tiles(facts) &&

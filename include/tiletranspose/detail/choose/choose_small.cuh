@@ -68,9 +68,15 @@ constexpr const small_limits& small_limits_of(int element_bytes) {
   return *found;
 }
 
+/// True where registers hold the elements that a thread loads together, each of so many accesses.
+constexpr bool fits_registers(int element_bytes, int access) {
+  return element_bytes / access <= 16;
+}
+
 /// True where there are transposes, or rows, of such elements that count as little work.
-constexpr bool has_little_work(int element_bytes, bool transposes) {
+constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   const small_limits& limits = small_limits_of(element_bytes);
+  if (!fits_registers(element_bytes, access)) { return false; }
   return transposes ? limits.tile > 0 || limits.whole > 0 || limits.narrow > 0 : limits.rows > 0;
 }
 
