@@ -17,7 +17,8 @@
 
 namespace {
 
-static_assert(!tt::detail::has_little_work(1, 1, true), "movers for large matrices are tested here");
+static_assert(!tt::detail::has_little_work(1, 1, true),
+              "movers for large matrices are tested here");
 
 struct boxes_case {
   std::size_t nx, ny, batch;

@@ -20,7 +20,8 @@
 
 namespace {
 
-static_assert(!tt::detail::has_little_work(1, 1, true), "movers for large matrices are tested here");
+static_assert(!tt::detail::has_little_work(1, 1, true),
+              "movers for large matrices are tested here");
 
 // Each byte of the result shows where it came from.
 template <class In, class Out>

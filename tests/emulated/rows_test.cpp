@@ -19,7 +19,8 @@
 
 namespace {
 
-static_assert(!tt::detail::has_little_work(1, 1, false), "movers for large matrices are tested here");
+static_assert(!tt::detail::has_little_work(1, 1, false),
+              "movers for large matrices are tested here");
 
 struct rows_case {
   std::size_t nx, ny, in_stride, out_stride, in_offset, out_offset;
