@@ -36,7 +36,6 @@
 #if !__has_attribute(grid_constant)
 #undef __grid_constant__
 #define __grid_constant__
-#define TILETRANSPOSE_COPIES_ARGUMENTS 1
 #endif
 #endif
 
