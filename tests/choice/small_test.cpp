@@ -9,6 +9,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
 #include <string>
+#include <vector>
 
 template <>
 struct Catch::StringMaker<tt::detail::small_mover> {
@@ -98,14 +99,53 @@ TEST_CASE("small: short sides are moved without a tile") {
 }
 
 TEST_CASE("small: batches count as one") {
-  CHECK(transposed(20, 30, 1, false, 5) == small_mover::tiles);
-  CHECK(transposed(20, 30, 1, false, 6) == small_mover::none);
+  CHECK(transposed(20, 110, 4, false, 1) == small_mover::none);
+  CHECK(transposed(40, 60, 4, false, 2) == small_mover::tiles);
+  CHECK(transposed(40, 60, 4, false, 3) == small_mover::none);
   CHECK(moved_rows(20, 40, 1, 10) == small_mover::direct);
   CHECK(moved_rows(20, 40, 1, 11) == small_mover::none);
-  CHECK(transposed(9, 9, 3, false, 65535) == small_mover::tiles);
-  CHECK(transposed(9, 9, 3, false, 65536) == small_mover::none);
+  CHECK(transposed(17, 17, 3, false, 65535) == small_mover::tiles);
+  CHECK(transposed(17, 17, 3, false, 65536) == small_mover::none);
   CHECK(moved_rows(200, 2, 3, 65535) == small_mover::rows);
-  CHECK(moved_rows(200, 2, 3, 65536) == small_mover::none);
+  CHECK(moved_rows(200, 2, 3, 65536) == small_mover::direct);
+}
+
+TEST_CASE("small: small matrices of a batch are moved without a tile, twice as wide ones") {
+  CHECK(transposed(16, 128, 3, false, 2) == small_mover::direct);
+  CHECK(transposed(16, 128, 3, false, 1) == small_mover::tiles);
+  CHECK(transposed(16, 129, 3, false, 2) == small_mover::tiles);
+  CHECK(transposed(17, 100, 3, false, 2) == small_mover::tiles);
+  CHECK(transposed(9, 9, 3, false, 65536) == small_mover::direct);
+  // And count as little up to twice as many elements.
+  CHECK(transposed(20, 30, 1, false, 10) == small_mover::tiles);
+  CHECK(transposed(20, 30, 1, false, 11) == small_mover::none);
+  CHECK(transposed(20, 103, 1, false, 2) == small_mover::none);
+}
+
+TEST_CASE("small: elements that are counted fit 31 bits, whatever the tuning rows say") {
+  constexpr size_type most = size_type{1} << 30;
+  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4, 3, true}, false) == small_mover::direct);
+  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4 + 1, 3, true}, false) == small_mover::none);
+}
+
+TEST_CASE("small: the fold of a triangle has every pair of tiles once") {
+  for (unsigned tiles = 1; tiles <= 41; ++tiles) {
+    INFO(tiles << " tiles");
+    std::vector<int> seen(tiles * tiles, 0);
+    for (unsigned k = 0; k < (tiles + 1) / 2; ++k) {
+      for (unsigned i = 0; i <= tiles; ++i) {
+        const tt::detail::tile_pair pair = tt::detail::fold_triangle(tiles, k, i);
+        if (pair.row > pair.col) { continue; }
+        REQUIRE(pair.col < tiles);
+        ++seen[pair.row * tiles + pair.col];
+      }
+    }
+    for (unsigned row = 0; row < tiles; ++row) {
+      for (unsigned col = 0; col < tiles; ++col) {
+        CHECK(seen[row * tiles + col] == (row <= col ? 1 : 0));
+      }
+    }
+  }
 }
 
 TEST_CASE("small: rows by themselves or together") {
@@ -186,11 +226,13 @@ TEST_CASE("small: whole accesses and squares") {
   CHECK(!tt::detail::takes_vectors(3, 5000, 1));
   CHECK(!tt::detail::takes_vectors(4, 5001, 1));
   CHECK(!tt::detail::takes_vectors(4, 1, 3));
-  CHECK(tt::detail::is_little_square(70, 1));
-  CHECK(!tt::detail::is_little_square(71, 1));
-  CHECK(tt::detail::is_little_square(40, 12));
-  CHECK(!tt::detail::is_little_square(41, 12));
-  CHECK(!tt::detail::is_little_square(1, 13));
+  CHECK(tt::detail::is_little_square(70, 1, false));
+  CHECK(!tt::detail::is_little_square(71, 1, false));
+  CHECK(tt::detail::is_little_square(40, 12, false));
+  CHECK(!tt::detail::is_little_square(41, 12, false));
+  CHECK(!tt::detail::is_little_square(1, 13, false));
+  constexpr size_type whole = tt::detail::whole_square_side;
+  CHECK(tt::detail::is_little_square(whole + 1, 3, true));
 }
 
 #else
@@ -217,8 +259,13 @@ TEST_CASE("small: the limits of every element size are those of its row") {
     CHECK(moved_rows(limits.rows, 1, bytes) == small_mover::rows);
     CHECK(moved_rows(limits.rows + 1, 1, bytes) == small_mover::none);
     CHECK(moved_rows(100, limits.rows / 100, bytes) == small_mover::direct);
-    CHECK(tt::detail::is_little_square(limits.square_side, bytes));
-    CHECK(!tt::detail::is_little_square(limits.square_side + 1, bytes));
+    CHECK(tt::detail::is_little_square(limits.square_side, bytes, false));
+    CHECK(!tt::detail::is_little_square(limits.square_side + 1, bytes, false));
+    constexpr size_type whole = tt::detail::whole_square_side;
+    if (limits.square_side > whole) {
+      CHECK(tt::detail::is_little_square(whole, bytes, true));
+      CHECK(tt::detail::is_little_square(whole + 1, bytes, true) == (bytes > 2));
+    }
   }
 }
 

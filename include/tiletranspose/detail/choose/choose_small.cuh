@@ -80,6 +80,9 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   return transposes ? limits.tile > 0 || limits.whole > 0 || limits.narrow > 0 : limits.rows > 0;
 }
 
+/// Elements that are counted by 31 bits, those that blocks at the end would have, too.
+inline constexpr size_type most_counted = size_type{1} << 30;
+
 /// No tile has more rows or columns, and no block takes more elements of a row.
 inline constexpr size_type longest_tile_side = 256;
 inline constexpr size_type longest_row_segment = 1024;
@@ -118,20 +121,26 @@ constexpr small_mover choose_small(const small_problem& problem, bool whole) {
   const size_type slow = problem.slow.extent;
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(fast, slow);
-  const size_type most = !problem.transposes                           ? limits.rows
-                         : shorter <= narrow_side && problem.has_panel ? limits.narrow
-                         : shorter > narrow_side && whole              ? limits.whole
-                                                                       : limits.tile;
-  if (fast > most || slow > most || problem.batch > max_grid_side ||
-      fast * slow > most / problem.batch || !has_short_offsets(problem)) {
+  const bool many = problem.batch > 1 && fast <= small_matrix && fast * slow <= small_matrix;
+  const size_type times = many ? 2 : 1;
+  const size_type most =
+      smaller(most_counted, !problem.transposes                           ? limits.rows
+                            : shorter <= narrow_side && problem.has_panel ? times * limits.narrow
+                            : shorter > narrow_side && whole              ? limits.whole
+                                                                          : limits.tile);
+  if (fast > most || slow > most || problem.batch > most || fast * slow > most / problem.batch ||
+      !has_short_offsets(problem)) {
     return small_mover::none;
   }
+  const bool fits_grid = problem.batch <= max_grid_side;
   if (!problem.transposes) {
-    return fast > short_row && slow <= max_grid_side ? small_mover::rows : small_mover::direct;
+    return fast > short_row && slow <= max_grid_side && fits_grid ? small_mover::rows
+                                                                  : small_mover::direct;
   }
-  if (shorter <= limits.direct_side) { return small_mover::direct; }
+  if (shorter <= times * limits.direct_side) { return small_mover::direct; }
   const auto side = static_cast<size_type>(small_tile_side(problem.element_bytes));
-  return divide_up(slow, side) <= max_grid_side ? small_mover::tiles : small_mover::none;
+  return fits_grid && divide_up(slow, side) <= max_grid_side ? small_mover::tiles
+                                                             : small_mover::none;
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
@@ -140,9 +149,10 @@ constexpr bool takes_vectors(size_type blocks, size_type elements, int element_b
   return blocks >= limits.vector_blocks && elements <= limits.vectors;
 }
 
-/// True where a square in place of so many rows is swapped element by element.
-constexpr bool is_little_square(size_type side, int element_bytes) {
-  return side <= small_limits_of(element_bytes).square_side;
+/// True where a square in place of so many rows is swapped element by element. `whole`: as choose_small has it.
+constexpr bool is_little_square(size_type side, int element_bytes, bool whole) {
+  const size_type most = small_limits_of(element_bytes).square_side;
+  return side <= (whole && element_bytes <= 2 ? smaller(most, whole_square_side) : most);
 }
 
 /// True where a tile of `side` that the caller wrote is taken one a block.

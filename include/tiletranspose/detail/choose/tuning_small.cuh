@@ -32,20 +32,21 @@ struct small_limits {
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// Whole tiles share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and 1.40 by elements; 512 x
-/// 512 halves, 64 tiles, 1.29 and 1.45.
+/// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
+/// 1.40 by elements; 512 x 512 halves, 64 tiles, 1.29 and 1.45. Wider elements gain from the first tile on: 64 x 64
+/// floats 1.04 us instead of 1.14, doubles 1.05 instead of 1.21.
 inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
 #else
     // bytes   tile      whole     narrow     rows  direct square vectors blocks  written
-    {1, 7'000'000, 1'000'000, 400'000, 2'000'000, 8, 700, 16'777'216, 32, 16'000'000},
-    {2, 5'000'000, 3'500'000, 500'000, 1'700'000, 8, 700, 8'388'608, 32, 16'000'000},
-    {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 8, 700, 0, 0, 16'000'000},
-    {4, 4'000'000, 2'000'000, 700'000, 1'100'000, 8, 700, 4'194'304, 32, 16'000'000},
-    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000, 8, 700, 0, 0, 16'000'000},
-    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000, 4, 700, 1'048'576, 32, 16'000'000},
-    {9, 700'000, 700'000, 700'000, 1'300'000, 8, 700, 0, 0, 16'000'000},
+    {1, 7'000'000, 1'000'000, 400'000, 2'000'000, 8, 1000, 16'777'216, 32, 16'000'000},
+    {2, 5'000'000, 3'500'000, 500'000, 1'700'000, 8, 1000, 8'388'608, 32, 16'000'000},
+    {3, 4'500'000, 4'500'000, 2'000'000, 1'200'000, 8, 1000, 0, 0, 16'000'000},
+    {4, 4'000'000, 2'000'000, 700'000, 1'100'000, 8, 1000, 4'194'304, 1, 16'000'000},
+    {5, 1'500'000, 1'500'000, 1'500'000, 1'200'000, 8, 1000, 0, 0, 16'000'000},
+    {8, 3'500'000, 2'500'000, 1'200'000, 2'500'000, 6, 1000, 1'048'576, 1, 16'000'000},
+    {9, 700'000, 700'000, 700'000, 1'300'000, 6, 700, 0, 0, 16'000'000},
     {16, 2'000'000, 2'000'000, 1'200'000, 1'200'000, 4, 700, 0, 0, 16'000'000},
     {17, 250'000, 250'000, 250'000, 250'000, 4, 300, 0, 0, 16'000'000},
 #endif
@@ -70,6 +71,15 @@ inline constexpr size_type narrow_side = 32;
 /// x 16 would gain 5 % of 1 to 4 bytes and 10 % of 8: 137 x 139 floats 1.19 us in tiles of 32, 1.13 of 16; 333 x 500
 /// 1.46, 1.54; 1001 x 999 doubles 3.97, 4.41; 333 x 500 of 12 bytes 2.29, 2.16; 1001 x 999 of 16 bytes 5.88, 5.96.
 inline constexpr int widest_large_tile_element = 8;
+
+/// Matrices of a batch, of at most so many elements, have twice the limits of `narrow` and `direct`: they would leave most
+/// threads of a tile idle, and panels are slower. 500 of 12 x 12 floats 1.61 us in tiles and 1.31 directly; 300 of 16 x
+/// 16 1.42 and 1.32; 50000 of 3 x 5 bytes 4.75 in panels and 2.77, halves 3.44 and 2.77, 8 bytes 5.90 and 3.03.
+inline constexpr size_type small_matrix = 2048;
+
+/// Squares of bytes and halves in place whose rows start at multiples of 16 bytes: the mover for large ones is faster
+/// from here on: 704 bytes a side 2.61 us and 2.13, halves 2.36 and 1.89.
+inline constexpr size_type whole_square_side = 640;
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.

@@ -27,5 +27,23 @@ struct launch_plan {
 /// And along the others.
 inline constexpr size_type max_grid_side = 65535;
 
+/// The tile above the diagonal, or on it, that a block moves together with the one across.
+struct tile_pair {
+  unsigned row;
+  unsigned col;
+};
+
+/// Folds the triangle of tile pairs into a rectangle of blocks: line k of blocks takes row k, which has `tiles` - k pairs,
+/// and behind it the row as far from the last, which has k + 1. The line in the middle of an odd number has a row alone;
+/// its blocks behind that get a pair with row > col, which is none.
+/// \param k  less than half of `tiles`, rounded up
+/// \param i  at most `tiles`
+TILETRANSPOSE_HOST_DEVICE constexpr tile_pair fold_triangle(unsigned tiles, unsigned k,
+                                                            unsigned i) {
+  if (i < tiles - k) { return {k, k + i}; }
+  const unsigned row = tiles - 1 - k;
+  return row == k ? tile_pair{1, 0} : tile_pair{row, i - 1};
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

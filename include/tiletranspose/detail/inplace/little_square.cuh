@@ -21,23 +21,23 @@ struct half_with_barrier : half_block<Threads> {
   }
 };
 
-/// The kernel's body: block (i, j), i <= j, transposes the tiles in row i and column j, and in row j and column i.
+/// The kernel's body: block (i, k) transposes a tile and the one across the diagonal.
 /// Shared memory: the storage of two `Tile`s. Barriers: one, inside.
 template <class Tile, int BlockRows, class Operation>
 TILETRANSPOSE_FUNCTION void swap_elements(typename Tile::storage (&storage)[2],
-                                          const square_problem& square, unsigned block_row,
-                                          unsigned block_col) {
+                                          const square_problem& square, unsigned k, unsigned i) {
   using half = half_with_barrier<Tile::cols * BlockRows>;
-  if (block_row > block_col) { return; }
   constexpr unsigned side = Tile::cols;
+  const auto end = static_cast<unsigned>(square.side);
+  const tile_pair pair = fold_triangle((end + side - 1) / side, k, i);
+  if (pair.row > pair.col) { return; }
   constexpr auto element = static_cast<long long>(Operation::bytes);
   const auto stride = static_cast<long long>(square.stride_bytes);
   const bool second = half::number() == 1;
-  const unsigned row = (second ? block_col : block_row) * side;
-  const unsigned col = (second ? block_row : block_col) * side;
-  const auto end = static_cast<unsigned>(square.side);
+  const unsigned row = (second ? pair.col : pair.row) * side;
+  const unsigned col = (second ? pair.row : pair.col) * side;
   // A tile on the diagonal is moved by the first half alone.
-  const bool exists = !second || block_row != block_col;
+  const bool exists = !second || pair.row != pair.col;
   const element_steps<long long> steps{element, stride};
   transpose_elements<BlockRows>(half{}, Tile(storage[half::number()]),
                                 exists ? smaller(end - row, side) : 0,
@@ -64,8 +64,8 @@ cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
   constexpr int padding = element_padding<typename operation::stored, side>();
   const auto tiles = static_cast<unsigned>(divide_up(square.side, side));
   void* pointers[] = {&square};
-  return start(&little_square_kernel<operation, side, block_rows, padding>, dim3(tiles, tiles),
-               2 * side * block_rows, 0, pointers, stream);
+  return start(&little_square_kernel<operation, side, block_rows, padding>,
+               dim3(tiles + 1, divide_up(tiles, 2)), 2 * side * block_rows, 0, pointers, stream);
 }
 
 }  // namespace detail

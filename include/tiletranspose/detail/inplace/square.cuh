@@ -117,7 +117,8 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
   if constexpr (small_limits_of(ElementBytes).square_side > 0 &&
                 fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
-    if (is_little_square(square.side, ElementBytes)) {
+    if (is_little_square(square.side, ElementBytes,
+                         (bits | square.side * ElementBytes) % max_access_bytes == 0)) {
       return with_unit<ElementBytes, Alignment>(bits, [&](auto access) {
         return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);
       });

@@ -44,8 +44,8 @@ inline small_grid grid_of(small_mover mover, const small_problem& problem, int a
   const bool divides = problem.transposes || mover == small_mover::direct;
   const int threads = small_row_threads(divides);
   const int step = threads * small_row_rounds(divides, accesses);
-  return {(divides ? size_type{blocks_for(fast * slow, step)} : blocks_for(fast, step) * slow) *
-              problem.batch,
+  return {divides ? size_type{blocks_for(fast * slow * problem.batch, step)}
+                  : blocks_for(fast, step) * slow * problem.batch,
           threads};
 }
 

@@ -80,61 +80,66 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
 struct small_row_arguments {
   small_batch batch;
   small_axis axes[2];
-  divider width;  ///< the extent of axes[0], where blocks take several rows
+  unsigned count =
+      0;          ///< elements of all matrices; this and the next, where blocks take several rows
+  divider area;   ///< elements of a matrix
+  divider width;  ///< the extent of axes[0]
 };
 
 /// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
-/// `Divides`, block (i, 0, b) as many of all elements of matrix b, counted along axes[0] first.
+/// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along axes[0] first.
 template <bool Divides, int Threads, int Rounds, class Group, class Operation>
 TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_arguments& arguments,
                                             const Operation& operation, block_place block) {
   const small_axis fast = arguments.axes[0];
   const small_axis slow = arguments.axes[1];
-  const unsigned char* in = arguments.batch.in_matrix(block.z);
-  unsigned char* out = arguments.batch.out_matrix(block.z);
   const unsigned first = block.x * (Threads * Rounds) + group.thread_rank();
-  const unsigned count = Divides ? fast.extent * slow.extent : fast.extent;
+  const unsigned count = Divides ? arguments.count : fast.extent;
+  const unsigned char* in = nullptr;
+  unsigned char* out = nullptr;
   if constexpr (!Divides) {
-    in += static_cast<int>(block.y) * slow.in_stride + static_cast<int>(first) * fast.in_stride;
-    out += static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride;
+    in = arguments.batch.in_matrix(block.z) +
+         (static_cast<int>(block.y) * slow.in_stride + static_cast<int>(first) * fast.in_stride);
+    out = arguments.batch.out_matrix(block.z) +
+          (static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride);
   }
   typename Operation::stored held[Rounds];
   typename Operation::fetched old[Rounds];
-  int offsets[Rounds];
+  unsigned char* to[Rounds];
   unsigned rows[Rounds];
   unsigned cols[Rounds];
-  const auto to = [&](int k, int offset) {
-    return Divides ? out + offset : out + static_cast<long long>(Threads * fast.out_stride) * k;
-  };
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= count) { continue; }
-    if constexpr (Divides) {
-      cols[k] = arguments.width.quotient(i);
-      rows[k] =
-          arguments.width.remainder(i, cols[k]);  // of the input: along the output's fastest axis
+    const unsigned char* from = nullptr;
+    if constexpr (Divides) {  // rows of the input run across the output's fastest axis
+      const unsigned matrix = arguments.area.quotient(i);
+      const unsigned inside = arguments.area.remainder(i, matrix);
+      cols[k] = arguments.width.quotient(inside);
+      rows[k] = arguments.width.remainder(inside, cols[k]);
       const int at_fast = static_cast<int>(rows[k]);
       const int at_slow = static_cast<int>(cols[k]);
-      held[k] = operation.load(in + (at_fast * fast.in_stride + at_slow * slow.in_stride), rows[k],
-                               cols[k]);
-      offsets[k] = at_fast * fast.out_stride + at_slow * slow.out_stride;
+      from =
+          arguments.batch.in_matrix(matrix) + (at_fast * fast.in_stride + at_slow * slow.in_stride);
+      to[k] = arguments.batch.out_matrix(matrix) +
+              (at_fast * fast.out_stride + at_slow * slow.out_stride);
     } else {
       rows[k] = block.y;
       cols[k] = i;
-      offsets[k] = 0;
-      held[k] =
-          operation.load(in + static_cast<long long>(Threads * fast.in_stride) * k, block.y, i);
+      from = in + static_cast<long long>(Threads * fast.in_stride) * k;
+      to[k] = out + static_cast<long long>(Threads * fast.out_stride) * k;
     }
-    if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k, offsets[k])); }
+    held[k] = operation.load(from, rows[k], cols[k]);
+    if constexpr (Operation::fetches) { old[k] = operation.fetch(to[k]); }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
     operation.write_second(held[k], rows[k], cols[k]);
-    operation.store(to(k, offsets[k]), held[k], old[k]);
+    operation.store(to[k], held[k], old[k]);
   }
 }
 

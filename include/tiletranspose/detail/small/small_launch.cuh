@@ -56,26 +56,26 @@ cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& 
 template <class Operation>
 cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
                               Operation operation, cudaStream_t stream) {
-  small_row_arguments arguments{batch,
-                                {make_axis(problem.fast), make_axis(problem.slow)},
-                                divides ? divider(problem.fast.extent) : divider()};
+  small_row_arguments arguments{batch, {make_axis(problem.fast), make_axis(problem.slow)}};
   void* pointers[] = {&arguments, &operation};
-  const auto matrices = static_cast<unsigned>(problem.batch);
   if (divides) {
     constexpr int threads = small_row_threads(true);
     constexpr int rounds = small_row_rounds(true, Operation::accesses);
-    const size_type elements = problem.fast.extent * problem.slow.extent;
+    const size_type area = problem.fast.extent * problem.slow.extent;
+    arguments.count = static_cast<unsigned>(area * problem.batch);
+    arguments.area = divider(area);
+    arguments.width = divider(problem.fast.extent);
     return start(&small_row_kernel<true, threads, rounds, Operation>,
-                 dim3(blocks_for(elements, threads * rounds), 1, matrices), threads, 0, pointers,
-                 stream);
+                 blocks_for(arguments.count, threads * rounds), threads, 0, pointers, stream);
   }
   constexpr int threads = small_row_threads(false);
   constexpr int rounds = small_row_rounds(false, Operation::accesses);
   static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
-  return start(&small_row_kernel<false, threads, rounds, Operation>,
-               dim3(blocks_for(problem.fast.extent, threads * rounds),
-                    static_cast<unsigned>(problem.slow.extent), matrices),
-               threads, 0, pointers, stream);
+  return start(
+      &small_row_kernel<false, threads, rounds, Operation>,
+      dim3(blocks_for(problem.fast.extent, threads * rounds),
+           static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.batch)),
+      threads, 0, pointers, stream);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
