@@ -56,7 +56,8 @@ cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& 
 template <class Operation>
 cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
                               Operation operation, cudaStream_t stream) {
-  small_row_arguments arguments{batch, {make_axis(problem.fast), make_axis(problem.slow)}};
+  small_row_arguments arguments{
+      batch, {make_axis(problem.fast), make_axis(problem.slow)}, 0, divider(), divider()};
   void* pointers[] = {&arguments, &operation};
   if (divides) {
     constexpr int threads = small_row_threads(true);
