@@ -60,7 +60,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
 /// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In
 /// groups or parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6,
 /// 92; 12: 96.2, 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
-TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int unit) {
+TILETRANSPOSE_HOST_DEVICE constexpr bool stages_rows(int element_bytes, int unit) {
   return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
          : unit == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
                      : unit == 8 && element_bytes > 8 && element_bytes <= 32;
@@ -132,9 +132,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
     if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 16, 6, 1, 256}; }
     // 20 bytes: 96 % at odd sizes.
     if (element_bytes == 20 && unit == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
-    if (detail::splices_elements(element_bytes, unit)) {
-      return detail::spliced_policy(element_bytes);
-    }
+    if (detail::stages_rows(element_bytes, unit)) { return detail::spliced_policy(element_bytes); }
     if (unit >= 4) { return detail::parts_policy(element_bytes, unit); }
     tile_policy groups = detail::groups_policy(element_bytes);
     if (access == tile_access::whole) { groups.fetched_bytes = 256; }
@@ -177,7 +175,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int unit) {
   return unit < 4 && unit < element_bytes &&
          unit == access_width(static_cast<size_type>(element_bytes)) &&
-         !detail::splices_elements(element_bytes, unit);
+         !detail::stages_rows(element_bytes, unit);
 }
 
 /// True where tiles pay that need more than the 48 KB every block may have.

@@ -420,7 +420,7 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
           REQUIRE(is_access(p.store_bytes));
           // Rows of the input tile and of the output tile are made of whole accesses; but for the input's where
           // words are loaded wherever they start.
-          const bool spliced = tt::detail::splices_elements(element, unit);
+          const bool spliced = tt::detail::stages_rows(element, unit);
           REQUIRE((spliced || p.tile_cols * element % p.load_bytes == 0));
           REQUIRE(p.tile_rows * element % p.store_bytes == 0);
           REQUIRE(p.tile_rows * element % tt::sector_bytes == 0);

@@ -153,7 +153,7 @@ void check(const char* what) {
     INFO(what << ", spliced, " << Shape::element_bytes << " bytes by " << Shape::unit);
     if constexpr (Shape::whole_words) {
       // Bytes of an output row that follow each other lie in banks that do.
-      for (unsigned at = 0; at < Shape::staged_rows * Shape::element_bytes; at += 4) {
+      for (unsigned at = 0; at < Shape::shared_rows * Shape::element_bytes; at += 4) {
         REQUIRE((Shape::word_offset(at, 1) - Shape::word_offset(0, 0)) % 128 ==
                 (at + Shape::element_bytes) % 128);
       }

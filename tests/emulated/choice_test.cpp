@@ -76,7 +76,7 @@ void check_boxes(side few, std::initializer_list<std::size_t> boxes,
                  std::initializer_list<std::size_t> tiles) {
   constexpr int unit = tt::access_width(Bytes, alignof(element<Bytes>));
   const void* const staged =
-      reinterpret_cast<const void*>(&tt::detail::staged_kernel<Bytes, (unit < 4 ? unit : 4)>);
+      reinterpret_cast<const void*>(&tt::detail::gathered_kernel<Bytes, (unit < 4 ? unit : 4)>);
   for (const bool boxed : {true, false}) {
     for (const std::size_t n : boxed ? boxes : tiles) {
       INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));

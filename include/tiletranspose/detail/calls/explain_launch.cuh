@@ -97,8 +97,8 @@ void describe(explanation& result, vector_mover<ElementBytes>, const Plan&) {
 template <int ElementBytes, int Unit, class Plan>
 void describe(explanation& result, gathered_mover<ElementBytes, Unit>, const Plan& plan) {
   result.mover = "gathered panel";
-  result.tile_rows = plan.arguments.box_rows;
-  result.tile_cols = plan.arguments.box_cols;
+  result.tile_rows = plan.arguments.panel_rows;
+  result.tile_cols = plan.arguments.panel_cols;
   result.load_bytes = Unit;
   result.store_bytes = 4;
 }
@@ -110,8 +110,8 @@ void describe(explanation& result, vectorised_mover<ElementBytes, Size>, const P
 template <int ElementBytes, word_shifted_kind Kind, class Plan>
 void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const Plan& plan) {
   result.mover = "word-shifted panel";
-  result.tile_rows = plan.arguments.box_rows;
-  result.tile_cols = plan.arguments.box_cols;
+  result.tile_rows = plan.arguments.panel_rows;
+  result.tile_cols = plan.arguments.panel_cols;
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 

@@ -24,15 +24,15 @@ auto kernel_of(tile_mover<ElementBytes, Unit, Access>) {
 }
 template <int ElementBytes, int Unit>
 auto kernel_of(gathered_mover<ElementBytes, Unit>) {
-  return &staged_kernel<ElementBytes, Unit>;
+  return &gathered_kernel<ElementBytes, Unit>;
 }
 template <int ElementBytes, vectorised_size Size>
 auto kernel_of(vectorised_mover<ElementBytes, Size>) {
-  return &turned_kernel<typename vectorised_mover<ElementBytes, Size>::shape>;
+  return &vectorised_kernel<typename vectorised_mover<ElementBytes, Size>::shape>;
 }
 template <int ElementBytes, word_shifted_kind Kind>
 auto kernel_of(word_shifted_mover<ElementBytes, Kind>) {
-  return &sheared_kernel<typename word_shifted_mover<ElementBytes, Kind>::shape>;
+  return &word_shifted_kernel<typename word_shifted_mover<ElementBytes, Kind>::shape>;
 }
 
 /// Launches what a mover has planned.

@@ -41,25 +41,25 @@ struct tile_mover {
 template <int ElementBytes, int Unit>
 struct gathered_mover {
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_staged(problem, batch, ElementBytes, Unit, chosen.panel, chosen.shared_bytes);
+    return plan_gathered(problem, batch, ElementBytes, Unit, chosen.panel, chosen.shared_bytes);
   }
 };
 
 template <int ElementBytes, vectorised_size Size>
 struct vectorised_mover {
   static constexpr vectorised_shape values = vectorised_shape_of(ElementBytes, Size);
-  using shape = turned_shape<ElementBytes, values.threads, values.rows, values.cols>;
+  using shape = static_vectorised_shape<ElementBytes, values.threads, values.rows, values.cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_turned(problem, batch, values, chosen.vectorised);
+    return plan_vectorised(problem, batch, values, chosen.vectorised);
   }
 };
 
 template <int ElementBytes, word_shifted_kind Kind>
 struct word_shifted_mover {
   static constexpr word_shifted_shape values = word_shifted_shape_of(ElementBytes, Kind);
-  using shape = sheared_shape<ElementBytes, values.joins_rows, values.joins_cols>;
+  using shape = static_word_shifted_shape<ElementBytes, values.joins_rows, values.joins_cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_sheared(problem, batch, values, chosen.shared_bytes);
+    return plan_word_shifted(problem, batch, values, chosen.shared_bytes);
   }
 };
 

@@ -134,7 +134,7 @@ inline constexpr tuning_row few_rows_of_any_parts{16, h200, "2026-11-22",
                                                   "31 bytes, 15 rows 43, 38 without rounds"};
 inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-22",
                                               "5 bytes, 50 59, 71, 63 67, 35; 31 bytes, 15 43, 38"};
-inline constexpr tuning_row few_rows_of_staged_parts{
+inline constexpr tuning_row few_rows_of_row_staged_parts{
     78, h200, "2026-11-22", "9 bytes, 36 44, 75; 10 bytes, 33 65, 86; 18 bytes, 36 47, 82"};
 
 // ---- vectorised panels

@@ -57,7 +57,7 @@ struct spliced_shape {
   static constexpr bool joins_pieces = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;
-  static constexpr int staged_rows = skew_rows + TileRows;
+  static constexpr int shared_rows = skew_rows + TileRows;
   static constexpr int piece_bytes = TileRows * ElementBytes;
   static_assert(piece_bytes % sector_bytes == 0, "");
 
@@ -78,7 +78,7 @@ struct spliced_shape {
       round_up(load_bytes * row_loads + 4 - pitch_rest, pitch_unit) + pitch_rest;
   /// The word before the first row, the rows, and what an access reads behind the last of them.
   static constexpr int lead_bytes = word_bytes;
-  static constexpr int shared_bytes = round_up(lead_bytes + staged_rows * pitch + 20, 16);
+  static constexpr int shared_bytes = round_up(lead_bytes + shared_rows * pitch + 20, 16);
   static_assert(shared_bytes <= default_shared_bytes, "");
   /// The word of its 8 bytes that a thread stores first: each half of a warp another one, so that a request meets every
   /// bank once.
@@ -161,14 +161,14 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
                                        const tile_source& source, int cols) {
   constexpr int lanes = Shape::row_lanes;
   constexpr int together = Shape::threads / lanes;
-  constexpr int rounds = (Shape::staged_rows + together - 1) / together;
+  constexpr int rounds = (Shape::shared_rows + together - 1) / together;
   const auto rank = static_cast<int>(group.thread_rank());
   const int lane = rank % lanes;
   const int first = rank / lanes;
   // Only the last round may want rows that there are not.
   const auto is_wanted = [&](int round) {
-    return Shape::staged_rows % together == 0 || round + 1 < rounds ||
-           first + round * together < Shape::staged_rows;
+    return Shape::shared_rows % together == 0 || round + 1 < rounds ||
+           first + round * together < Shape::shared_rows;
   };
   if (lane >= Shape::row_loads) { return; }
 
@@ -297,7 +297,7 @@ class spliced_rows {
 #if !TILETRANSPOSE_ON_DEVICE
     const unsigned in_row = (at - Shape::lead_bytes) % Shape::pitch;
     if (at < Shape::lead_bytes || in_row >= Shape::row_bytes + 3 ||
-        at >= Shape::lead_bytes + Shape::staged_rows * Shape::pitch) {
+        at >= Shape::lead_bytes + Shape::shared_rows * Shape::pitch) {
       return 0;
     }
 #endif

@@ -14,7 +14,7 @@ namespace detail {
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.
 template <int Architecture, int ElementBytes, int Unit, tile_access Access,
-          bool Splices = splices_elements(ElementBytes, Unit)>
+          bool Splices = stages_rows(ElementBytes, Unit)>
 struct tuned_shape {
   static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
   using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
