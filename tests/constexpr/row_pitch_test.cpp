@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The shared pitch of staged rows, over every number of rows and every length of a row that a box can have.
+// The shared pitch of rows, over every number of rows and every length of a row that a panel can have.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -47,7 +47,7 @@ TEST_CASE("row pitch: an odd number of rows does not conflict", "[banks]") {
   }
 }
 
-TEST_CASE("row pitch: any other box meets two ways at most", "[banks]") {
+TEST_CASE("row pitch: any other panel has two ways at most", "[banks]") {
   for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
     for (unsigned rows = 2; rows < 300; ++rows) {
       INFO(words << " words, " << rows << " rows");
