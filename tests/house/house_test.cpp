@@ -190,7 +190,7 @@ std::size_t count_word(const std::string& line, const std::string& word) {
 using counts = std::map<std::string, std::size_t>;
 
 counts count_all(const std::vector<header>& headers) {
-  counts result;
+  counts result{{"dated notes in detail", 0}};
   const std::regex date("20[0-9][0-9]-[0-9][0-9]-");
   std::vector<std::string> long_files;
   std::vector<std::string> long_functions;
