@@ -19,122 +19,11 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/word_shifted_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/request/problem.cuh>
-#include <tiletranspose/warp_transpose.cuh>
+#include <tiletranspose/detail/panel/word_walks.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-struct word_shifted_arguments {
-  const unsigned char* in;
-  unsigned char* out;
-  size_type in_stride_bytes;
-  size_type out_stride_bytes;
-  size_type in_batch_bytes;
-  size_type out_batch_bytes;
-  size_type nx;
-  size_type ny;
-  size_type batch;
-  unsigned panel_matrices;  ///< the panel, in elements of the input
-  unsigned panel_rows;
-  unsigned panel_cols;  ///< of matrices: that are transposed and drained at a time
-  divider panels;       ///< panels of a matrix
-  bool rows_backwards;  ///< rows of the input follow each other from the last to the first
-  bool cols_backwards;  ///< and those of the output
-
-  unsigned in_pitch;   ///< shared bytes from row to row of the input
-  unsigned out_pitch;  ///< and of the output
-  unsigned out_place;  ///< where the output is, a multiple of 32
-  unsigned row_lanes;  ///< log2 of the threads that stage a row of their own
-
-  divider groups;  ///< of columns that are transposed together
-  divider walks;   ///< of a group: a thread walks down some steps, a group of rows each
-  divider steps;
-  unsigned rotation_shift;  ///< log2 of the groups of columns after which banks repeat
-  unsigned rotation_mask;   ///< 0, or ones: the last of them begins with the first step
-  bool in_words;            ///< rows of the input are whole words
-  bool shifts_output;       ///< rows of the output are not
-  bool rotates_banks;       ///< and their words lie in the same banks after a few groups of columns
-
-  divider accesses;       ///< of a segment of an output row
-  divider last_accesses;  ///< and of one that ends with the row
-};
-
-/// The compile-time side of a word_shifted_shape.
-template <int ElementBytes, bool JoinsRows, bool JoinsCols>
-struct static_word_shifted_shape {
-  static constexpr word_shifted_shape values{ElementBytes, JoinsRows, JoinsCols};
-  static constexpr int element_bytes = ElementBytes;
-  static constexpr bool joins_rows = JoinsRows;
-  static constexpr bool joins_cols = JoinsCols;
-  static constexpr bool joins_matrices = values.joins_matrices();
-  static constexpr unsigned threads = values.threads;
-  static constexpr unsigned word_elements = values.word_elements();
-  static constexpr unsigned in_line = values.in_line;
-  static constexpr unsigned skew_rows = values.skew_rows();
-};
-
-/// The panel of one block, cut to what exists, and where its sides are.
-struct word_shifted_panel {
-  size_type matrix, row, col;
-  unsigned matrices, rows, cols;
-  unsigned matrix_bytes;    ///< matrices lie side by side
-  const unsigned char* in;  ///< row -skew_rows, which need not exist
-  unsigned in_first;        ///< its place in shared memory
-  unsigned char* out;  ///< what is written first of the output, and its place from out_place on
-  unsigned out_lead;
-  unsigned out_first;  ///< the place of column 0
-};
-
-/// Where the output of a panel lies.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void find_output(word_shifted_panel& panel,
-                                        const word_shifted_arguments& arguments) {
-  panel.out = arguments.out + panel.matrix * arguments.out_batch_bytes +
-              panel.col * arguments.out_stride_bytes + panel.row * Shape::element_bytes;
-  panel.out_lead = address_bits(panel.out) % sector_bytes;
-  panel.out_first = panel.out_lead;
-  if (Shape::joins_cols && arguments.cols_backwards) {
-    const unsigned last = panel.cols - 1;
-    panel.out += last * arguments.out_stride_bytes;
-    panel.out_lead = address_bits(panel.out) % sector_bytes;
-    panel.out_first = panel.out_lead - last * arguments.out_pitch;
-  }
-}
-
-template <class Shape>
-TILETRANSPOSE_FUNCTION word_shifted_panel
-find_word_shifted_panel(const word_shifted_arguments& arguments, unsigned block) {
-  constexpr bool many = Shape::joins_matrices;
-  const unsigned group = arguments.panels.quotient(block);
-  const unsigned at = arguments.panels.remainder(block, group);
-  word_shifted_panel panel;
-  panel.matrix = size_type{group} * (many ? arguments.panel_matrices : 1);
-  panel.row = Shape::joins_cols ? 0 : size_type{at} * arguments.panel_rows;
-  panel.col = Shape::joins_rows ? 0 : size_type{at} * arguments.panel_cols;
-  const auto part = [](size_type left, unsigned most) {
-    return left < most ? static_cast<unsigned>(left) : most;
-  };
-  panel.matrices = many ? part(arguments.batch - panel.matrix, arguments.panel_matrices) : 1;
-  panel.rows = part(arguments.ny - panel.row, arguments.panel_rows);
-  panel.cols = part(arguments.nx - panel.col, arguments.panel_cols);
-  panel.matrix_bytes = panel.rows * panel.cols * Shape::element_bytes;
-  panel.in = arguments.in + panel.matrix * arguments.in_batch_bytes +
-             (panel.row - Shape::skew_rows) * arguments.in_stride_bytes +
-             panel.col * Shape::element_bytes;
-  panel.in_first = Shape::in_line + address_bits(panel.in) % Shape::in_line;
-  if (many && arguments.rows_backwards) {
-    const unsigned last = panel.rows - 1;
-    panel.in_first = Shape::in_line +
-                     address_bits(panel.in + last * arguments.in_stride_bytes) % Shape::in_line -
-                     last * arguments.in_pitch;
-  }
-  find_output<Shape>(panel, arguments);
-  return panel;
-}
 
 /// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, whose access goes to `shared`; `lanes`
 /// threads share them. Bytes outside of [lowest, highest) are not read: zeros stand for them.
@@ -256,11 +145,10 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
                                             const word_shifted_panel& panel) {
   constexpr unsigned element = Shape::element_bytes;
   constexpr unsigned word_elements = Shape::word_elements;
-  constexpr unsigned skew = Shape::skew_rows;
   const unsigned in_pitch = arguments.in_pitch;
   const unsigned out_pitch = arguments.out_pitch;
   const int group_bytes = static_cast<int>(word_elements * in_pitch);
-  const unsigned rows = panel.rows + skew;
+  const unsigned rows = panel.rows + Shape::skew_rows;
   const unsigned items = arguments.groups.divisor * arguments.walks.divisor * panel.matrices;
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned item = group.thread_rank(); item < items; item += Shape::threads) {
@@ -275,7 +163,6 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
     const unsigned steps =
         smaller(arguments.steps.divisor,
                 (rows - first_step * word_elements + word_elements - 1) / word_elements);
-
     // Where rows are: `word_elements` rows further they start at the same byte of a word.
     const unsigned top = panel.in_first + above * panel.matrix_bytes + col * element;
     const auto word_of = [&](unsigned place) { return shared + place / 4 * 4; };
@@ -294,27 +181,12 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
     TILETRANSPOSE_UNROLL
     for (unsigned q = 0; q < word_elements; ++q) {
       const unsigned place = out_top + q * out_pitch;
-      to[q] = image + static_cast<int>((place + 3) / 4 * 4 + 4 * first_step - skew * element);
+      to[q] = image +
+              static_cast<int>((place + 3) / 4 * 4 + 4 * first_step - Shape::skew_rows * element);
       out_shifts[q] = 0 - 8 * place;
     }
-
     const auto load = [&](unsigned(&words)[word_elements]) {
-      unsigned low[word_elements];
-      unsigned high[word_elements];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < word_elements; ++i) {
-        low[i] = load_shared<unsigned>(from[i]);
-        high[i] = InWords ? 0 : load_shared<unsigned>(from[i] + 4);
-      }
-      unsigned held[word_elements][1];
-      unsigned transposed[word_elements][1];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < word_elements; ++i) {
-        held[i][0] = InWords ? low[i] : funnel_shift(low[i], high[i], shifts[i]);
-      }
-      thread_transpose<Shape::element_bytes>(transposed, held);
-      TILETRANSPOSE_UNROLL
-      for (unsigned q = 0; q < word_elements; ++q) { words[q] = transposed[q][0]; }
+      transpose_group<Shape::element_bytes, InWords>(from, shifts, words);
     };
     unsigned words[word_elements];
     // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
@@ -323,30 +195,9 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
     unsigned step = arguments.steps.remainder(rotation, arguments.steps.quotient(rotation));
     if (step >= steps) { step = 0; }
     if (!arguments.shifts_output) {
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < word_elements; ++i) {
-        from[i] += static_cast<int>(step) * group_bytes;
-      }
-      TILETRANSPOSE_UNROLL
-      for (unsigned q = 0; q < word_elements; ++q) { to[q] += 4 * step; }
-      TILETRANSPOSE_UNROLL_BY(1)
-      for (unsigned left = steps; left > 0; --left) {
-        const loop_step part(steps - left);
-        load(words);
-        ++step;
-        const int further = step == steps ? 1 - static_cast<int>(steps) : 1;
-        if (step == steps) { step = 0; }
-        TILETRANSPOSE_UNROLL
-        for (unsigned q = 0; q < word_elements; ++q) {
-          const loop_step at(q);
-          if (q >= foreign) { store_shared(to[q], words[q]); }
-          to[q] += 4 * further;
-          from[q] += further * group_bytes;
-        }
-      }
+      walk_words(from, to, step, steps, foreign, group_bytes, load);
       continue;
     }
-
     // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
     const unsigned whole = Shape::joins_cols ? rows / word_elements : ~0u;
     const unsigned inside = smaller(steps, whole - first_step - 1);
@@ -364,92 +215,20 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
     };
     const unsigned right = arguments.cols_backwards ? 0 - element : element;
     if (arguments.rotates_banks) {
-      const auto go_on = [&](int by) {
-        TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < word_elements; ++i) { from[i] += by * group_bytes; }
-      };
-      // Where walks end with columns, which have whole groups of rows, the next columns' first ones come behind them.
-      const bool ends = Shape::joins_cols && inside < steps;
-      const int last_step = static_cast<int>(steps) - 1;
-      unsigned behind[word_elements][1];
-      if (ends) {
-        load_at(0, right, behind);
-      } else {
-        unsigned loaded[word_elements];
-        go_on(last_step + 1);
-        load(loaded);
-        go_on(-last_step - 1);
-        TILETRANSPOSE_UNROLL
-        for (unsigned q = 0; q < word_elements; ++q) { behind[q][0] = loaded[q]; }
-      }
-      go_on(static_cast<int>(step));
-      load(words);
-      TILETRANSPOSE_UNROLL_BY(1)
-      for (unsigned left = steps; left > 0; --left) {
-        const loop_step part(steps - left);
-        const bool last = step + 1 == steps;
-        go_on(last ? -last_step : 1);
-        unsigned next[word_elements];
-        load(next);
-        TILETRANSPOSE_UNROLL
-        for (unsigned q = 0; q < word_elements; ++q) {
-          const loop_step word(q);
-          // Words that two matrices share come later.
-          const bool foreign_next =
-              last && ends && out_shifts[q] % 32 != 0 &&
-              (arguments.cols_backwards
-                   ? q == 0 && col == 0
-                   : q + 1 == word_elements && col + word_elements == panel.cols);
-          if (q >= foreign && !foreign_next) {
-            store_shared(to[q] + 4 * step,
-                         funnel_shift(words[q], last ? behind[q][0] : next[q], out_shifts[q]));
-          }
-          words[q] = next[q];
-        }
-        step = last ? 0 : step + 1;
-      }
+      walk_rotated(
+          from, to, out_shifts, step, steps, foreign, group_bytes,
+          Shape::joins_cols && inside < steps, load,
+          [&](unsigned(&behind)[word_elements][1]) { load_at(0, right, behind); }, arguments, panel,
+          col);
       continue;
     }
-    load(words);
-    TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned at = 0; at < inside; ++at) {
-      unsigned next[word_elements];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < word_elements; ++i) { from[i] += group_bytes; }
-      load(next);
-      TILETRANSPOSE_UNROLL
-      for (unsigned q = 0; q < word_elements; ++q) {
-        const loop_step word(at * word_elements + q);
-        if (q >= foreign) { store_shared(to[q], funnel_shift(words[q], next[q], out_shifts[q])); }
-        to[q] += 4;
-        words[q] = next[q];
-      }
-    }
+    walk_down(from, to, out_shifts, words, inside, foreign, group_bytes, load);
     if (Shape::joins_cols && inside < steps) {
-      // What is left of the columns, and behind it the first rows of the next ones.
-      const unsigned left = rows % word_elements;
-      const unsigned bits = left * element * 8;
-      unsigned last[word_elements][1];
-      unsigned next[word_elements][1];
-      load_at(0, right, next);
-      load_at(whole * word_elements, 0, last);
-      TILETRANSPOSE_UNROLL
-      for (unsigned q = 0; q < word_elements; ++q) {
-        const loop_step at(q);
-        const unsigned joined = (last[q][0] & ((1u << bits) - 1)) | (next[q][0] << bits);
-        const unsigned behind = funnel_shift(next[q][0], 0, 32 - bits);
-        // Words belong to the column that they start in; those that two matrices share come later.
-        const unsigned start = out_shifts[q] % 32 / (8 * element);
-        const bool shared_next = arguments.cols_backwards
-                                     ? q == 0 && col == 0
-                                     : q + 1 == word_elements && col + word_elements == panel.cols;
-        if (q >= foreign && (!shared_next || start <= left)) {
-          store_shared(to[q], funnel_shift(words[q], joined, out_shifts[q]));
-        }
-        if (q >= foreign && !shared_next && start < left) {
-          store_shared(to[q] + 4, funnel_shift(joined, behind, out_shifts[q]));
-        }
-      }
+      end_walk<element>(
+          to, out_shifts, words, rows % word_elements, foreign,
+          [&](unsigned(&next)[word_elements][1]) { load_at(0, right, next); },
+          [&](unsigned(&last)[word_elements][1]) { load_at(whole * word_elements, 0, last); },
+          arguments, panel, col);
     }
   }
 }
