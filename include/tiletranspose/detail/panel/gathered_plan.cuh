@@ -145,59 +145,27 @@ inline void choose_rounds(gathered_arguments& arguments, unsigned element, panel
   arguments.out_matrices_joined = false;
 }
 
-/// Blocks may be more than one launch takes: then the work is split.
-/// \param access_bytes  what addresses allow, up to 4
-/// \param shared_bytes  what a block may ask for
-inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem, size_type batch,
-                                                     int element_bytes, int access_bytes,
-                                                     panel_kind kind, size_type shared_bytes) {
+/// As many matrices as a block holds of those that choose_parts wanted, each with what it takes: alone in its segment it
+/// is rounded up to 16 bytes at both ends.
+inline unsigned fit_matrices(const gathered_arguments& arguments, unsigned element, bool sub_word) {
+  const tile_problem& problem = arguments.problem;
+  const size_type row_bytes = problem.nx * element;
+  const size_type matrix_bytes = row_bytes * problem.ny;
+  const size_type pads = arguments.pads_rows ? problem.ny * element + 4 : 0;
+  const size_type matrix = !arguments.rows_joined
+                               ? separate_bytes(row_bytes, problem.ny, element, sub_word)
+                           : arguments.matrices_joined ? matrix_bytes + pads
+                                                       : matrix_bytes + pads + 30;
+  const size_type fit = (default_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
+  return static_cast<unsigned>(
+      smaller(larger<size_type>(fit, 1), size_type{arguments.panel_matrices}));
+}
+
+/// How segments of the input lie in shared memory, and which threads copy them.
+/// \returns the shared bytes from matrix to matrix, or those of all where they are joined
+inline unsigned set_staging(gathered_arguments& arguments, int element_bytes, bool sub_word) {
   const auto element = static_cast<unsigned>(element_bytes);
-  const bool sub_word = access_bytes < 4;
-  const size_type nx = problem.nx;
-  const size_type ny = problem.ny;
-  const size_type row_bytes = nx * element;
-  const size_type matrix_bytes = row_bytes * ny;
-
-  launch_plan<gathered_arguments> plan{{}, 0, gathered_threads, 0};
-  gathered_arguments& arguments = plan.arguments;
-  arguments.problem = problem;
-  arguments.batch = batch;
-  choose_parts(arguments, element, access_bytes, kind, shared_bytes);
-  if (sub_word) {
-    choose_rounds(arguments, element, kind);
-  } else {
-    arguments.pads_rows = kind == panel_kind::small_matrices && arguments.rows_joined &&
-                          nx % 2 == 0 && can_pad_rows(element, access_bytes);
-  }
-  arguments.pad_bytes = sub_word ? 4 : element;
-  arguments.row_words = divider(!arguments.pads_rows ? 1 : sub_word ? nx : row_bytes / 4);
-  if (kind == panel_kind::small_matrices) {
-    // What each matrix takes: alone in its segment it is rounded up to 16 bytes at both ends.
-    const size_type pads = arguments.pads_rows ? ny * element + 4 : 0;
-    const size_type matrix = !arguments.rows_joined
-                                 ? separate_bytes(row_bytes, ny, element, sub_word)
-                             : arguments.matrices_joined ? matrix_bytes + pads
-                                                         : matrix_bytes + pads + 30;
-    const size_type fit =
-        (default_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
-    arguments.panel_matrices = static_cast<unsigned>(
-        smaller(larger<size_type>(fit, 1), size_type{arguments.panel_matrices}));
-  }
-  arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
-  arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
-  // What is copied as one segment, or found row by row, may lie as it does in memory.
-  arguments.shifts = !arguments.repeats && !arguments.matrices_joined &&
-                     !(arguments.rows_joined && arguments.panel_matrices == 1);
-
-  const size_type row_panels = (ny + arguments.panel_rows - 1) / arguments.panel_rows;
-  const size_type col_panels = (nx + arguments.panel_cols - 1) / arguments.panel_cols;
-  const size_type groups = (batch + arguments.panel_matrices - 1) / arguments.panel_matrices;
-  plan.blocks = groups * row_panels * col_panels;
-  if (plan.blocks > max_blocks) { return plan; }  // the caller splits the work
-  arguments.panels = divider(row_panels * col_panels);
-  arguments.col_panels = divider(col_panels);
-
-  // Staging.
+  const size_type nx = arguments.problem.nx;
   const unsigned shared_rows =
       arguments.panel_rows +
       (arguments.cols_joined ? 0 : static_cast<unsigned>(gathered_skew_rows(element_bytes)));
@@ -218,10 +186,8 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
   arguments.segment_lanes =
       lanes_for(segment_words, arguments.rows_joined ? segments : matrix_segments,
                 sub_word && !arguments.rows_joined ? 6 : 0);
-  if (arguments.pad_shift <
-      31) {  // whole stretches between two pads, so that a round is a constant step
-    arguments.segment_lanes = larger(arguments.segment_lanes, 5u);
-  }
+  // Whole stretches between two pads, so that a round is a constant step.
+  if (arguments.pad_shift < 31) { arguments.segment_lanes = larger(arguments.segment_lanes, 5u); }
   arguments.segment_pitch = arguments.rows_joined
                                 ? segment_words * 4
                                 : row_pitch(segment_words * 4, arguments.panel_rows, element);
@@ -233,23 +199,19 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
     --arguments.pad_shift;
     arguments.pad_shift = larger(arguments.pad_shift, 7u);
   }
-  // Shared bytes of a matrix, and of all of them.
   const size_type shared_matrices = arguments.matrices_joined ? arguments.panel_matrices : 1;
-  const unsigned matrix_pitch =
-      matrix_segments * arguments.segment_pitch + (matrix_segments >> arguments.skip_shift) * 4 +
-      (arguments.pads_rows ? static_cast<unsigned>(shared_matrices * ny * element / 4 * 4 + 4) : 0);
-  plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.panel_matrices) * matrix_pitch;
-  plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+  return matrix_segments * arguments.segment_pitch + (matrix_segments >> arguments.skip_shift) * 4 +
+         (arguments.pads_rows
+              ? static_cast<unsigned>(shared_matrices * arguments.problem.ny * element / 4 * 4 + 4)
+              : 0);
+}
 
-  // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
-  // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
-  // ones 28.
-  const bool reads_parts = !sub_word || (kind == panel_kind::few_rows && ny > most_few_columns);
-  if (reads_parts && plan.shared_bytes > many_panels_bytes) {
-    plan.shared_bytes = larger(plan.shared_bytes, four_panels_bytes.value);
-  }
-
-  // Gathering.
+/// How threads go through the segments of the output, and where the elements of these are in shared memory.
+inline void set_gathering(gathered_arguments& arguments, int element_bytes, unsigned matrix_pitch) {
+  const auto element = static_cast<unsigned>(element_bytes);
+  const size_type nx = arguments.problem.nx;
+  const size_type ny = arguments.problem.ny;
+  const size_type matrix_bytes = nx * element * ny;
   arguments.out_lanes = lanes_for(arguments.panel_rows * element / 4, arguments.panel_cols);
   arguments.rows_wrap = divider(smaller<size_type>(ny, unlimited));
   arguments.cols_wrap = divider(arguments.out_matrices_joined ? nx : unlimited);
@@ -259,8 +221,8 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
   arguments.row_bytes = !arguments.rows_joined
                             ? arguments.segment_pitch
                             : arguments.panel_cols * element + (arguments.pads_rows ? element : 0);
-  const unsigned out_step_bytes = (4u << arguments.out_lanes) / element * arguments.row_bytes;
-  arguments.out_step_bytes = out_step_bytes + (out_step_bytes >> arguments.pad_shift) * 4;
+  const unsigned out_step = (4u << arguments.out_lanes) / element * arguments.row_bytes;
+  arguments.out_step_bytes = out_step + (out_step >> arguments.pad_shift) * 4;
   if (arguments.rows_backwards) {
     arguments.row_bytes = 0 - arguments.row_bytes;
     arguments.out_step_bytes = 0 - arguments.out_step_bytes;
@@ -274,7 +236,7 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
             : 4 * arguments.repeat_words / (rows_wrap * element) * arguments.col_bytes;
   }
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
-  const unsigned round = static_cast<unsigned>(gathered_round_elements(element_bytes));
+  const auto round = static_cast<unsigned>(gathered_round_elements(element_bytes));
   const unsigned matrix_step = round / rows_wrap / cols_wrap;
   arguments.row_step = round % rows_wrap;
   arguments.col_step = round / rows_wrap % cols_wrap;
@@ -283,6 +245,60 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
                           arguments.col_step * arguments.col_bytes;
   arguments.row_wrap_bytes = arguments.col_bytes - rows_wrap * arguments.row_bytes;
   arguments.col_wrap_bytes = arguments.matrix_bytes - cols_wrap * arguments.col_bytes;
+}
+
+/// Blocks may be more than one launch takes: then the work is split.
+/// \param access_bytes  what addresses allow, up to 4
+/// \param shared_bytes  what a block may ask for
+inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem, size_type batch,
+                                                     int element_bytes, int access_bytes,
+                                                     panel_kind kind, size_type shared_bytes) {
+  const auto element = static_cast<unsigned>(element_bytes);
+  const bool sub_word = access_bytes < 4;
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type row_bytes = nx * element;
+
+  launch_plan<gathered_arguments> plan{{}, 0, gathered_threads, 0};
+  gathered_arguments& arguments = plan.arguments;
+  arguments.problem = problem;
+  arguments.batch = batch;
+  choose_parts(arguments, element, access_bytes, kind, shared_bytes);
+  if (sub_word) {
+    choose_rounds(arguments, element, kind);
+  } else {
+    arguments.pads_rows = kind == panel_kind::small_matrices && arguments.rows_joined &&
+                          nx % 2 == 0 && can_pad_rows(element, access_bytes);
+  }
+  arguments.pad_bytes = sub_word ? 4 : element;
+  arguments.row_words = divider(!arguments.pads_rows ? 1 : sub_word ? nx : row_bytes / 4);
+  if (kind == panel_kind::small_matrices) {
+    arguments.panel_matrices = fit_matrices(arguments, element, sub_word);
+  }
+  arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
+  arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
+  // What is copied as one segment, or found row by row, may lie as it does in memory.
+  arguments.shifts = !arguments.repeats && !arguments.matrices_joined &&
+                     !(arguments.rows_joined && arguments.panel_matrices == 1);
+
+  const size_type row_panels = divide_up(ny, arguments.panel_rows);
+  const size_type col_panels = divide_up(nx, arguments.panel_cols);
+  plan.blocks = divide_up(batch, arguments.panel_matrices) * row_panels * col_panels;
+  if (plan.blocks > max_blocks) { return plan; }  // the caller splits the work
+  arguments.panels = divider(row_panels * col_panels);
+  arguments.col_panels = divider(col_panels);
+
+  const unsigned matrix_pitch = set_staging(arguments, element_bytes, sub_word);
+  plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.panel_matrices) * matrix_pitch;
+  plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+  // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
+  // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
+  // ones 28.
+  const bool reads_parts = !sub_word || (kind == panel_kind::few_rows && ny > most_few_columns);
+  if (reads_parts && plan.shared_bytes > many_panels_bytes) {
+    plan.shared_bytes = larger(plan.shared_bytes, four_panels_bytes.value);
+  }
+  set_gathering(arguments, element_bytes, matrix_pitch);
   return plan;
 }
 
