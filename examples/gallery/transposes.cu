@@ -249,7 +249,7 @@ void predict_tuned(prediction& predicted, const problem& asked) {
   predicted.read_ways = 1;
   // One a word that a lane accesses: 16-byte accesses are served by quarter-warps.
   const auto wavefronts = [](int access) { return std::max(1.0, access / 4.0); };
-  predicted.write_wavefronts = wavefronts(policy.chunk_bytes);
+  predicted.write_wavefronts = wavefronts(policy.fill_bytes);
   predicted.read_wavefronts = wavefronts(policy.store_bytes);
 }
 

@@ -16,28 +16,29 @@ inline constexpr int dynamic_size = -1;
 
 namespace detail {
 
-/// The two halves of a reverse through shared memory. Threads take consecutive units of an element, so that
+/// The two halves of a reverse through shared memory. Threads take consecutive accesses of an element, so that
 /// both global accesses are coalesced whatever the element's size.
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void stage_array(Group group, unsigned char* shared, const T* in,
                                         unsigned count) {
-  using units = element_units<T>;
+  using accesses = element_accesses<T>;
   const auto* const from = as_bytes(in);
-  for (unsigned at = group.thread_rank(); at < count * units::parts; at += group.size()) {
-    store_shared(shared + at * units::bytes,
-                 load_global<typename units::word>(from + at * units::bytes));
+  for (unsigned at = group.thread_rank(); at < count * accesses::parts; at += group.size()) {
+    store_shared(shared + at * accesses::bytes,
+                 load_global<typename accesses::word>(from + at * accesses::bytes));
   }
 }
 
 template <class Group, class T>
 TILETRANSPOSE_FUNCTION void unstage_reversed(Group group, T* out, const unsigned char* shared,
                                              unsigned count) {
-  using units = element_units<T>;
+  using accesses = element_accesses<T>;
   auto* const to = as_bytes(out);
-  for (unsigned at = group.thread_rank(); at < count * units::parts; at += group.size()) {
-    const unsigned mirrored = (count - 1 - at / units::parts) * units::parts + at % units::parts;
-    store_global(to + at * units::bytes,
-                 load_shared<typename units::word>(shared + mirrored * units::bytes));
+  for (unsigned at = group.thread_rank(); at < count * accesses::parts; at += group.size()) {
+    const unsigned mirrored =
+        (count - 1 - at / accesses::parts) * accesses::parts + at % accesses::parts;
+    store_global(to + at * accesses::bytes,
+                 load_shared<typename accesses::word>(shared + mirrored * accesses::bytes));
   }
 }
 

@@ -29,10 +29,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
     constexpr int bytes = static_cast<int>(sizeof(T));
     constexpr bank_model model = banks_of_width(BankWidth);
     constexpr bool conflict_free = padded_ways(bytes, TileDim, TileDim, Padding, model, 1) == 1;
-    static_assert(
-        conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
-        "tt: with this Padding the threads that read a column of the tile meet in the same "
-        "banks; take tt::default_padding<T, TileDim, TileDim, BankWidth>()");
+    static_assert(conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
+                  "tt: with this Padding the threads that read a column of the tile use the same "
+                  "banks; take tt::default_padding<T, TileDim, TileDim, BankWidth>()");
   }
   return true;
 }

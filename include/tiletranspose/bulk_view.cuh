@@ -30,11 +30,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The engine counts in units of 1, 2, 4 or 8 bytes.
+/// The engine counts in words of 1, 2, 4 or 8 bytes.
 template <class T>
-inline constexpr int box_unit = access_width(sizeof(T), 8);
+inline constexpr int box_word_bytes = access_width(sizeof(T), 8);
 
-/// True where a tile is a box that the engine can copy: packed rows of multiples of 16 bytes, at most 256 units
+/// True where a tile is a box that the engine can copy: packed rows of multiples of 16 bytes, at most 256 words
 /// long, at most 256 of them.
 template <class Layout>
 struct has_box {
@@ -43,7 +43,7 @@ struct has_box {
 template <class T, int Rows, int Cols>
 struct has_box<padded_layout<T, Rows, Cols, 0>> {
   static constexpr bool value =
-      Cols * sizeof(T) % 16 == 0 && Cols * sizeof(T) / box_unit<T> <= 256 && Rows <= 256;
+      Cols * sizeof(T) % 16 == 0 && Cols * sizeof(T) / box_word_bytes<T> <= 256 && Rows <= 256;
 };
 
 /// Where the engine wants a box to start in shared memory, in bytes.
@@ -78,22 +78,22 @@ inline auto find_box_encoder() {
 template <class Tile, class Element>
 bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
   using T = typename Tile::element;
-  constexpr int unit = box_unit<T>;
-  constexpr size_type units = sizeof(T) / unit;
+  constexpr int word_bytes = box_word_bytes<T>;
+  constexpr size_type words = sizeof(T) / word_bytes;
   constexpr size_type most = 0x7fffffff;  // coordinates are ints
-  constexpr CUtensorMapDataType type = unit == 8   ? CU_TENSOR_MAP_DATA_TYPE_UINT64
-                                       : unit == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
-                                       : unit == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
-                                                   : CU_TENSOR_MAP_DATA_TYPE_UINT8;
+  constexpr CUtensorMapDataType type = word_bytes == 8   ? CU_TENSOR_MAP_DATA_TYPE_UINT64
+                                       : word_bytes == 4 ? CU_TENSOR_MAP_DATA_TYPE_UINT32
+                                       : word_bytes == 2 ? CU_TENSOR_MAP_DATA_TYPE_UINT16
+                                                         : CU_TENSOR_MAP_DATA_TYPE_UINT8;
   const bool representable =
-      matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / units &&
+      matrix.rows > 0 && matrix.cols > 0 && matrix.rows <= most && matrix.cols <= most / words &&
       matrix.stride < (size_type{1} << 40) / sizeof(T) && matrix.stride * sizeof(T) % 16 == 0 &&
       reinterpret_cast<size_type>(matrix.data) % 16 == 0;
   const auto encode = find_box_encoder();
   if (encode == nullptr || !representable) { return false; }
-  const cuuint64_t extents[] = {matrix.cols * units, matrix.rows};
+  const cuuint64_t extents[] = {matrix.cols * words, matrix.rows};
   const cuuint64_t pitch[] = {matrix.stride * sizeof(T)};
-  const cuuint32_t box[] = {static_cast<cuuint32_t>(Tile::cols * units),
+  const cuuint32_t box[] = {static_cast<cuuint32_t>(Tile::cols * words),
                             static_cast<cuuint32_t>(Tile::rows)};
   const cuuint32_t steps[] = {1, 1};
   auto* const data = const_cast<T*>(matrix.data);
@@ -113,8 +113,8 @@ bool describe_boxes(matrix_view<Element> matrix, box_descriptor& descriptor) {
 /// Describes a matrix to the bulk tensor engine.
 ///
 /// The engine takes matrices whose data and row pitch are multiples of 16 bytes, and tiles that are packed
-/// (`padded_layout` without padding) with rows of multiples of 16 bytes, at most 256 rows and 256 units of a
-/// row; a unit has 8 bytes, or as many as the widest power of two that divides the element. For everything else, and
+/// (`padded_layout` without padding) with rows of multiples of 16 bytes, at most 256 rows and 256 words of a
+/// row; a word has 8 bytes, or as many as the widest power of two that divides the element. For everything else, and
 /// for a driver that has no such engine, view->described is false, and whoever takes the view does without.
 /// Calls nothing that waits, and no CUDA call that needs the matrix to exist.
 /// \return cudaErrorInvalidValue for null pointers and a stride smaller than a row

@@ -4,7 +4,7 @@
 /// \file
 /// What the library needs of compilers, macros, and the versioned namespace. Includes nothing but the version, so that
 /// the constexpr headers compile as plain C++ where no CUDA toolkit is installed, and the device headers under NVRTC.
-/// The first header that every other includes: what is too old is told so before it meets anything else.
+/// The first header that every other includes: what is too old is told so before it sees anything else.
 
 #pragma once
 
@@ -88,7 +88,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 /// std::size_t without its header, which NVRTC does not have.
 using size_type = decltype(sizeof(0));
 
-/// Bytes in a sector, the unit in which global memory is read and written.
+/// Bytes in a sector: global memory is read and written by whole ones.
 inline constexpr int sector_bytes = 32;
 
 /// The largest element that the library moves.
@@ -100,7 +100,7 @@ inline constexpr int default_shared_bytes = 48 * 1024;
 /// The widest access of one thread.
 inline constexpr int max_access_bytes = 16;
 
-/// Bytes of the widest access (16 down to 1) that divides both numbers: the *unit* in which an element
+/// Bytes of the widest access (16 down to 1) that divides both numbers: that by which an element
 /// of `element_bytes` can be moved when its address is a multiple of `alignment`.
 /// \code static_assert(tt::access_width(12, 4) == 4 && tt::access_width(12, 1) == 1 && tt::access_width(32, 32) == 16); \endcode
 TILETRANSPOSE_HOST_DEVICE constexpr int access_width(size_type element_bytes,

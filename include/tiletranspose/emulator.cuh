@@ -16,7 +16,7 @@
 ///     return report.clean() && report.worst_ways() == 1 ? 0 : 1;
 ///
 /// *What runs*: functions declared `__host__ __device__`. Every CUDA thread of a block calls the body; threads
-/// meet at `sync()` of the group that the body is handed, or of a `tt::static_block`; blocks run one after
+/// wait for each other at `sync()` of the group that the body is handed, or of a `tt::static_block`; blocks run one after
 /// the other. Device code follows the path of compute capability 9.0: asynchronous copies move their bytes when they
 /// are waited for.
 ///

@@ -66,8 +66,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_power_of_two(int value) {
 ///     bits of an element:               | e e        place inside a vector: unchanged
 ///
 /// `VectorBytes` is the width of one thread's access. With VectorBytes == sizeof(T) threads read columns
-/// element by element; with wider vectors of V elements, threads hold V x V micro-blocks, so V rows in
-/// turn share one step. Conflict-free where VectorBytes is a word or a power of two of words, a row fills
+/// element by element; with wider vectors of V elements, threads hold V x V micro-blocks, so V rows side by
+/// side share one step. Conflict-free where VectorBytes is a word or a power of two of words, a row fills
 /// all banks (128 bytes and more) and warps take whole columns; `conflict_ways` tells for the others.
 /// Source of the technique: the XOR swizzles of CuTe (`swizzle.hpp`), restated for a 2-D tile.
 template <class T, int Rows, int Cols, int VectorBytes = static_cast<int>(sizeof(T))>

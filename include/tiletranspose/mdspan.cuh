@@ -3,7 +3,7 @@
 
 /// \file
 /// Launch wrappers for matrices that `cuda::std::mdspan` describes. Opt-in: no other header includes this
-/// one, because mdspan takes longer to compile than the rest of the library.
+/// one, because mdspan takes longer to compile than all other headers.
 ///
 ///     #include <tiletranspose/mdspan.cuh>
 ///
@@ -82,7 +82,7 @@ constexpr bool extents_match(bool swapped) {
 }
 
 template <class OutSpan, class InSpan>
-[[nodiscard]] cudaError_t reorient_spans(const OutSpan& out, const InSpan& in, symmetry s,
+[[nodiscard]] cudaError_t reorient_views(const OutSpan& out, const InSpan& in, symmetry s,
                                          cudaStream_t stream) {
   static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
                     check_mdspan(static_cast<const InSpan*>(nullptr)),
@@ -119,8 +119,8 @@ template <class T, class OutExtents, class OutLayout, class OutAccessor, class E
                                    symmetry s, cudaStream_t stream = nullptr) {
   static_assert(detail::extents_match<OutExtents, InExtents>(false) ||
                     detail::extents_match<OutExtents, InExtents>(true),
-                "tt: no symmetry turns the extents of the input into those of the output");
-  return detail::reorient_spans(out, in, s, stream);
+                "tt: no symmetry brings the extents of the input to those of the output");
+  return detail::reorient_views(out, in, s, stream);
 }
 
 /// Transposes a matrix.
@@ -138,7 +138,7 @@ template <class T, class OutExtents, class OutLayout, class OutAccessor, class E
   static_assert(
       detail::extents_match<OutExtents, InExtents>(true),
       "tt: the output of a transpose has as many rows as the input has columns, and the reverse");
-  return detail::reorient_spans(out, in, symmetry::transpose, stream);
+  return detail::reorient_views(out, in, symmetry::transpose, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -19,7 +19,7 @@ struct tile_policy {
   int tile_cols;
   int threads;     ///< of a block
   int load_bytes;  ///< taken at a time from an input row: one access, or words of a group of elements
-  int chunk_bytes;    ///< put at a time into a row of the tile, likewise
+  int fill_bytes;     ///< put at a time into a row of the tile, likewise
   int store_bytes;    ///< per access to an output row
   int blocks_per_sm;  ///< the compiler keeps registers low enough for so many
   int strip_width;    ///< columns of tiles that are walked down side by side
@@ -28,7 +28,7 @@ struct tile_policy {
   TILETRANSPOSE_HOST_DEVICE friend constexpr bool operator==(const tile_policy& a,
                                                              const tile_policy& b) {
     return a.tile_rows == b.tile_rows && a.tile_cols == b.tile_cols && a.threads == b.threads &&
-           a.load_bytes == b.load_bytes && a.chunk_bytes == b.chunk_bytes &&
+           a.load_bytes == b.load_bytes && a.fill_bytes == b.fill_bytes &&
            a.store_bytes == b.store_bytes && a.blocks_per_sm == b.blocks_per_sm &&
            a.strip_width == b.strip_width && a.fetched_bytes == b.fetched_bytes;
   }
@@ -43,7 +43,7 @@ enum class tile_access {
   whole,  ///< pointers, strides and row lengths are multiples of 16 bytes, on both sides
   large,  ///< likewise, in a matrix of so many tiles that large ones keep all multiprocessors busy
   tall,   ///< as `any`, in a matrix of few columns and many rows
-  any     ///< every address is a multiple of the unit, and no more
+  any     ///< every address is a multiple of the elements' access, and no more
 };
 
 namespace detail {
@@ -53,17 +53,17 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
   return element_bytes % 2 != 0 ? 4 : element_bytes % 4 != 0 ? 2 : 1;
 }
 
-/// True where elements are spliced, which takes any size at any address: where their addresses are multiples of less
+/// True where tiles are row-staged, which takes any size at any address: where addresses are multiples of less
 /// than a word and groups of whole words would be large, and where parts of words are slow. H200, 2026-11-21, % of
 /// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83, 94;
 /// 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95;
 /// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In
 /// groups or parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6,
 /// 92; 12: 96.2, 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
-TILETRANSPOSE_HOST_DEVICE constexpr bool splices_elements(int element_bytes, int unit) {
-  return unit < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
-         : unit == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
-                     : unit == 8 && element_bytes > 8 && element_bytes <= 32;
+TILETRANSPOSE_HOST_DEVICE constexpr bool stages_rows(int element_bytes, int access_bytes) {
+  return access_bytes < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
+         : access_bytes == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
+                             : access_bytes == 8 && element_bytes > 8 && element_bytes <= 32;
 }
 
 /// Tiles for small ones: as many elements as fill whole words are a load, as many rows of them a micro-block. Figures:
@@ -96,46 +96,48 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes)
   return {rows, cols, threads, group_bytes, group_bytes, 16, blocks, strip, 256};
 }
 
-/// Tiles for large ones: rows of about 500 bytes, copied as they lie and written by accesses that are spliced.
-TILETRANSPOSE_HOST_DEVICE constexpr tile_policy spliced_policy(int element_bytes) {
+/// Row-staged tiles, for large ones: rows of about 500 bytes, copied as they lie and written by merged accesses.
+TILETRANSPOSE_HOST_DEVICE constexpr tile_policy row_staged_policy(int element_bytes) {
   return {32, 498 / element_bytes, 256, 8, 4, 16, 6, 1, 256};
 }
 
-/// Tiles for elements of 28 bytes and more that are moved in parts of whole words: pieces of whole sectors, and a
-/// number of threads that takes whole rows of units, each of as many as fill all banks, or some more that rest.
-TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int unit) {
+/// Tiles for elements of 28 bytes and more that are moved in parts of whole words: segments of whole sectors, and a
+/// number of threads that takes whole rows of accesses, each of as many as fill all banks, or some more that are idle.
+TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int access_bytes) {
   const int side = 16;
-  const int group = 128 / unit;
-  const int row_threads = (side * element_bytes / unit + group - 1) / group * group;
+  const int group = 128 / access_bytes;
+  const int row_threads = (side * element_bytes / access_bytes + group - 1) / group * group;
   const int threads = row_threads > 192 ? row_threads : 192 / row_threads * row_threads;
   // Accesses of 8 and 16 bytes: 64 bytes 83 % with 4 blocks, 95 with 7.
-  return {side, side, threads, unit, unit, 16, unit >= 8 ? 7 : 768 / threads, 1, 256};
+  return {
+      side, side, threads, access_bytes, access_bytes, 16, access_bytes >= 8 ? 7 : 768 / threads,
+      1,    256};
 }
 
 }  // namespace detail
 
-/// The policy for elements of `element_bytes` whose addresses are multiples of `unit` bytes, on a GPU of compute
+/// The policy for elements of `element_bytes` whose addresses are multiples of `access_bytes` bytes, on a GPU of compute
 /// capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA 13.0, 2026-11-22, 16384
 /// x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes near them. Edges of tiles in rows that
-/// start anywhere lie inside of lines: with what the L2 cache fetches round a load, the next column of tiles finds the
-/// rest of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9, 93.1 %; 8: 93.2, 94.2,
+/// start anywhere lie inside of lines: with what the L2 cache fetches round a load, the next column of tiles finds
+/// the other part of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9, 93.1 %; 8: 93.2, 94.2,
 /// 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that were not measured take the
 /// same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all of them have; `large` ones
 /// are for devices whose blocks may have more.
 /// \pre `whole` only where has_whole_policy or has_whole_groups; `large` only for single bytes, in up to 74 KB of shared
 /// memory; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
-                                                             int unit, tile_access access) {
+                                                             int access_bytes, tile_access access) {
   (void)architecture;
-  if (unit < element_bytes) {
+  if (access_bytes < element_bytes) {
     // 12 bytes: 96 % at 9216 x 9216 and at 9215 x 9221.
-    if (element_bytes == 12 && unit == 4) { return {32, 32, 192, 4, 4, 16, 6, 1, 256}; }
+    if (element_bytes == 12 && access_bytes == 4) { return {32, 32, 192, 4, 4, 16, 6, 1, 256}; }
     // 20 bytes: 96 % at odd sizes.
-    if (element_bytes == 20 && unit == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
-    if (detail::splices_elements(element_bytes, unit)) {
-      return detail::spliced_policy(element_bytes);
+    if (element_bytes == 20 && access_bytes == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
+    if (detail::stages_rows(element_bytes, access_bytes)) {
+      return detail::row_staged_policy(element_bytes);
     }
-    if (unit >= 4) { return detail::parts_policy(element_bytes, unit); }
+    if (access_bytes >= 4) { return detail::parts_policy(element_bytes, access_bytes); }
     tile_policy groups = detail::groups_policy(element_bytes);
     if (access == tile_access::whole) { groups.fetched_bytes = 256; }
     return groups;
@@ -167,17 +169,17 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
 inline constexpr int vector_tile_row_bytes = 128;
 
 /// True where a separate kernel for whole accesses pays.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int unit) {
-  return unit == element_bytes && element_bytes <= 8;
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int access_bytes) {
+  return access_bytes == element_bytes && element_bytes <= 8;
 }
 
 /// True where elements go in groups of whole words, which hold nothing else in large matrices of whole accesses. H200,
 /// 2026-11-23, % of cudaMemcpyAsync as words that they start anywhere in and so: 3 bytes, 16384 x 16384 92.7, 95.9 (94.7
 /// with 128 bytes fetched), 5 bytes, 14656 x 14656 94.4, 95.6, 6: 95.5, 96.3, 7: 95.2, 96.3, 10: 96.2, 97.2.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int unit) {
-  return unit < 4 && unit < element_bytes &&
-         unit == access_width(static_cast<size_type>(element_bytes)) &&
-         !detail::splices_elements(element_bytes, unit);
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int access_bytes) {
+  return access_bytes < 4 && access_bytes < element_bytes &&
+         access_bytes == access_width(static_cast<size_type>(element_bytes)) &&
+         !detail::stages_rows(element_bytes, access_bytes);
 }
 
 /// True where tiles pay that need more than the 48 KB every block may have.
@@ -188,8 +190,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
 /// True where matrices of few columns and many rows have tiles of their own, of longer segments of output rows, which
 /// lose where output rows are short: H200, 2026-11-22, % of cudaMemcpyAsync in other tiles and in these, 65 rows of 8
 /// bytes 89, 83, 999 rows of bytes 87, 81.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_tall_policy(int element_bytes, int unit) {
-  return unit == element_bytes && (element_bytes == 1 || element_bytes == 4 || element_bytes == 8);
+TILETRANSPOSE_HOST_DEVICE constexpr bool has_tall_policy(int element_bytes, int access_bytes) {
+  return access_bytes == element_bytes &&
+         (element_bytes == 1 || element_bytes == 4 || element_bytes == 8);
 }
 
 TILETRANSPOSE_NAMESPACE_END

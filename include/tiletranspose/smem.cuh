@@ -394,7 +394,7 @@ class smem_layout {
   template <size_type Index>
   TILETRANSPOSE_HOST_DEVICE constexpr size_type offset() const {
     static_assert(Index < sizeof...(Parts), "tt: a smem_layout has no part of that index");
-    // The compiler knows where a part starts if it knows what comes before; the rest was added up on the host.
+    // The compiler knows where a part starts if it knows what comes before; the others were added up on the host.
     if constexpr (detail::fixed_parts<Parts...>() >= Index) {
       constexpr size_type fixed = detail::fixed_offset<Parts...>(Index);
       return fixed;

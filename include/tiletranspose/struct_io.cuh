@@ -3,7 +3,7 @@
 
 /// \file
 /// Arrays of structures: every thread gets structures of its own, and the warp reads and writes global
-/// memory in one piece. A warp moves its 32 threads' structures as consecutive accesses of up to 16 bytes and
+/// memory as one segment. A warp moves its 32 threads' structures as consecutive accesses of up to 16 bytes and
 /// hands the parts to their owners by shuffles, so structures of any size cost what their bytes cost.
 ///
 ///     struct particle { float x, y, z, vx, vy, vz, mass; };
@@ -41,80 +41,81 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_structs() {
 
 /// Where the structures of one warp lie and how many of their bytes exist, as far as the warp reaches.
 template <class Byte>
-struct warp_span {
+struct warp_segment {
   Byte* first;
   unsigned bytes;
   unsigned lane;
 };
 
 template <class T, int N, class Group, class Byte>
-TILETRANSPOSE_FUNCTION warp_span<Byte> span_of_warp(Group group, Byte* structs, size_type count) {
+TILETRANSPOSE_FUNCTION warp_segment<Byte> segment_of_warp(Group group, Byte* structs,
+                                                          size_type count) {
   const unsigned lane = lane_index();
   const size_type skipped = size_type{group.thread_rank() - lane} * N;
   const size_type left = smaller<size_type>(count > skipped ? count - skipped : 0, 32 * N);
   return {structs + skipped * sizeof(T), static_cast<unsigned>(left * sizeof(T)), lane};
 }
 
-/// True where a warp may move its structures by accesses of `Unit` bytes without a question; the answer is
+/// True where a warp may move its structures by accesses of `AccessBytes` bytes without a question; the answer is
 /// the same for all of its lanes.
-template <int ThreadBytes, int Unit, int Alignment, class Byte>
-TILETRANSPOSE_FUNCTION bool moves_whole(const warp_span<Byte>& span) {
-  return span.bytes == 32 * ThreadBytes &&
-         (Unit <= Alignment || address_bits(span.first) % Unit == 0);
+template <int ThreadBytes, int AccessBytes, int Alignment, class Byte>
+TILETRANSPOSE_FUNCTION bool moves_whole(const warp_segment<Byte>& segment) {
+  return segment.bytes == 32 * ThreadBytes &&
+         (AccessBytes <= Alignment || address_bits(segment.first) % AccessBytes == 0);
 }
 
 /// Loads the warp's bytes in order, one word a lane at a time. Guarded, words that do not start in front of
-/// the span's end are left out and become zeros.
+/// the segment's end are left out and become zeros.
 template <bool Guarded, class Word, int N>
-TILETRANSPOSE_FUNCTION void load_striped(const warp_span<const unsigned char>& span,
+TILETRANSPOSE_FUNCTION void load_striped(const warp_segment<const unsigned char>& segment,
                                          Word (&words)[N]) {
-  const unsigned at = span.lane * sizeof(Word);
-  const unsigned char* const from = span.first + at;
+  const unsigned at = segment.lane * sizeof(Word);
+  const unsigned char* const from = segment.first + at;
   TILETRANSPOSE_UNROLL
   for (unsigned k = 0; k < N; ++k) {
     const unsigned ahead = 32 * k * sizeof(Word);
     words[k] = Word{};
-    if (!Guarded || at + ahead < span.bytes) { words[k] = load_global<Word>(from + ahead); }
+    if (!Guarded || at + ahead < segment.bytes) { words[k] = load_global<Word>(from + ahead); }
   }
 }
 
 /// The inverse; words that are left out are not written.
 template <bool Guarded, class Word, int N>
-TILETRANSPOSE_FUNCTION void store_striped(const warp_span<unsigned char>& span,
+TILETRANSPOSE_FUNCTION void store_striped(const warp_segment<unsigned char>& segment,
                                           const Word (&words)[N]) {
-  const unsigned at = span.lane * sizeof(Word);
-  unsigned char* const to = span.first + at;
+  const unsigned at = segment.lane * sizeof(Word);
+  unsigned char* const to = segment.first + at;
   TILETRANSPOSE_UNROLL
   for (unsigned k = 0; k < N; ++k) {
     const unsigned ahead = 32 * k * sizeof(Word);
-    if (!Guarded || at + ahead < span.bytes) { store_global(to + ahead, words[k]); }
+    if (!Guarded || at + ahead < segment.bytes) { store_global(to + ahead, words[k]); }
   }
 }
 
-/// Loads by accesses of `Unit` bytes, the warp's all `whole` or each behind a question.
-template <int Unit, class T, int N>
-TILETRANSPOSE_FUNCTION void load_units(const warp_span<const unsigned char>& span, bool whole,
-                                       T (&items)[N]) {
-  access_word_t<Unit> words[N * sizeof(T) / Unit];
+/// Loads by accesses of `AccessBytes` bytes, the warp's all `whole` or each behind a question.
+template <int AccessBytes, class T, int N>
+TILETRANSPOSE_FUNCTION void load_struct_accesses(const warp_segment<const unsigned char>& segment,
+                                                 bool whole, T (&items)[N]) {
+  access_word_t<AccessBytes> words[N * sizeof(T) / AccessBytes];
   if (whole) {
-    load_striped<false>(span, words);
+    load_striped<false>(segment, words);
   } else {
-    load_striped<true>(span, words);
+    load_striped<true>(segment, words);
   }
   warp_striped_to_blocked(static_warp{}, words);
   copy_bytes(items, words, sizeof(words));
 }
 
-template <int Unit, class T, int N>
-TILETRANSPOSE_FUNCTION void store_units(const warp_span<unsigned char>& span, bool whole,
-                                        const T (&items)[N]) {
-  access_word_t<Unit> words[N * sizeof(T) / Unit];
+template <int AccessBytes, class T, int N>
+TILETRANSPOSE_FUNCTION void store_struct_accesses(const warp_segment<unsigned char>& segment,
+                                                  bool whole, const T (&items)[N]) {
+  access_word_t<AccessBytes> words[N * sizeof(T) / AccessBytes];
   copy_bytes(words, items, sizeof(words));
   warp_blocked_to_striped(static_warp{}, words);
   if (whole) {
-    store_striped<false>(span, words);
+    store_striped<false>(segment, words);
   } else {
-    store_striped<true>(span, words);
+    store_striped<true>(segment, words);
   }
 }
 
@@ -143,13 +144,13 @@ TILETRANSPOSE_FUNCTION void load_structs(Group group, T (&items)[N], const T* st
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
-  const auto span =
-      detail::span_of_warp<T, N>(group, reinterpret_cast<const unsigned char*>(structs), count);
-  const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(span);
+  const auto segment =
+      detail::segment_of_warp<T, N>(group, reinterpret_cast<const unsigned char*>(structs), count);
+  const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(segment);
   if (wide == promised || whole) {
-    detail::load_units<wide>(span, whole, items);
+    detail::load_struct_accesses<wide>(segment, whole, items);
   } else {
-    detail::load_units<promised>(span, false, items);
+    detail::load_struct_accesses<promised>(segment, false, items);
   }
 }
 
@@ -175,13 +176,13 @@ TILETRANSPOSE_FUNCTION void store_structs(Group group, T* structs, size_type cou
   constexpr int bytes = N * static_cast<int>(sizeof(T));
   constexpr int wide = access_width(bytes);
   constexpr int promised = access_width(sizeof(T), alignof(T));
-  const auto span =
-      detail::span_of_warp<T, N>(group, reinterpret_cast<unsigned char*>(structs), count);
-  const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(span);
+  const auto segment =
+      detail::segment_of_warp<T, N>(group, reinterpret_cast<unsigned char*>(structs), count);
+  const bool whole = detail::moves_whole<bytes, wide, alignof(T)>(segment);
   if (wide == promised || whole) {
-    detail::store_units<wide>(span, whole, items);
+    detail::store_struct_accesses<wide>(segment, whole, items);
   } else {
-    detail::store_units<promised>(span, false, items);
+    detail::store_struct_accesses<promised>(segment, false, items);
   }
 }
 

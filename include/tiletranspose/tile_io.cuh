@@ -45,55 +45,56 @@ TILETRANSPOSE_FUNCTION const unsigned char* as_bytes(const T* data) {
   return reinterpret_cast<const unsigned char*>(data);
 }
 
-/// A unit is the widest access that divides T and that T's alignment allows; elements are moved unit by
-/// unit, so that consecutive threads touch consecutive bytes whatever the size of T.
+/// The widest access that divides T and that T's alignment allows. Elements are moved by such accesses, so that
+/// consecutive threads touch consecutive bytes whatever the size of T.
 template <class T>
-struct element_units {
+struct element_accesses {
   static constexpr int bytes = access_width(sizeof(T), alignof(T));
   static constexpr int parts = static_cast<int>(sizeof(T)) / bytes;
   using word = access_word_t<bytes>;
 };
 
-/// Calls visit(chunk in global memory, row, chunk in the row) for the chunks of `Bytes` bytes of a Rows x Cols
+/// Calls visit(address in global memory, row, access in the row) for the accesses of `Bytes` bytes of a Rows x Cols
 /// tile that lie wholly inside of the matrix. Tiles that do so take a loop without a question in it.
 /// Precondition: Bytes divides a row of the tile; the address and the stride of the matrix are multiples of
 /// what one access of Bytes needs.
 template <int Rows, int Cols, int Bytes, class Group, class T, class Visit>
-TILETRANSPOSE_FUNCTION void for_each_chunk(Group group, matrix_view<T> matrix, size_type row0,
-                                           size_type col0, Visit visit) {
-  constexpr unsigned row_chunks = Cols * sizeof(T) / Bytes;
+TILETRANSPOSE_FUNCTION void for_each_access(Group group, matrix_view<T> matrix, size_type row0,
+                                            size_type col0, Visit visit) {
+  constexpr unsigned row_accesses = Cols * sizeof(T) / Bytes;
   const unsigned rows = part_inside(matrix.rows, row0, Rows);
   const unsigned cols = part_inside(matrix.cols, col0, Cols);
-  // Counted in bytes: a chunk may start inside of an element.
+  // Counted in bytes: an access may start inside of an element.
   auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
   const size_type stride_bytes = matrix.stride * sizeof(T);
   const auto address = [=](unsigned row, unsigned at) {
     return origin + at * Bytes + row * stride_bytes;
   };
   if (rows == Rows && cols == Cols) {
-    for_each_cell<Rows, row_chunks>(
+    for_each_cell<Rows, row_accesses>(
         group, [&](unsigned row, unsigned at) { visit(address(row, at), row, at); });
   } else {
-    const unsigned chunks = cols * static_cast<unsigned>(sizeof(T)) / Bytes;
-    for_each_cell<Rows, row_chunks>(group, [&](unsigned row, unsigned at) {
-      if (row < rows && at < chunks) { visit(address(row, at), row, at); }
+    const unsigned accesses_inside = cols * static_cast<unsigned>(sizeof(T)) / Bytes;
+    for_each_cell<Rows, row_accesses>(group, [&](unsigned row, unsigned at) {
+      if (row < rows && at < accesses_inside) { visit(address(row, at), row, at); }
     });
   }
 }
 
-/// The same, unit by unit.
+/// The same of elements' own accesses.
 template <int Rows, int Cols, class Group, class T, class Visit>
-TILETRANSPOSE_FUNCTION void for_each_unit(Group group, matrix_view<T> matrix, size_type row0,
-                                          size_type col0, Visit visit) {
-  for_each_chunk<Rows, Cols, element_units<T>::bytes>(group, matrix, row0, col0, visit);
+TILETRANSPOSE_FUNCTION void for_each_element_access(Group group, matrix_view<T> matrix,
+                                                    size_type row0, size_type col0, Visit visit) {
+  for_each_access<Rows, Cols, element_accesses<T>::bytes>(group, matrix, row0, col0, visit);
 }
 
-/// The place of a unit in a tile, given the row and column of its element.
+/// The place of an element's access in a tile, given the row and column of the element.
 template <class T, class Layout>
-TILETRANSPOSE_FUNCTION unsigned char* shared_unit(shared_tile<T, Layout> tile, unsigned row,
-                                                  unsigned col, unsigned part) {
+TILETRANSPOSE_FUNCTION unsigned char* shared_element_access(shared_tile<T, Layout> tile,
+                                                            unsigned row, unsigned col,
+                                                            unsigned part) {
   return tile.address(static_cast<int>(row), static_cast<int>(col)) +
-         part * element_units<T>::bytes;
+         part * element_accesses<T>::bytes;
 }
 
 /// Sets the elements of a tile that lie outside of the matrix, and touches no other: no barrier is needed
@@ -130,11 +131,12 @@ TILETRANSPOSE_FUNCTION void load_tile(Group group, shared_tile<T, Layout> tile,
                                       detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_source<T, Element>(), "");
   const detail::call_scope here(caller);
-  using units = detail::element_units<T>;
-  detail::for_each_unit<Layout::rows, Layout::cols>(
+  using accesses = detail::element_accesses<T>;
+  detail::for_each_element_access<Layout::rows, Layout::cols>(
       group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {
-        detail::store_shared(detail::shared_unit(tile, row, at / units::parts, at % units::parts),
-                             detail::load_global<typename units::word>(global));
+        detail::store_shared(
+            detail::shared_element_access(tile, row, at / accesses::parts, at % accesses::parts),
+            detail::load_global<typename accesses::word>(global));
       });
 }
 
@@ -167,11 +169,12 @@ TILETRANSPOSE_FUNCTION void store_tile(Group group, matrix_view<T> out, size_typ
                                        size_type col0, shared_tile<T, Layout> tile,
                                        detail::access_site caller = detail::access_site::at()) {
   const detail::call_scope here(caller);
-  using units = detail::element_units<T>;
-  detail::for_each_unit<Layout::rows, Layout::cols>(
+  using accesses = detail::element_accesses<T>;
+  detail::for_each_element_access<Layout::rows, Layout::cols>(
       group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {
-        const auto* shared = detail::shared_unit(tile, row, at / units::parts, at % units::parts);
-        detail::store_global(global, detail::load_shared<typename units::word>(shared));
+        const auto* shared =
+            detail::shared_element_access(tile, row, at / accesses::parts, at % accesses::parts);
+        detail::store_global(global, detail::load_shared<typename accesses::word>(shared));
       });
 }
 
@@ -186,11 +189,12 @@ TILETRANSPOSE_FUNCTION void store_tile_transposed(
     Group group, matrix_view<T> out, size_type row0, size_type col0, shared_tile<T, Layout> tile,
     detail::access_site caller = detail::access_site::at()) {
   const detail::call_scope here(caller);
-  using units = detail::element_units<T>;
-  detail::for_each_unit<Layout::cols, Layout::rows>(
+  using accesses = detail::element_accesses<T>;
+  detail::for_each_element_access<Layout::cols, Layout::rows>(
       group, out, row0, col0, [&](void* global, unsigned row, unsigned at) {
-        const auto* shared = detail::shared_unit(tile, at / units::parts, row, at % units::parts);
-        detail::store_global(global, detail::load_shared<typename units::word>(shared));
+        const auto* shared =
+            detail::shared_element_access(tile, at / accesses::parts, row, at % accesses::parts);
+        detail::store_global(global, detail::load_shared<typename accesses::word>(shared));
       });
 }
 

@@ -26,23 +26,23 @@ namespace detail {
 /// many bytes of a row lies together, at a multiple of as many bytes. An unknown layout promises no more than
 /// its elements.
 template <class Layout>
-struct row_chunk {
-  using units = element_units<typename Layout::element>;
-  static constexpr int bytes = units::bytes;
+struct row_access {
+  using accesses = element_accesses<typename Layout::element>;
+  static constexpr int bytes = accesses::bytes;
 };
 template <class T, int Rows, int Cols, int Padding>
-struct row_chunk<padded_layout<T, Rows, Cols, Padding>> {
+struct row_access<padded_layout<T, Rows, Cols, Padding>> {
   static constexpr int bytes = access_width(Cols * sizeof(T), (Cols + Padding) * sizeof(T));
 };
 template <class T, int Rows, int Cols, int VectorBytes>
-struct row_chunk<swizzled_layout<T, Rows, Cols, VectorBytes>> {
+struct row_access<swizzled_layout<T, Rows, Cols, VectorBytes>> {
   static constexpr int bytes = access_width(VectorBytes);
 };
 
-/// Where chunk `at` of `Bytes` bytes of a row of the tile lies.
+/// Where access `at` of `Bytes` bytes of a row of the tile lies.
 template <int Bytes, class T, class Layout>
-TILETRANSPOSE_FUNCTION unsigned char* shared_chunk(shared_tile<T, Layout> tile, unsigned row,
-                                                   unsigned at) {
+TILETRANSPOSE_FUNCTION unsigned char* shared_access(shared_tile<T, Layout> tile, unsigned row,
+                                                    unsigned at) {
   constexpr unsigned element_bytes = sizeof(T);
   const unsigned byte = at * Bytes;
   return tile.address(static_cast<int>(row), static_cast<int>(byte / element_bytes)) +
@@ -57,44 +57,44 @@ TILETRANSPOSE_FUNCTION bool rows_aligned(matrix_view<T> matrix, size_type row0, 
   return (start | stride) % Bytes == 0;
 }
 
-/// Calls visit(unit in global memory, unit in the tile) for what chunks of `Bytes` bytes leave over: the last
-/// units of the rows, where the matrix ends inside of a chunk.
+/// Calls visit(address in global memory, address in the tile) for what accesses of `Bytes` bytes leave over: the last
+/// elements' accesses of the rows, where the matrix ends inside of a wide one.
 template <int Bytes, class Group, class T, class Layout, class Element, class Visit>
-TILETRANSPOSE_FUNCTION void for_each_unit_left(Group group, shared_tile<T, Layout> tile,
-                                               matrix_view<Element> matrix, size_type row0,
-                                               size_type col0, Visit visit) {
-  using units = element_units<T>;
-  constexpr unsigned chunk_units = Bytes / units::bytes;
-  if constexpr (chunk_units > 1) {
+TILETRANSPOSE_FUNCTION void for_each_access_left(Group group, shared_tile<T, Layout> tile,
+                                                 matrix_view<Element> matrix, size_type row0,
+                                                 size_type col0, Visit visit) {
+  using accesses = element_accesses<T>;
+  constexpr unsigned wide_accesses = Bytes / accesses::bytes;
+  if constexpr (wide_accesses > 1) {
     const unsigned cols = part_inside(matrix.cols, col0, Layout::cols);
     if (cols == Layout::cols) { return; }
     const unsigned rows = part_inside(matrix.rows, row0, Layout::rows);
-    const unsigned end = cols * units::parts;
-    const unsigned first = end / chunk_units * chunk_units;
+    const unsigned end = cols * accesses::parts;
+    const unsigned first = end / wide_accesses * wide_accesses;
     auto* const origin = as_bytes(matrix.data + row0 * matrix.stride + col0);
     const size_type stride_bytes = matrix.stride * sizeof(T);
-    for_each_cell<Layout::rows, static_cast<int>(chunk_units) - 1>(
+    for_each_cell<Layout::rows, static_cast<int>(wide_accesses) - 1>(
         group, [&](unsigned row, unsigned left) {
           const unsigned at = first + left;
           if (row < rows && at < end) {
-            visit(origin + at * units::bytes + row * stride_bytes,
-                  shared_unit(tile, row, at / units::parts, at % units::parts));
+            visit(origin + at * accesses::bytes + row * stride_bytes,
+                  shared_element_access(tile, row, at / accesses::parts, at % accesses::parts));
           }
         });
   }
 }
 
-/// Copies the tile in chunks of `Bytes` bytes, which its rows are aligned for.
+/// Copies the tile by accesses of `Bytes` bytes, which its rows are aligned for.
 template <int Bytes, class Group, class T, class Layout, class Element>
 TILETRANSPOSE_FUNCTION void copy_tile_async(Group group, shared_tile<T, Layout> tile,
                                             matrix_view<Element> in, size_type row0,
                                             size_type col0) {
-  for_each_chunk<Layout::rows, Layout::cols, Bytes>(
+  for_each_access<Layout::rows, Layout::cols, Bytes>(
       group, in, row0, col0, [&](const void* global, unsigned row, unsigned at) {
-        copy_async<Bytes>(shared_chunk<Bytes>(tile, row, at), global);
+        copy_async<Bytes>(shared_access<Bytes>(tile, row, at), global);
       });
-  for_each_unit_left<Bytes>(group, tile, in, row0, col0, [](const void* global, void* shared) {
-    copy_async<element_units<T>::bytes>(shared, global);
+  for_each_access_left<Bytes>(group, tile, in, row0, col0, [](const void* global, void* shared) {
+    copy_async<element_accesses<T>::bytes>(shared, global);
   });
 }
 
@@ -120,18 +120,18 @@ TILETRANSPOSE_FUNCTION void load_tile_async(
     size_type col0, detail::access_site caller = detail::access_site::at()) {
   static_assert(detail::check_source<T, Element>(), "");
   const detail::call_scope here(caller);
-  [[maybe_unused]] constexpr int unit = detail::element_units<T>::bytes;
-  [[maybe_unused]] constexpr int wide = detail::row_chunk<Layout>::bytes;
+  [[maybe_unused]] constexpr int narrow = detail::element_accesses<T>::bytes;
+  [[maybe_unused]] constexpr int wide = detail::row_access<Layout>::bytes;
   if constexpr (!detail::copies_async) {
     load_tile(group, tile, in, row0, col0);
-  } else if constexpr (wide > unit && wide >= 4) {
+  } else if constexpr (wide > narrow && wide >= 4) {
     if (detail::rows_aligned<wide>(in, row0, col0)) {
       detail::copy_tile_async<wide>(group, tile, in, row0, col0);
     } else {
-      detail::copy_tile_async<unit>(group, tile, in, row0, col0);
+      detail::copy_tile_async<narrow>(group, tile, in, row0, col0);
     }
   } else {
-    detail::copy_tile_async<unit>(group, tile, in, row0, col0);
+    detail::copy_tile_async<narrow>(group, tile, in, row0, col0);
   }
 }
 

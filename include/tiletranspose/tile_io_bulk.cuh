@@ -73,8 +73,8 @@ TILETRANSPOSE_FUNCTION unsigned load_tile_box(Group group, shared_tile<T, Layout
     if (is_box(tile, in, row0, col0)) {
       if (group.thread_rank() != 0) { return 0; }
       bulk_load_box(box_of(tile, in.matrix, row0, col0), in.descriptor,
-                    static_cast<int>(col0 * (sizeof(T) / box_unit<T>)), static_cast<int>(row0),
-                    barrier);
+                    static_cast<int>(col0 * (sizeof(T) / box_word_bytes<T>)),
+                    static_cast<int>(row0), barrier);
       return Layout::rows * Layout::cols * sizeof(T);
     }
   }
@@ -106,7 +106,8 @@ TILETRANSPOSE_FUNCTION void store_tile_bulk(
     if (is_box(tile, out, row0, col0)) {
       if (group.thread_rank() == 0) {
         bulk_store_box(box_of(tile, out.matrix, row0, col0), out.descriptor,
-                       static_cast<int>(col0 * (sizeof(T) / box_unit<T>)), static_cast<int>(row0));
+                       static_cast<int>(col0 * (sizeof(T) / box_word_bytes<T>)),
+                       static_cast<int>(row0));
         commit_bulk_stores();
       }
       return;

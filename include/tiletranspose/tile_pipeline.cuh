@@ -54,7 +54,7 @@ struct pipeline_storage<Stages, copy_engine::bulk> {
 
 }  // namespace detail
 
-/// A ring of `Stages` stages that are filled and read in turn. The object is the thread's own view of it; every
+/// A ring of `Stages` stages that are filled and read one after the other. The object is the thread's own view of it; every
 /// thread of the group makes the same calls.
 ///
 ///     acquire()   the stage to fill next

@@ -4,7 +4,7 @@
 /// \file
 /// Exchanges between the lanes of a warp in the manner of CUB: the kernel owns the storage, and the compiler says
 /// whether there is any. Where registers are faster, `storage` is empty and items travel as warp_transpose.cuh
-/// moves them; elsewhere they go through shared memory, by plain accesses that meet in no bank: ldmatrix and stmatrix
+/// moves them; elsewhere they go through shared memory, by plain accesses without a bank conflict: ldmatrix and stmatrix
 /// move as many bytes a cycle, in squares of 8 x 8 pairs of bytes only.
 
 #pragma once
@@ -17,48 +17,48 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 
 namespace detail {
 
-/// The items of a warp in shared memory, lane behind lane. In blocked order a lane accesses its items as units of
-/// 4 bytes or more, and those behind its last whole unit one by one; in striped order all go one by one. Holes keep
-/// lanes apart. Where lanes hold whole units, a unit is left out every `period` lanes, because the units of the next
+/// The items of a warp in shared memory, lane behind lane. In blocked order a lane moves its items by accesses of
+/// 4 bytes or more, and those behind its last whole access one by one; in striped order all go one by one. Holes keep
+/// lanes apart. Where lanes hold whole accesses, one is left out every `period` lanes, because the accesses of the next
 /// lane would lie in the banks of those `period` lanes before: that is where whole rows of banks end, so that in
-/// striped order lanes meet in no bank either. Else every lane is filled up to an odd number of units.
+/// striped order lanes do not conflict either. Else every lane is filled up to an odd number of accesses.
 template <class T, int N>
 struct shared_exchange {
   static constexpr unsigned item_bytes = sizeof(T);
-  static constexpr unsigned unit_bytes = item_bytes < 4 ? 4 : item_bytes;
+  static constexpr unsigned access_bytes = item_bytes < 4 ? 4 : item_bytes;
   static constexpr unsigned lane_bytes = N * item_bytes;
-  static constexpr unsigned units = lane_bytes / unit_bytes;  // whole ones
-  static constexpr unsigned unit_items = unit_bytes / item_bytes;
-  static constexpr bool ragged = N % unit_items != 0;
-  static constexpr unsigned banks = 128 / unit_bytes;  // of a unit each
-  static constexpr unsigned period = ragged ? 1 : banks / common_divisor(units, banks);
-  static constexpr unsigned span = period * N;  // elements from hole to hole
+  static constexpr unsigned accesses = lane_bytes / access_bytes;  // whole ones
+  static constexpr unsigned access_items = access_bytes / item_bytes;
+  static constexpr bool ragged = N % access_items != 0;
+  static constexpr unsigned banks = 128 / access_bytes;  // of an access each
+  static constexpr unsigned period = ragged ? 1 : banks / common_divisor(accesses, banks);
+  static constexpr unsigned hole_distance = period * N;  // elements from hole to hole
   static constexpr unsigned hole =
-      ragged ? ((units + 1) | 1) * unit_bytes - lane_bytes : unit_bytes;
+      ragged ? ((accesses + 1) | 1) * access_bytes - lane_bytes : access_bytes;
   static constexpr unsigned bytes = 32 * lane_bytes + (32 / period - 1) * hole;
 
   static constexpr bool fits = item_bytes <= 16 && (item_bytes & (item_bytes - 1)) == 0;
   /// Where it is faster than registers, in a kernel that does nothing else (H200, 2026-11-22): items of 1 and 2 bytes
   /// take fewer accesses than shuffles, packs and unpacks together (31 of 2 bytes into blocked order: 163 % of
-  /// cub::WarpExchange's speed, 95 by registers); larger ones where squares are turned or turns take three rounds of
-  /// selects among three words.
+  /// cub::WarpExchange's speed, 95 by registers); larger ones where squares are transposed or rotations take three rounds
+  /// of selects among three words.
   static constexpr bool pays =
       fits &&
       (item_bytes < 4 ? N > 3
                       : (N % 4 == 0 && N > 4) || (N > 17 && (N % 2 == 0 || item_bytes == 4)));
 
   using item_word = access_word_t<fits ? item_bytes : 1>;
-  using unit_word = access_word_t<fits ? unit_bytes : 4>;
+  using wide_word = access_word_t<fits ? access_bytes : 4>;
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned blocked_offset(unsigned rank) {
     return rank * lane_bytes + rank / period * hole;
   }
   /// Of element 32 * i + rank.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_offset(unsigned rank, unsigned i) {
-    // A product with 2^24 / span, rounded up, finds the quotient of any of 2^11 elements by a span of up to 2^10.
-    constexpr unsigned reciprocal = (1u << 24) / span + 1;
-    const bool same = 32 * i / span == (32 * i + 31) / span;  // in all lanes
-    const unsigned passed = same ? 32 * i / span : (32 * i + rank) * reciprocal >> 24;
+    // A product with 2^24 / hole_distance, rounded up, finds the quotient of any of 2^11 elements by one of up to 2^10.
+    constexpr unsigned reciprocal = (1u << 24) / hole_distance + 1;
+    const bool same = 32 * i / hole_distance == (32 * i + 31) / hole_distance;  // in all lanes
+    const unsigned passed = same ? 32 * i / hole_distance : (32 * i + rank) * reciprocal >> 24;
     return (32 * i + rank) * item_bytes + passed * hole;
   }
 
@@ -67,13 +67,13 @@ struct shared_exchange {
     const unsigned rank = group.thread_rank();
     unsigned char* const own = shared + blocked_offset(rank);
     TILETRANSPOSE_UNROLL
-    for (unsigned u = 0; u < units; ++u) {
-      unit_word unit;
-      copy_bytes(&unit, &items[u * unit_items], unit_bytes);
-      store_shared(own + u * unit_bytes, unit);
+    for (unsigned u = 0; u < accesses; ++u) {
+      wide_word wide;
+      copy_bytes(&wide, &items[u * access_items], access_bytes);
+      store_shared(own + u * access_bytes, wide);
     }
     TILETRANSPOSE_UNROLL
-    for (unsigned i = units * unit_items; i < N; ++i) {
+    for (unsigned i = accesses * access_items; i < N; ++i) {
       item_word item;
       copy_bytes(&item, &items[i], item_bytes);
       store_shared(own + i * item_bytes, item);
@@ -98,12 +98,12 @@ struct shared_exchange {
     group.sync();
     const unsigned char* const own = shared + blocked_offset(rank);
     TILETRANSPOSE_UNROLL
-    for (unsigned u = 0; u < units; ++u) {
-      const auto unit = load_shared<unit_word>(own + u * unit_bytes);
-      copy_bytes(&items[u * unit_items], &unit, unit_bytes);
+    for (unsigned u = 0; u < accesses; ++u) {
+      const auto wide = load_shared<wide_word>(own + u * access_bytes);
+      copy_bytes(&items[u * access_items], &wide, access_bytes);
     }
     TILETRANSPOSE_UNROLL
-    for (unsigned i = units * unit_items; i < N; ++i) {
+    for (unsigned i = accesses * access_items; i < N; ++i) {
       const auto item = load_shared<item_word>(own + i * item_bytes);
       copy_bytes(&items[i], &item, item_bytes);
     }
@@ -119,7 +119,7 @@ struct exchange_storage<0> {};
 
 }  // namespace detail
 
-/// Turns N items in each lane of a warp from blocked into striped order and back, through registers or shared
+/// Brings N items in each lane of a warp from blocked into striped order and back, through registers or shared
 /// memory, whichever is faster.
 ///
 ///     __global__ void kernel(float* data) {                   // 8 warps, each with 32 x 25 floats

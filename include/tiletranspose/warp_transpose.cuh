@@ -28,7 +28,7 @@ namespace detail {
 
 /// Where the bytes of a word of a transposed micro-block come from: word `word` of row `column`.
 template <int ElementBytes>
-struct turned_word {
+struct transposed_word {
   int column;
   int word;
 
@@ -97,7 +97,7 @@ TILETRANSPOSE_FUNCTION void thread_transpose(unsigned (&out)[Columns][ColumnWord
     for (int c = 0; c < Columns; ++c) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < ColumnWords; ++w) {
-        const detail::turned_word<ElementBytes> from{c, w};
+        const detail::transposed_word<ElementBytes> from{c, w};
         out[c][w] = in[from.row(0)][from.byte(0) / 4];
         TILETRANSPOSE_UNROLL
         for (int i = 1; i < 4; ++i) {
@@ -150,7 +150,7 @@ struct item_registers {
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
   static constexpr bool single = !squares && N * bytes <= 4;
-  /// An odd number of pairs of words travels as two exchanges of half the words, whose lanes and turns are the
+  /// An odd number of pairs of words travels as two exchanges of half the words, whose lanes and rotations are the
   /// same.
   static constexpr bool pairs = !squares && !packs && N % 4 == 2 && N > 16;
   /// Items in a register. They need not fill it: as many as divide N evenly keep neighbours together.
@@ -228,7 +228,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       unsigned words[registers::words];
       registers::template pack<!ToStriped>(plane, items, words);
       if constexpr (registers::squares) {
-        turn_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
+        transpose_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
       } else if constexpr (registers::single) {
         using route = packed_route<lanes, N, registers::bytes>;
         unsigned apart[N];
@@ -247,7 +247,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
         }
       } else if constexpr (registers::pairs) {
         using route = word_route<lanes, N / 2, 2>;
-        if constexpr (!ToStriped) { turn_squares<2, 4>(there.rank, words); }
+        if constexpr (!ToStriped) { transpose_squares<2, 4>(there.rank, words); }
         unsigned halves[2][N / 2];
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < N; ++i) { halves[i % 2][i / 2] = words[i]; }
@@ -261,16 +261,16 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
         }
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < N; ++i) { words[i] = halves[i % 2][i / 2]; }
-        if constexpr (ToStriped) { turn_squares<2, 4>(there.rank, words); }
+        if constexpr (ToStriped) { transpose_squares<2, 4>(there.rank, words); }
       } else {
         using route =
             word_route<lanes, registers::words, registers::per_word, (registers::per_word > 1)>;
         constexpr int bytes = registers::packs ? registers::bytes : 4;
         if constexpr (ToStriped) {
           route::to_striped(there, words);
-          turn_squares<registers::per_word, bytes>(there.rank, words);
+          transpose_squares<registers::per_word, bytes>(there.rank, words);
         } else {
-          turn_squares<registers::per_word, bytes>(there.rank, words);
+          transpose_squares<registers::per_word, bytes>(there.rank, words);
           route::to_blocked(there, words);
         }
       }
@@ -297,7 +297,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 /// \param group  `static_warp`, `static_lanes<L>` or a cooperative-groups tile of L lanes; L is 2, 4, 8, 16
 ///               or 32. All 32 lanes of the warp call, groups of the same warp at the same time.
 /// \param items  N items of each lane, 1 to 64; T has 1 to 64 bytes and is trivially copyable
-/// Cost per 4 bytes of an item: N shuffles, the numbers of their lanes, and N selects for each round of a turn;
+/// Cost per 4 bytes of an item: N shuffles, the numbers of their lanes, and N selects for each round of a rotation;
 /// where N is odd, four rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
 /// number allows.
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
@@ -349,7 +349,7 @@ TILETRANSPOSE_FUNCTION void warp_transpose(T (&items)[N],
   constexpr bool square = N == 2 || N == 4 || N == 8 || N == 16 || N == 32;
   static_assert(
       square,
-      "tt: warp_transpose(items) turns squares of 2, 4, 8, 16 or 32 items a lane; name the "
+      "tt: warp_transpose(items) takes squares of 2, 4, 8, 16 or 32 items a lane; name the "
       "group for other shapes: warp_transpose(tt::static_warp{}, items)");
   const detail::call_scope here(caller);
   if constexpr (square) { detail::exchange_items<false>(static_lanes<N>{}, items); }

@@ -23,7 +23,7 @@ struct asked {
   std::size_t nx;
   std::size_t ny;
   int element_bytes;
-  int unit;
+  int access_bytes;
   std::size_t in_gap = 0;  ///< elements behind each row
   std::size_t out_gap = 0;
   std::size_t batch = 1;
@@ -46,8 +46,8 @@ transpose_facts facts_of(const asked& a, device_facts device = h200_facts) {
                              a.nx,
                              a.ny,
                              a.pointers};
-  return find_facts(problem, a.batch, a.element_bytes, a.unit, address_bits_of(problem, element),
-                    device);
+  return find_facts(problem, a.batch, a.element_bytes, a.access_bytes,
+                    address_bits_of(problem, element), device);
 }
 
 struct row {
@@ -95,13 +95,13 @@ class problems {
   asked operator()() {
     asked a{};
     if (between(0, 50) == 0) {  // large, of bytes
-      a.element_bytes = a.unit = 1;
+      a.element_bytes = a.access_bytes = 1;
       a.nx = 16 * between(1000, 1100);
       a.ny = 32 * between(500, 550);
       return a;
     }
     a.element_bytes = between(0, 1) == 0 ? 1 << between(0, 4) : static_cast<int>(between(1, 64));
-    a.unit = tt::access_width(static_cast<std::size_t>(a.element_bytes), between(1, 16));
+    a.access_bytes = tt::access_width(static_cast<std::size_t>(a.element_bytes), between(1, 16));
     a.nx = side();
     a.ny = side();
     if (between(0, 2) > 0) { (a.nx > a.ny ? a.nx : a.ny) += 6'000'000 / smaller(a.nx, a.ny); }
@@ -131,8 +131,9 @@ class problems {
 TEST_CASE("choose: a table of questions and the rules that answer them") {
   for (const row& one : table) {
     const asked& a = one.question;
-    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
-              << a.batch << ", gaps " << a.in_gap << ", " << a.out_gap << ", offset " << a.offset);
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.access_bytes
+              << ", batch " << a.batch << ", gaps " << a.in_gap << ", " << a.out_gap << ", offset "
+              << a.offset);
     CHECK(std::string(choose(facts_of(a)).rule) == one.rule);
   }
 }
@@ -151,13 +152,13 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
   std::map<std::string, int> decided;
   for (int i = 0; i < 30000; ++i) {
     const asked a = next();
-    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
-              << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.access_bytes
+              << ", batch " << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
     for (const device_facts& device : {h200_facts, turing_facts}) {
       const transpose_facts facts = facts_of(a, device);
       const choice chosen = choose(facts);
       ++decided[chosen.rule];
-      REQUIRE(reachable(chosen, a.element_bytes, a.unit));
+      REQUIRE(reachable(chosen, a.element_bytes, a.access_bytes));
       REQUIRE(chosen.shared_bytes <= device.most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
@@ -180,8 +181,8 @@ TEST_CASE("choose: what is not asked of the device changes nothing") {
   problems next;
   for (int i = 0; i < 5000; ++i) {
     const asked a = next();
-    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.unit << ", batch "
-              << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
+    INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.access_bytes
+              << ", batch " << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
     const transpose_facts little = facts_of(a, {tt::default_shared_bytes});
     const choice first = choose(little);
     if (asks_shared_bytes(first, little)) { continue; }

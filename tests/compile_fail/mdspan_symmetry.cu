@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: no symmetry turns the extents of the input into those of the output
+// expect: tt: no symmetry brings the extents of the input to those of the output
 
 #include <tiletranspose/mdspan.cuh>
 

@@ -380,26 +380,27 @@ TEST_CASE("access_width: the widest power of two that divides both, up to 16", "
 TEST_CASE("policy: every tile can be launched and fits the narrowest shared memory", "[policy]") {
   for (const int architecture : {75, 80, 86, 89, 90, 100, 120}) {
     for (int element = 1; element <= tt::max_element_bytes; ++element) {
-      for (int unit = tt::access_width(static_cast<tt::size_type>(element)); unit > 0; unit /= 2) {
+      for (int access_bytes = tt::access_width(static_cast<tt::size_type>(element));
+           access_bytes > 0; access_bytes /= 2) {
         for (const tt::tile_access access : {tt::tile_access::whole, tt::tile_access::large,
                                              tt::tile_access::tall, tt::tile_access::any}) {
           const bool large = access == tt::tile_access::large;
           const bool tall = access == tt::tile_access::tall;
-          if (tall && !tt::has_tall_policy(element, unit)) { continue; }
+          if (tall && !tt::has_tall_policy(element, access_bytes)) { continue; }
           const bool any = tall || access == tt::tile_access::any;
           const bool groups_whole =
-              access == tt::tile_access::whole && tt::has_whole_groups(element, unit);
-          if (!any && !groups_whole && !tt::has_whole_policy(element, unit)) { continue; }
+              access == tt::tile_access::whole && tt::has_whole_groups(element, access_bytes);
+          if (!any && !groups_whole && !tt::has_whole_policy(element, access_bytes)) { continue; }
           if (large && !tt::has_large_policy(element)) { continue; }
-          const tt::tile_policy p = tt::tuned_policy(architecture, element, unit, access);
-          INFO("architecture " << architecture << ", elements of " << element
-                               << " bytes in units of " << unit
+          const tt::tile_policy p = tt::tuned_policy(architecture, element, access_bytes, access);
+          INFO("architecture " << architecture << ", elements of " << element << " bytes by "
+                               << access_bytes
                                << (tall    ? ", tall"
                                    : any   ? ""
                                    : large ? ", large"
                                            : ", whole")
                                << ": " << p.tile_rows << " x " << p.tile_cols << ", " << p.threads
-                               << " threads, " << p.load_bytes << " " << p.chunk_bytes << " "
+                               << " threads, " << p.load_bytes << " " << p.fill_bytes << " "
                                << p.store_bytes << " bytes");
           REQUIRE(p.tile_rows > 0);
           REQUIRE(p.tile_cols > 0);
@@ -414,17 +415,18 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
             return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8 || bytes == 16;
           };
           // Elements whose addresses are no multiples of a word go in groups of whole words.
-          const bool groups = unit < 4 && unit < element && p.load_bytes == p.chunk_bytes &&
-                              p.load_bytes % 4 == 0 && p.load_bytes % element == 0;
-          REQUIRE((groups || (is_access(p.load_bytes) && is_access(p.chunk_bytes))));
+          const bool groups = access_bytes < 4 && access_bytes < element &&
+                              p.load_bytes == p.fill_bytes && p.load_bytes % 4 == 0 &&
+                              p.load_bytes % element == 0;
+          REQUIRE((groups || (is_access(p.load_bytes) && is_access(p.fill_bytes))));
           REQUIRE(is_access(p.store_bytes));
           // Rows of the input tile and of the output tile are made of whole accesses; but for the input's where
           // words are loaded wherever they start.
-          const bool spliced = tt::detail::splices_elements(element, unit);
-          REQUIRE((spliced || p.tile_cols * element % p.load_bytes == 0));
+          const bool row_staged = tt::detail::stages_rows(element, access_bytes);
+          REQUIRE((row_staged || p.tile_cols * element % p.load_bytes == 0));
           REQUIRE(p.tile_rows * element % p.store_bytes == 0);
           REQUIRE(p.tile_rows * element % tt::sector_bytes == 0);
-          REQUIRE(p == tt::tuned_policy(architecture, element, unit, access));
+          REQUIRE(p == tt::tuned_policy(architecture, element, access_bytes, access));
           tt::tile_policy other = p;
           ++other.strip_width;
           REQUIRE(p != other);

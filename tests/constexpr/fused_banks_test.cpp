@@ -24,7 +24,7 @@ int fill_ways() {
   for (int first = 0; first < Fused::threads; first += 32) {
     for (int shift = 0; shift < (Fused::deals ? Fused::period : 1); ++shift) {
       for (int i = 0; i < Fused::count; ++i) {
-        for (int part = 0; part < Fused::micro_rows * Fused::bytes; part += Fused::chunk_unit) {
+        for (int part = 0; part < Fused::micro_rows * Fused::bytes; part += Fused::fill_access) {
           const auto lanes = [&](int at) -> long long {
             const int lane = (first + at) % Fused::lanes;
             const int row = (first + at) / Fused::lanes * Fused::micro_rows;
@@ -36,7 +36,7 @@ int fill_ways() {
                    (col + i) * Fused::pitch + Fused::lane_padding(lane, shift) -
                    Fused::wrap_padding(i, shift) + part;
           };
-          worst = larger(worst, request_ways(lanes, Fused::chunk_unit));
+          worst = larger(worst, request_ways(lanes, Fused::fill_access));
         }
       }
     }
@@ -48,12 +48,12 @@ int fill_ways() {
 template <class Fused>
 int drain_ways() {
   constexpr int bytes = Fused::read_bytes;
-  constexpr int vector_bytes = Fused::piece_bytes / Fused::row_reads;
-  constexpr int unit = Fused::combines ? Fused::in_unit : Fused::out_unit;
-  constexpr bool together = unit < bytes && bytes >= 4;
-  constexpr bool in_turns = together && unit >= 4;
-  constexpr bool off_words = together && unit < 4;
-  constexpr int access = off_words ? bytes : smaller(unit, bytes);
+  constexpr int vector_bytes = Fused::segment_bytes / Fused::row_reads;
+  constexpr int access_bytes = Fused::combines ? Fused::in_access : Fused::out_access;
+  constexpr bool together = access_bytes < bytes && bytes >= 4;
+  constexpr bool in_rounds = together && access_bytes >= 4;
+  constexpr bool off_words = together && access_bytes < 4;
+  constexpr int access = off_words ? bytes : smaller(access_bytes, bytes);
   int worst = 0;
   const auto visit = [&](int first, int skew, int skew_step) {
     const auto from = [&](int lane) -> long long {
@@ -62,8 +62,8 @@ int drain_ways() {
       if (row >= Fused::cols) { return -1; }
       const int byte =
           step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % Fused::skew_bytes;
-      // Of a piece that starts inside of a word, the bytes before the next one are written by themselves.
-      if (Fused::recalls && byte < 0) { return -1; }
+      // Of a segment that starts inside of a word, the bytes before the next one are written by themselves.
+      if (Fused::holds_operand && byte < 0) { return -1; }
       const auto offset = static_cast<long long>(Fused::row_offset(static_cast<unsigned>(row)));
       return Fused::combines ? offset + (byte + Fused::skew_rows * Fused::out_bytes) /
                                             Fused::out_bytes * Fused::in_bytes
@@ -73,10 +73,10 @@ int drain_ways() {
       const auto lanes = [&](int lane) -> long long {
         const long long start = from(lane);
         if (start < 0) { return -1; }
-        if constexpr (in_turns) {
-          return word_in_turn<bytes, access>(static_cast<unsigned>(first + lane),
-                                             static_cast<unsigned>(start),
-                                             static_cast<unsigned>(part / access));
+        if constexpr (in_rounds) {
+          return word_in_round<bytes, access>(static_cast<unsigned>(first + lane),
+                                              static_cast<unsigned>(start),
+                                              static_cast<unsigned>(part / access));
         }
         return off_words
                    ? static_cast<long long>(first_access<access>(static_cast<unsigned>(start)))
@@ -95,8 +95,8 @@ int drain_ways() {
     }
   };
   for (int first = 0; first < Fused::cols * Fused::row_reads && first < 16 * 32; first += 32) {
-    for (int skew = 0; skew < Fused::skew_bytes; skew += Fused::out_unit) {
-      for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * Fused::out_unit); }
+    for (int skew = 0; skew < Fused::skew_bytes; skew += Fused::out_access) {
+      for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * Fused::out_access); }
     }
   }
   return worst;
@@ -105,11 +105,11 @@ int drain_ways() {
 template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 void check() {
   using fused = fused_shape<In, Out, Kind, Aligned, Large>;
-  INFO(fused::in_bytes << " bytes by " << fused::in_unit << " to " << fused::out_bytes << " by "
-                       << fused::out_unit << ", kind " << static_cast<int>(Kind)
+  INFO(fused::in_bytes << " bytes by " << fused::in_access << " to " << fused::out_bytes << " by "
+                       << fused::out_access << ", kind " << static_cast<int>(Kind)
                        << (Aligned ? ", aligned" : ""));
   // A warp that stores parts of large elements may meet once for each row that it fills.
-  const int parts = fused::unit < fused::bytes ? larger(32 / fused::lanes, 1) : 1;
+  const int parts = fused::access_bytes < fused::bytes ? larger(32 / fused::lanes, 1) : 1;
   CHECK(fill_ways<fused>() <= larger(fused::fill_ways, parts));
   CHECK(drain_ways<fused>() <= fused::drain_ways);
 }

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The shared pitch of staged rows, over every number of rows and every length of a row that a box can have.
+// The shared pitch of rows, over every number of rows and every length of a row that a panel can have.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -30,7 +30,7 @@ unsigned worst_of(unsigned words, unsigned rows) {
     const unsigned pitch = row_pitch(bytes, rows, 4 * words);
     CHECK(pitch >= bytes);
     CHECK(pitch % 4 == 0);
-    const unsigned ways = worst_span_ways(rows, pitch / 4, words);
+    const unsigned ways = worst_segment_ways(rows, pitch / 4, words);
     if (ways > worst) { worst = ways; }
   }
   return worst;
@@ -47,7 +47,7 @@ TEST_CASE("row pitch: an odd number of rows does not conflict", "[banks]") {
   }
 }
 
-TEST_CASE("row pitch: any other box meets two ways at most", "[banks]") {
+TEST_CASE("row pitch: any other panel has two ways at most", "[banks]") {
   for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
     for (unsigned rows = 2; rows < 300; ++rows) {
       INFO(words << " words, " << rows << " rows");
@@ -66,17 +66,17 @@ TEST_CASE("row pitch: a column of rows that lie an odd number of elements apart"
   CHECK(worst_column_ways(1) == 1);
   CHECK(worst_column_ways(2) == 1);
   CHECK(worst_column_ways(4) == 1);
-  CHECK(span_ways(32, 32, 1, 0) == 32);  // what a pitch of all banks would meet
-  CHECK(span_ways(32, 34, 1, 0) == 2);
+  CHECK(segment_ways(32, 32, 1, 0) == 32);  // what a pitch of all banks would give
+  CHECK(segment_ways(32, 34, 1, 0) == 2);
 }
 
-// Whole matrices that are staged as one span keep the pitch of their rows, made odd: few rows, many columns
-// a warp, may then meet.
-TEST_CASE("row pitch: staged matrices", "[banks]") {
+// Whole matrices that are copied as one segment keep the pitch of their rows, made odd: few rows, many columns
+// a warp, may then conflict.
+TEST_CASE("row pitch: gathered matrices", "[banks]") {
   for (unsigned rows = 2; rows < 100; ++rows) {
     unsigned worst = 0;
     for (unsigned elements = 1; elements < 64; elements += 2) {
-      const unsigned ways = worst_span_ways(rows, elements, 1);
+      const unsigned ways = worst_segment_ways(rows, elements, 1);
       if (ways > worst) { worst = ways; }
     }
     INFO(rows << " rows");
@@ -84,20 +84,21 @@ TEST_CASE("row pitch: staged matrices", "[banks]") {
   }
 }
 
-// Batches of small matrices are turned in micro-blocks of every side that turned_plan.cuh names. Lanes of one strip do
+// Batches of small matrices are transposed in micro-blocks of every side that vectorised_panel.cuh names. Lanes of one strip do
 // not conflict; those that go on to the next column of short matrices, or to the next strip, may.
-TEST_CASE("row pitch: turned boxes", "[banks]") {
+TEST_CASE("row pitch: vectorised panels", "[banks]") {
   for (const unsigned matrices : {1u, 2u, 3u, 4u, 7u}) {
     INFO(matrices << " matrices");
-    CHECK(worst_turned_ways(1, 4, 40, matrices) <= 5);  // 1 byte: 4 x 4
-    CHECK(worst_turned_ways(2, 4, 40, matrices) <= 4);  // 2 bytes: 4 x 4
-    CHECK(worst_turned_ways(2, 2, 40, matrices) <= 4);  // 4 bytes: 2 x 2
-    CHECK(worst_turned_ways(4, 2, 40, matrices) <= 4);  // 8 bytes: 2 x 2
-    CHECK(worst_turned_ways(4, 1, 40, matrices) <= 3);  // 16 bytes
+    CHECK(worst_vectorised_ways(1, 4, 40, matrices) <= 5);  // 1 byte: 4 x 4
+    CHECK(worst_vectorised_ways(2, 4, 40, matrices) <= 4);  // 2 bytes: 4 x 4
+    CHECK(worst_vectorised_ways(2, 2, 40, matrices) <= 4);  // 4 bytes: 2 x 2
+    CHECK(worst_vectorised_ways(4, 2, 40, matrices) <= 4);  // 8 bytes: 2 x 2
+    CHECK(worst_vectorised_ways(4, 1, 40, matrices) <= 3);  // 16 bytes
   }
   CHECK(worst_strip_ways(4, 0) == 1);
-  CHECK(turned_ways(1, 32, 32, 4 * 32, true, 0, 0) == 32);  // what a pitch of all banks would meet
-  CHECK(turned_ways(1, 32, 32, 4 * 33, true, 0, 0) == 4);   // and what columns without strips do
+  CHECK(vectorised_ways(1, 32, 32, 4 * 32, true, 0, 0) ==
+        32);  // what a pitch of all banks would give
+  CHECK(vectorised_ways(1, 32, 32, 4 * 33, true, 0, 0) == 4);  // and what columns without strips do
 }
 
 // Rows of accesses of 16 bytes follow each other in the banks.
@@ -108,7 +109,7 @@ TEST_CASE("row pitch: a warp that goes on to the next row of 16-byte accesses", 
       for (unsigned first = 0; first < 4 * cols; first += 8) {
         INFO(cols << " columns of micro-blocks of " << side << " rows, from the " << first
                   << "th on");
-        CHECK(turned_ways(4, 7, cols, in, false, first, 0) == 1);
+        CHECK(vectorised_ways(4, 7, cols, in, false, first, 0) == 1);
       }
     }
   }

@@ -22,8 +22,8 @@ using tt::tile_access;
 namespace {
 
 // Proved here rather than in the headers, where every program would pay for it.
-static_assert(turns_share_banks<16, 4>(16) && turns_share_banks<16, 8>(16) &&
-                  turns_share_banks<8, 4>(8),
+static_assert(rounds_share_banks<16, 4>(16) && rounds_share_banks<16, 8>(16) &&
+                  rounds_share_banks<8, 4>(8),
               "words that are read in turns must not conflict");
 static_assert(access_ways<16>() == 1 && access_ways<8>() == 1 && access_ways<4>() == 1,
               "accesses that hold what lanes read must not conflict");
@@ -45,12 +45,12 @@ tile_ways ways_of() {
       const auto lanes = [&](int lane) -> long long {
         return first + lane < fills ? typename Shape::fill_lanes{}(first + lane) : -1;
       };
-      worst.fill = larger(worst.fill, request_ways(lanes, Shape::chunk_access));
+      worst.fill = larger(worst.fill, request_ways(lanes, Shape::fill_access));
     }
   }
-  using plan = piece_rounds<Shape, Shape::store_bytes>;
+  using plan = segment_rounds<Shape, Shape::store_bytes>;
   constexpr unsigned stores = plan::row_threads;
-  constexpr unsigned skew_unit = Shape::unit < 4 ? Shape::unit : 4;
+  constexpr unsigned skew_access = Shape::access_bytes < 4 ? Shape::access_bytes : 4;
   using lanes_type =
       drained_lanes<Shape, Shape::store_bytes, Shape::store_bytes, Shape::word_bytes>;
   for (unsigned first = 0; first < Shape::tile_cols * stores && first < 32 * 32; first += 32) {
@@ -58,7 +58,7 @@ tile_ways ways_of() {
       const unsigned step = first + static_cast<unsigned>(lane);
       return plan::row(step) < Shape::tile_cols && plan::exists(step);
     };
-    for (unsigned step = 0; step < sector_bytes; step += skew_unit) {
+    for (unsigned step = 0; step < sector_bytes; step += skew_access) {
       for (unsigned turn = 0; turn < Shape::store_bytes / Shape::word_bytes; ++turn) {
         const lanes_type drained{turn, 0, Shape::joins_stores ? step : 0};
         const auto lanes = [&](int lane) -> long long {
@@ -66,10 +66,11 @@ tile_ways ways_of() {
         };
         worst.drain = larger(worst.drain, request_ways(lanes, Shape::word_bytes));
       }
-      if (!(Shape::joins_stores || Shape::moves_groups) || Shape::unit >= 4) { continue; }
+      if (!(Shape::joins_stores || Shape::moves_groups) || Shape::access_bytes >= 4) { continue; }
       // Off a word, or off 16 bytes: the two accesses that hold 16 bytes, or the word behind those that are read in
       // turns.
-      for (unsigned skew = 0; skew < (Shape::joins_stores ? sector_bytes : 1); skew += skew_unit) {
+      for (unsigned skew = 0; skew < (Shape::joins_stores ? sector_bytes : 1);
+           skew += skew_access) {
         const lanes_type drained{0, skew, Shape::joins_stores ? step : 0};
         const auto from = [&](int lane) {
           return drained.from(first + static_cast<unsigned>(lane));
@@ -97,9 +98,9 @@ tile_ways ways_of() {
   return worst;
 }
 
-// The requests that read spliced elements of a tile, whose rows begin at any byte of a word, for rows of the output
+// The requests that read row-staged elements of a tile, whose rows begin at any byte of a word, for rows of the output
 // that begin anywhere in their sectors.
-struct spliced_ways {
+struct row_staged_ways {
   int worst = 0;
   long long cycles = 0;
   long long requests = 0;
@@ -107,9 +108,9 @@ struct spliced_ways {
 
 // Those with rows `pitch` bytes apart, every `thin`-th of them.
 template <class Shape>
-spliced_ways ways_of_spliced(int pitch, unsigned thin) {
-  spliced_ways result;
-  constexpr unsigned stores = Shape::piece_bytes / Shape::store_bytes;
+row_staged_ways ways_of_row_staged(int pitch, unsigned thin) {
+  row_staged_ways result;
+  constexpr unsigned stores = Shape::segment_bytes / Shape::store_bytes;
   constexpr unsigned lead = Shape::skew_rows * Shape::element_bytes;
   const auto visit = [&](unsigned first, unsigned past, unsigned past_step, unsigned skew_step) {
     for (int i = 0; i < Shape::access_elements; ++i) {
@@ -149,23 +150,24 @@ spliced_ways ways_of_spliced(int pitch, unsigned thin) {
 
 template <class Shape>
 void check(const char* what) {
-  if constexpr (Shape::splices) {
-    INFO(what << ", spliced, " << Shape::element_bytes << " bytes by " << Shape::unit);
+  if constexpr (Shape::row_staged) {
+    INFO(what << ", row-staged, " << Shape::element_bytes << " bytes by " << Shape::access_bytes);
     if constexpr (Shape::whole_words) {
       // Bytes of an output row that follow each other lie in banks that do.
-      for (unsigned at = 0; at < Shape::staged_rows * Shape::element_bytes; at += 4) {
+      for (unsigned at = 0; at < Shape::shared_rows * Shape::element_bytes; at += 4) {
         REQUIRE((Shape::word_offset(at, 1) - Shape::word_offset(0, 0)) % 128 ==
                 (at + Shape::element_bytes) % 128);
       }
     } else {
-      const spliced_ways ways = ways_of_spliced<Shape>(Shape::pitch, 1);
+      const row_staged_ways ways = ways_of_row_staged<Shape>(Shape::pitch, 1);
       CHECK(ways.worst <= 6);
       CHECK(ways.cycles * 10 < ways.requests * 24);
       // No other pitch takes many cycles less.
-      const long long cycles = ways_of_spliced<Shape>(Shape::pitch, 5).cycles;
+      const long long cycles = ways_of_row_staged<Shape>(Shape::pitch, 5).cycles;
       for (int rest = 0; rest < 64; rest += 4) {
         const int need = Shape::load_bytes * Shape::row_loads + 4;
-        const spliced_ways other = ways_of_spliced<Shape>((need - rest + 63) / 64 * 64 + rest, 5);
+        const row_staged_ways other =
+            ways_of_row_staged<Shape>((need - rest + 63) / 64 * 64 + rest, 5);
         INFO("rest " << rest);
         CHECK(other.worst > 1);
         CHECK(other.cycles * 8 >= cycles * 7);
@@ -173,27 +175,27 @@ void check(const char* what) {
     }
   } else {
     const tile_ways worst = ways_of<Shape>();
-    INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::unit);
+    INFO(what << ", " << Shape::element_bytes << " bytes by " << Shape::access_bytes);
     CHECK(worst.fill <= 1);
     CHECK(worst.drain == Shape::drain_ways);
     CHECK(worst.next_word == Shape::next_word_ways);
-    const bool odd_pieces =
+    const bool odd_segments =
         Shape::moves_groups && (Shape::element_bytes == 3 || Shape::element_bytes == 5);
-    CHECK(worst.drain == (odd_pieces ? 2 : 1));
+    CHECK(worst.drain == (odd_segments ? 2 : 1));
   }
 }
 
-template <int Bytes, int Unit>
-void check_unit() {
-  if constexpr (Unit >= 1 && access_width(Bytes) >= Unit) {
-    check<typename tuned_shape<90, Bytes, Unit, tile_access::any>::type>("any");
-    check_unit<Bytes, Unit / 2>();
+template <int Bytes, int AccessBytes>
+void check_access() {
+  if constexpr (AccessBytes >= 1 && access_width(Bytes) >= AccessBytes) {
+    check<typename tuned_shape<90, Bytes, AccessBytes, tile_access::any>::type>("any");
+    check_access<Bytes, AccessBytes / 2>();
   }
 }
 
 template <int Bytes>
 void check_size() {
-  check_unit<Bytes, access_width(Bytes)>();
+  check_access<Bytes, access_width(Bytes)>();
   if constexpr (tt::has_whole_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
     check<typename vector_shape<Bytes>::type>("vectors");
@@ -279,9 +281,9 @@ TEST_CASE("tile banks: every warp of every tile", "[banks]") {
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.
 TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[banks]") {
-  STATIC_REQUIRE(turns_share_banks<16, 4>(128));
-  STATIC_REQUIRE(turns_share_banks<16, 8>(128));
-  STATIC_REQUIRE(turns_share_banks<8, 4>(128));
+  STATIC_REQUIRE(rounds_share_banks<16, 4>(128));
+  STATIC_REQUIRE(rounds_share_banks<16, 8>(128));
+  STATIC_REQUIRE(rounds_share_banks<8, 4>(128));
 }
 
 TEST_CASE("tile banks: groups that are reversed", "[banks]") {

@@ -145,7 +145,7 @@ std::size_t between(std::size_t low, std::size_t high) {
 // True where the last call moved boxes.
 bool took_boxes() {
   for (const auto& [place, access] : cpu::this_device().shared) {
-    for (const char* kernel : {"staged_kernel", "sheared_kernel", "turned_kernel"}) {
+    for (const char* kernel : {"gathered_kernel", "word_shifted_kernel", "vectorised_kernel"}) {
       if (place.find(kernel) != std::string::npos) { return true; }
     }
   }

@@ -74,9 +74,9 @@ constexpr std::size_t long_side = 3'000'017;
 template <int Bytes>
 void check_boxes(side few, std::initializer_list<std::size_t> boxes,
                  std::initializer_list<std::size_t> tiles) {
-  constexpr int unit = tt::access_width(Bytes, alignof(element<Bytes>));
-  const void* const staged =
-      reinterpret_cast<const void*>(&tt::detail::staged_kernel<Bytes, (unit < 4 ? unit : 4)>);
+  constexpr int access_bytes = tt::access_width(Bytes, alignof(element<Bytes>));
+  const void* const staged = reinterpret_cast<const void*>(
+      &tt::detail::gathered_kernel<Bytes, (access_bytes < 4 ? access_bytes : 4)>);
   for (const bool boxed : {true, false}) {
     for (const std::size_t n : boxed ? boxes : tiles) {
       INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));
@@ -103,11 +103,12 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
   cpu::this_device().options.knows(from).knows(to);
   const tt::detail::tile_problem problem =
       tt::detail::make_problem(tt::detail::view_request(to, from));
-  constexpr int unit = tt::access_width(Bytes);
-  const tt::detail::transpose_facts facts = tt::detail::find_facts(
-      problem, 1, Bytes, unit, tt::detail::address_bits_of(problem, unit), {228 * 1024});
-  const cudaError_t status = tt::detail::run_choice(tt::detail::tile_mover<Bytes, unit, Access>{},
-                                                    facts, tt::detail::choice{}, nullptr);
+  constexpr int access_bytes = tt::access_width(Bytes);
+  const tt::detail::transpose_facts facts =
+      tt::detail::find_facts(problem, 1, Bytes, access_bytes,
+                             tt::detail::address_bits_of(problem, access_bytes), {228 * 1024});
+  const cudaError_t status = tt::detail::run_choice(
+      tt::detail::tile_mover<Bytes, access_bytes, Access>{}, facts, tt::detail::choice{}, nullptr);
   const cpu::device& device = cpu::this_device();
   INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
              << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'

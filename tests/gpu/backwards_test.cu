@@ -22,15 +22,15 @@ struct backwards_transpose {
   cudaError_t (*launch)(const tt::detail::tile_problem& problem, std::size_t batch);
 };
 
-template <int Bytes, int Unit>
+template <int Bytes, int AccessBytes>
 backwards_transpose make_backwards() {
-  return {{std::to_string(Bytes) + " bytes by " + std::to_string(Unit), Bytes, Unit},
+  return {{std::to_string(Bytes) + " bytes by " + std::to_string(AccessBytes), Bytes, AccessBytes},
           [](const tt::detail::tile_problem& problem, std::size_t batch) {
             const std::size_t bits = reinterpret_cast<std::size_t>(problem.in) |
                                      reinterpret_cast<std::size_t>(problem.out) |
                                      problem.in_stride_bytes | problem.out_stride_bytes |
                                      problem.in_batch_bytes | problem.out_batch_bytes;
-            return tt::detail::launch_tuned<Bytes, Unit>(problem, batch, bits, nullptr);
+            return tt::detail::launch_tuned<Bytes, AccessBytes>(problem, batch, bits, nullptr);
           }};
 }
 

@@ -30,6 +30,11 @@ bool starts_with(const std::string& text, const std::string& what) {
   return text.compare(0, what.size(), what) == 0;
 }
 
+/// True where a pattern is a header's whole name, or a folder that it stands in.
+bool fits(const std::string& pattern, const std::string& name) {
+  return name == pattern || (pattern.back() == '/' && starts_with(name, pattern));
+}
+
 // ---- which room includes which
 
 /// From the bottom to the top: a header includes what stands no higher than itself.
@@ -53,10 +58,7 @@ constexpr room rooms[] = {
 /// Public headers that are not named are parts for device code, on the floor of detail/core.
 int floor_of(const std::string& name) {
   for (const room& one : rooms) {
-    const std::string pattern = one.pattern;
-    if (name == pattern || (pattern.back() == '/' && starts_with(name, pattern))) {
-      return one.floor;
-    }
+    if (fits(one.pattern, name)) { return one.floor; }
   }
   return name.find('/') == std::string::npos ? 1 : -1;
 }
@@ -140,14 +142,47 @@ constexpr const char* private_words[] = {
     "shear",   "shears",  "sheared",  "span",   "spans",  "spanned", "splice",  "splices",
     "spliced", "staged",  "turn",     "turns",  "turned", "unit",    "units"};
 
-/// How often a word stands by itself, or as a part of an identifier between underscores.
+/// Words that are the field's own in some headers. The bulk copy engine calls what it copies a box, as its driver call
+/// does, and the emulator follows it; users rotate a matrix by quarter turns, as with numpy.rot90.
+struct exception {
+  const char* word;
+  const char* pattern;  ///< of headers, as of rooms
+};
+constexpr exception exceptions[] = {
+    {"box", "bulk_view.cuh"},
+    {"box", "tile_io_bulk.cuh"},
+    {"box", "tile_pipeline.cuh"},
+    {"box", "detail/core/bulk_copy.cuh"},
+    {"box", "detail/core/machine.cuh"},
+    {"box", "emulator/"},
+    {"box", "emulator.cuh"},
+    {"boxes", "bulk_view.cuh"},
+    {"boxes", "tile_io_bulk.cuh"},
+    {"boxes", "emulator/"},
+    {"boxes", "emulator.cuh"},
+    {"boxes", "detail/core/bulk_copy.cuh"},
+    {"turn", "reverse.cuh"},
+    {"turn", "symmetry.cuh"},
+    {"turns", "reverse.cuh"},
+    {"turns", "symmetry.cuh"},
+    {"turns", "explain.cuh"},
+};
+bool is_allowed(const std::string& word, const std::string& header) {
+  return std::any_of(std::begin(exceptions), std::end(exceptions), [&](const exception& one) {
+    return word == one.word && fits(one.pattern, header);
+  });
+}
+
+/// How often a word stands by itself, or as a part of an identifier between underscores. A row-staged tile is the right
+/// word for one.
 std::size_t count_word(const std::string& line, const std::string& word) {
   const auto is_letter = [&](std::size_t at) {
     return at < line.size() && std::isalnum(static_cast<unsigned char>(line[at])) != 0;
   };
   std::size_t count = 0;
   for (std::size_t at = line.find(word); at != std::string::npos; at = line.find(word, at + 1)) {
-    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size())) { ++count; }
+    const bool row_staged = word == "staged" && at >= 4 && line.compare(at - 3, 2, "ow") == 0;
+    if ((at == 0 || !is_letter(at - 1)) && !is_letter(at + word.size()) && !row_staged) { ++count; }
   }
   return count;
 }
@@ -155,7 +190,7 @@ std::size_t count_word(const std::string& line, const std::string& word) {
 using counts = std::map<std::string, std::size_t>;
 
 counts count_all(const std::vector<header>& headers) {
-  counts result;
+  counts result{{"dated notes in detail", 0}};
   const std::regex date("20[0-9][0-9]-[0-9][0-9]-");
   std::vector<std::string> long_files;
   std::vector<std::string> long_functions;
@@ -170,7 +205,8 @@ counts count_all(const std::vector<header>& headers) {
       const bool dated = detail && !starts_with(one.name, "detail/choose/");
       if (dated && std::regex_search(line, date)) { ++result["dated notes in detail"]; }
       for (const char* word : private_words) {
-        result[std::string("word ") + word] += count_word(line, word);
+        result[std::string("word ") + word] +=
+            is_allowed(word, one.name) ? 0 : count_word(line, word);
       }
     }
   }

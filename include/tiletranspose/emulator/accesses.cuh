@@ -15,13 +15,14 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 inline bool emulated_thread::may_access(access_kind kind, const void* address, unsigned bytes,
-                                        unsigned unit, access_site site) {
+                                        unsigned part_bytes, access_site site) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
   const bool shared = kind == access_kind::load_shared || kind == access_kind::store_shared;
   const bool writes = kind == access_kind::store_shared || kind == access_kind::store_global;
   const char* const verb = writes ? " stores " : " loads ";
-  if (at % unit != 0) {
-    run_.add_fault(fault_kind::misaligned, rank_, site, verb + std::to_string(unit) + " bytes at ",
+  if (at % part_bytes != 0) {
+    run_.add_fault(fault_kind::misaligned, rank_, site,
+                   verb + std::to_string(part_bytes) + " bytes at ",
                    ", whose address is no multiple of them");
   }
   if (shared && !run_.inside_shared(address, bytes)) {
@@ -42,12 +43,12 @@ inline bool emulated_thread::may_access(access_kind kind, const void* address, u
 }
 
 inline void emulated_thread::note_access(log_event event, access_kind kind, const void* address,
-                                         unsigned bytes, unsigned unit, access_site site) {
+                                         unsigned bytes, unsigned part_bytes, access_site site) {
   const auto at = reinterpret_cast<std::uintptr_t>(address);
-  for (unsigned part = 0; part < bytes; part += unit) {
+  for (unsigned part = 0; part < bytes; part += part_bytes) {
     log_.push_back({event,
                     kind,
-                    static_cast<std::uint8_t>(unit),
+                    static_cast<std::uint8_t>(part_bytes),
                     static_cast<std::uint32_t>(step_),
                     at + part,
                     {site, caller_},
@@ -56,9 +57,9 @@ inline void emulated_thread::note_access(log_event event, access_kind kind, cons
 }
 
 inline bool emulated_thread::access(access_kind kind, const void* address, unsigned bytes,
-                                    unsigned unit, access_site site) {
-  if (!may_access(kind, address, bytes, unit, site)) { return false; }
-  note_access(log_event::access, kind, address, bytes, unit, site);
+                                    unsigned part_bytes, access_site site) {
+  if (!may_access(kind, address, bytes, part_bytes, site)) { return false; }
+  note_access(log_event::access, kind, address, bytes, part_bytes, site);
   return true;
 }
 

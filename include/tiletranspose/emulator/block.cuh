@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The threads of an emulated block and how they meet. What runs them, fibers or threads of the operating
+/// The threads of an emulated block and how they wait for each other. What runs them, fibers or threads of the operating
 /// system, is left to `switcher`. Plain C++17, host only.
 
 #pragma once
@@ -132,14 +132,14 @@ class emulated_block_run {
            (foreign_shared_ && foreign_shared_(address, bytes));
   }
 
-  /// "thread 3 of block 0" + verb + its place + rest.
+  /// "thread 3 of block 0" + verb + its place + ending.
   void add_fault(fault_kind kind, unsigned rank, access_site site, const std::string& verb,
-                 const std::string& rest) {
+                 const std::string& ending) {
     const std::lock_guard<std::mutex> lock(fault_mutex_);
     findings& found = records_.found();
     const fault_place place =
         found.place(call_place{site, threads_[rank].caller_}, block_index_, rank);
-    found.add_fault(kind, place, {}, findings::describe(place) + verb + places_of(place) + rest);
+    found.add_fault(kind, place, {}, findings::describe(place) + verb + places_of(place) + ending);
   }
 
   const memory_map& memory() const { return memory_; }

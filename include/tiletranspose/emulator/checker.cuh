@@ -141,7 +141,7 @@ class checker {
     bool went_on = false;
     for (;;) {
       bool waits = false;
-      bool meets = false;
+      bool has_come = false;
       for (std::size_t thread = first; thread < end; ++thread) {
         cursor& at = cursors[thread];
         while (!at.at_end() && at.record().event != log_event::warp_met) {
@@ -156,9 +156,9 @@ class checker {
           ++at.next;
           went_on = true;
         }
-        meets = meets || (!at.at_end() && at.record().event == log_event::warp_met);
+        has_come = has_come || (!at.at_end() && at.record().event == log_event::warp_met);
       }
-      if (waits || !meets) { return went_on; }
+      if (waits || !has_come) { return went_on; }
       for (std::size_t thread = first; thread < end; ++thread) {
         cursor& at = cursors[thread];
         if (!at.at_end()) { ++at.next; }
@@ -204,7 +204,7 @@ class checker {
     }
   }
 
-  // What an access of `bytes` bytes meets. -----------------------------------------------------------------------
+  // What an access of `bytes` bytes collides with. -----------------------------------------------------------------------
 
   struct collision {
     enum { none, with_access, with_copy, with_box } what = none;
@@ -337,7 +337,7 @@ class checker {
       }
     });
     if (change.happened()) { report_under_way(change, copy.since, true); }
-    settle_early(copy, then);
+    sort_out_early(copy, then);
   }
 
   static bool is_under_way(const moment& then, std::uint32_t mark, const side& copy) {
@@ -346,7 +346,7 @@ class checker {
   }
 
   /// Who met a copy that its thread has waited for in the meantime lacks a barrier, not the wait.
-  void settle_early(const side& copy, const moment& then) {
+  void sort_out_early(const side& copy, const moment& then) {
     for (std::size_t i = 0; i < early_.size();) {
       const early_access& early = early_[i];
       const bool same =

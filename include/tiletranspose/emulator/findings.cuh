@@ -39,7 +39,7 @@ class findings {
                                      static_cast<int>(record.bytes));
     const auto found = site_index_.find(key);
     if (found != site_index_.end()) { return recent = found->second; }
-    // The same file may go by several pointers, one in every translation unit.
+    // The same file may go by several pointers, one in every object file.
     std::uint32_t index = 0;
     while (index < sites_.size() &&
            !(same_place(sites_[index].place, record.place) && sites_[index].kind == record.kind &&

@@ -66,7 +66,7 @@ struct access_report {
   }
 };
 
-/// A place where threads meet.
+/// A place where threads wait for each other.
 struct barrier_report {
   std::string site;
   std::string inside;        ///< as an access' places

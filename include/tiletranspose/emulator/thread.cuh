@@ -30,7 +30,7 @@ class emulated_thread final : public machine {
     log_.reserve(64);
   }
 
-  bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
+  bool access(access_kind kind, const void* address, unsigned bytes, unsigned part_bytes,
               access_site site) override;
   void check_tile(int row, int col, int rows, int cols, access_site site) override;
   void check_matrix(unsigned long long row, unsigned long long col, unsigned long long rows,
@@ -81,12 +81,12 @@ class emulated_thread final : public machine {
   friend class emulated_block_run;
 
   /// False, with a fault, where the thread must not touch these bytes.
-  bool may_access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
+  bool may_access(access_kind kind, const void* address, unsigned bytes, unsigned part_bytes,
                   access_site site);
   bool may_move(const matrix_box& box, bool loads, access_site site);
-  /// Writes down an access, as one of each `unit` bytes.
+  /// Writes down an access, as one of each `part_bytes` bytes.
   void note_access(log_event event, access_kind kind, const void* address, unsigned bytes,
-                   unsigned unit, access_site site);
+                   unsigned part_bytes, access_site site);
   void note(log_event event, std::uint64_t number = 0) {
     log_.push_back({event, access_kind::load_shared, 0, 0, number, {}, 0});
   }
@@ -106,7 +106,7 @@ class emulated_thread final : public machine {
   std::vector<std::uint64_t> steps_;
   std::uint32_t warp_epoch_ = 0;         ///< meetings of the warp so far
   std::uint32_t logged_warp_epoch_ = 0;  ///< and when the log was empty
-  unsigned char hand_[2][8] = {};        ///< what the thread gives in exchanges, in turns
+  unsigned char hand_[2][8] = {};  ///< what the thread gives in exchanges, in one of two places
 };
 
 /// What runs the threads of a block, and stops them.

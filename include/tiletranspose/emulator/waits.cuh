@@ -28,23 +28,23 @@ inline void emulated_thread::sync_warp(access_site site) {
 
 inline void emulated_thread::exchange(void* result, const void* mine, unsigned bytes, unsigned lane,
                                       access_site site) {
-  // Hands take turns: nobody gives the next but one before everybody has taken this one.
-  const std::uint32_t turn = warp_epoch_ % 2;
-  std::memcpy(hand_[turn], mine, bytes);
+  // Hands alternate: nobody gives the next but one before everybody has taken this one.
+  const std::uint32_t hand = warp_epoch_ % 2;
+  std::memcpy(hand_[hand], mine, bytes);
   sync_warp(site);
   const unsigned from = rank_ / warp_lanes * warp_lanes + lane;
-  if (from < run_.thread_count()) { std::memcpy(result, run_.thread(from).hand_[turn], bytes); }
+  if (from < run_.thread_count()) { std::memcpy(result, run_.thread(from).hand_[hand], bytes); }
 }
 
 inline void emulated_thread::start_copy(const async_copy& copy, access_site site) {
   const auto* const from = static_cast<const unsigned char*>(copy.global) + copy.first;
   const unsigned bytes = copy.end - copy.first;
-  const unsigned unit = bytes == copy.bytes ? bytes : 1;
-  const bool loads = may_access(access_kind::load_global, from, bytes, unit, site);
+  const unsigned part_bytes = bytes == copy.bytes ? bytes : 1;
+  const bool loads = may_access(access_kind::load_global, from, bytes, part_bytes, site);
   if (!may_access(access_kind::store_shared, copy.shared, copy.bytes, copy.bytes, site) || !loads) {
     return;
   }
-  note_access(log_event::copy, access_kind::load_global, from, bytes, unit, site);
+  note_access(log_event::copy, access_kind::load_global, from, bytes, part_bytes, site);
   note_access(log_event::copy, access_kind::store_shared, copy.shared, copy.bytes, copy.bytes,
               site);
   copies_.start(copy);

@@ -126,7 +126,7 @@ constexpr model_ways ways_of(Layout layout) {
 /// Of a tuned kernel's tile: what its static_assert proves.
 template <class Shape>
 constexpr model_ways ways_of_shape() {
-  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::chunk_access), Shape::drain_ways};
+  return {tt::request_ways(typename Shape::fill_lanes{}, Shape::fill_access), Shape::drain_ways};
 }
 
 // ---- The cases. ----

@@ -79,9 +79,10 @@ inline bool explain_verdict(explanation& result, const transpose_request& reques
 }
 
 /// The part of a matrix that a block takes, and the accesses that it does so by.
-template <int ElementBytes, int Unit, tile_access Access, class Plan>
-void describe(explanation& result, tile_mover<ElementBytes, Unit, Access>, const Plan& plan) {
-  const tile_policy policy = tuned_policy(tuned_architecture, ElementBytes, Unit, Access);
+template <int ElementBytes, int AccessBytes, tile_access Access, class Plan>
+void describe(explanation& result, tile_mover<ElementBytes, AccessBytes, Access>,
+              const Plan& plan) {
+  const tile_policy policy = tuned_policy(tuned_architecture, ElementBytes, AccessBytes, Access);
   result.mover = "tile";
   result.tile_rows = static_cast<size_type>(policy.tile_rows);
   result.tile_cols = plan.arguments.tile_cols;
@@ -94,12 +95,12 @@ void describe(explanation& result, vector_mover<ElementBytes>, const Plan&) {
   result.tile_rows = result.tile_cols = vector_shape<ElementBytes>::side;
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
-template <int ElementBytes, int Unit, class Plan>
-void describe(explanation& result, gathered_mover<ElementBytes, Unit>, const Plan& plan) {
+template <int ElementBytes, int AccessBytes, class Plan>
+void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const Plan& plan) {
   result.mover = "gathered panel";
-  result.tile_rows = plan.arguments.box_rows;
-  result.tile_cols = plan.arguments.box_cols;
-  result.load_bytes = Unit;
+  result.tile_rows = plan.arguments.panel_rows;
+  result.tile_cols = plan.arguments.panel_cols;
+  result.load_bytes = AccessBytes;
   result.store_bytes = 4;
 }
 template <int ElementBytes, vectorised_size Size, class Plan>
@@ -110,21 +111,21 @@ void describe(explanation& result, vectorised_mover<ElementBytes, Size>, const P
 template <int ElementBytes, word_shifted_kind Kind, class Plan>
 void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const Plan& plan) {
   result.mover = "word-shifted panel";
-  result.tile_rows = plan.arguments.box_rows;
-  result.tile_cols = plan.arguments.box_cols;
+  result.tile_rows = plan.arguments.panel_rows;
+  result.tile_cols = plan.arguments.panel_cols;
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
-                            int unit) {
-  const int accesses = problem.element_bytes / unit;
+                            int access_bytes) {
+  const int accesses = problem.element_bytes / access_bytes;
   const small_grid grid = grid_of(mover, problem, accesses);
   result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
   if (mover == small_mover::tiles) {
     result.tile_rows = result.tile_cols =
         static_cast<size_type>(small_tile_side(problem.element_bytes));
   }
-  result.load_bytes = result.store_bytes = unit;
+  result.load_bytes = result.store_bytes = access_bytes;
   result.launches = 1;
   result.blocks = grid.blocks;
   result.threads = grid.threads;
@@ -143,19 +144,20 @@ void explain_choice(explanation& result, Mover mover, const transpose_facts& fac
                   return 0;
                 });
 }
-template <int ElementBytes, int Unit>
-void explain_choice(explanation& result, little_mover<ElementBytes, Unit>,
+template <int ElementBytes, int AccessBytes>
+void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
                     const transpose_facts& facts, const choice& chosen) {
   describe_little(result, chosen.little,
-                  small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes), Unit);
+                  small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
+                  AccessBytes);
 }
 
 template <int ElementBytes, int Alignment>
 void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
                      device_facts device) {
   const size_type bits = address_bits_of(problem, Alignment);
-  with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-    constexpr int access = decltype(unit)::value;
+  with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
+    constexpr int access = decltype(access_bytes)::value;
     const transpose_facts facts = find_facts(problem, batch, ElementBytes, access, bits, device);
     const choice chosen = choose(facts);
     result.rule = chosen.rule;
@@ -187,8 +189,8 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
   const small_problem work = make_little_rows(rows).problem;
   const small_mover little = choose_small(work, false);
-  const bool is_little = with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-    constexpr int access = decltype(unit)::value;
+  const bool is_little = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
+    constexpr int access = decltype(access_bytes)::value;
     if (little == small_mover::none || !fits_registers(ElementBytes, access)) { return false; }
     result.rule = "little work";
     result.why = "so few elements that latency decides: one element an access";

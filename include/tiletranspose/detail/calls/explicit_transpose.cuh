@@ -113,8 +113,8 @@ cudaError_t transpose_written(const transpose_request& request, cudaStream_t str
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   const tile_problem problem = make_problem(request);
-  return with_unit<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto unit) {
-    constexpr int access = decltype(unit)::value;
+  return with_access<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto width) {
+    constexpr int access = decltype(width)::value;
     // The padding was written for elements, not for words that hold them.
     using operation = copy_operation<ElementBytes, access, false>;
     cudaError_t status = cudaSuccess;

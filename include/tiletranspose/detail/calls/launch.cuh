@@ -17,22 +17,22 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <int ElementBytes, int Unit, tile_access Access>
-auto kernel_of(tile_mover<ElementBytes, Unit, Access>) {
-  using tuned = tuned_shape<tuned_architecture, ElementBytes, Unit, Access>;
+template <int ElementBytes, int AccessBytes, tile_access Access>
+auto kernel_of(tile_mover<ElementBytes, AccessBytes, Access>) {
+  using tuned = tuned_shape<tuned_architecture, ElementBytes, AccessBytes, Access>;
   return &tile_kernel<typename tuned::type, tuned::policy.blocks_per_sm>;
 }
-template <int ElementBytes, int Unit>
-auto kernel_of(gathered_mover<ElementBytes, Unit>) {
-  return &staged_kernel<ElementBytes, Unit>;
+template <int ElementBytes, int AccessBytes>
+auto kernel_of(gathered_mover<ElementBytes, AccessBytes>) {
+  return &gathered_kernel<ElementBytes, AccessBytes>;
 }
 template <int ElementBytes, vectorised_size Size>
 auto kernel_of(vectorised_mover<ElementBytes, Size>) {
-  return &turned_kernel<typename vectorised_mover<ElementBytes, Size>::shape>;
+  return &vectorised_kernel<typename vectorised_mover<ElementBytes, Size>::shape>;
 }
 template <int ElementBytes, word_shifted_kind Kind>
 auto kernel_of(word_shifted_mover<ElementBytes, Kind>) {
-  return &sheared_kernel<typename word_shifted_mover<ElementBytes, Kind>::shape>;
+  return &word_shifted_kernel<typename word_shifted_mover<ElementBytes, Kind>::shape>;
 }
 
 /// Launches what a mover has planned.
@@ -62,29 +62,29 @@ cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& 
   return plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
                        [&](auto planned, const auto& plan) { return run(planned, plan, stream); });
 }
-template <int ElementBytes, int Unit>
-cudaError_t run_choice(little_mover<ElementBytes, Unit>, const transpose_facts& facts,
+template <int ElementBytes, int AccessBytes>
+cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                        const choice& chosen, cudaStream_t stream) {
-  return launch_small<true>(chosen.little,
-                            small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                            batch_of(facts.problem), copy_operation<ElementBytes, Unit>{}, stream);
+  return launch_small<true>(
+      chosen.little, small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
+      batch_of(facts.problem), copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 
-/// Chooses the mover for elements whose addresses are multiples of `Unit`, and launches it. `bits` has every bit that
+/// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit that
 /// some address or stride has.
-template <int ElementBytes, int Unit>
+template <int ElementBytes, int AccessBytes>
 cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
                          cudaStream_t stream) {
   device_facts device{default_shared_bytes};
-  transpose_facts facts = find_facts(problem, batch, ElementBytes, Unit, bits, device);
+  transpose_facts facts = find_facts(problem, batch, ElementBytes, AccessBytes, bits, device);
   choice chosen = choose(facts);
   // A rule before those that compare with it has no need of the device's shared memory.
   if (asks_shared_bytes(chosen, facts)) {
     device.most_shared_bytes = most_shared_bytes();
-    facts = find_facts(problem, batch, ElementBytes, Unit, bits, device);
+    facts = find_facts(problem, batch, ElementBytes, AccessBytes, bits, device);
     chosen = choose(facts);
   }
-  return with_mover<ElementBytes, Unit>(
+  return with_mover<ElementBytes, AccessBytes>(
       chosen, [&](auto mover) { return run_choice(mover, facts, chosen, stream); });
 }
 
@@ -92,8 +92,8 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_problem(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   const size_type bits = address_bits_of(problem, Alignment);
-  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
-    return launch_tuned<ElementBytes, decltype(unit)::value>(problem, batch, bits, stream);
+  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
+    return launch_tuned<ElementBytes, decltype(width)::value>(problem, batch, bits, stream);
   });
 }
 

@@ -17,7 +17,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// One element an access; small_launch.cuh plans and launches it.
-template <int ElementBytes, int Unit>
+template <int ElementBytes, int AccessBytes>
 struct little_mover {};
 
 template <int ElementBytes>
@@ -28,9 +28,9 @@ struct vector_mover {
   }
 };
 
-template <int ElementBytes, int Unit, tile_access Access>
+template <int ElementBytes, int AccessBytes, tile_access Access>
 struct tile_mover {
-  using tuned = tuned_shape<tuned_architecture, ElementBytes, Unit, Access>;
+  using tuned = tuned_shape<tuned_architecture, ElementBytes, AccessBytes, Access>;
   using shape = typename tuned::type;
   static_assert(Access != tile_access::large || shape::shared_bytes == large_tile_shared_bytes, "");
   auto plan(const tile_problem& problem, size_type batch, const choice&) const {
@@ -38,101 +38,102 @@ struct tile_mover {
   }
 };
 
-template <int ElementBytes, int Unit>
+template <int ElementBytes, int AccessBytes>
 struct gathered_mover {
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_staged(problem, batch, ElementBytes, Unit, chosen.panel, chosen.shared_bytes);
+    return plan_gathered(problem, batch, ElementBytes, AccessBytes, chosen.panel,
+                         chosen.shared_bytes);
   }
 };
 
 template <int ElementBytes, vectorised_size Size>
 struct vectorised_mover {
   static constexpr vectorised_shape values = vectorised_shape_of(ElementBytes, Size);
-  using shape = turned_shape<ElementBytes, values.threads, values.rows, values.cols>;
+  using shape = static_vectorised_shape<ElementBytes, values.threads, values.rows, values.cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_turned(problem, batch, values, chosen.vectorised);
+    return plan_vectorised(problem, batch, values, chosen.vectorised);
   }
 };
 
 template <int ElementBytes, word_shifted_kind Kind>
 struct word_shifted_mover {
   static constexpr word_shifted_shape values = word_shifted_shape_of(ElementBytes, Kind);
-  using shape = sheared_shape<ElementBytes, values.joins_rows, values.joins_cols>;
+  using shape = static_word_shifted_shape<ElementBytes, values.joins_rows, values.joins_cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_sheared(problem, batch, values, chosen.shared_bytes);
+    return plan_word_shifted(problem, batch, values, chosen.shared_bytes);
   }
 };
 
-template <tile_access Access, int ElementBytes, int Unit, class Visit>
+template <tile_access Access, int ElementBytes, int AccessBytes, class Visit>
 auto visit_tile(Visit visit) {
-  constexpr bool exists = has_tile(Access, ElementBytes, Unit);
-  return visit(tile_mover < ElementBytes, Unit, exists ? Access : tile_access::any > {});
+  constexpr bool exists = has_tile(Access, ElementBytes, AccessBytes);
+  return visit(tile_mover < ElementBytes, AccessBytes, exists ? Access : tile_access::any > {});
 }
-template <vectorised_size Size, int ElementBytes, int Unit, class Visit>
+template <vectorised_size Size, int ElementBytes, int AccessBytes, class Visit>
 auto visit_vectorised(Visit visit) {
-  if constexpr (has_vectorised_size(Size, ElementBytes, Unit)) {
+  if constexpr (has_vectorised_size(Size, ElementBytes, AccessBytes)) {
     return visit(vectorised_mover<ElementBytes, Size>{});
   } else {
-    return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+    return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
   }
 }
-template <word_shifted_kind Kind, int ElementBytes, int Unit, class Visit>
+template <word_shifted_kind Kind, int ElementBytes, int AccessBytes, class Visit>
 auto visit_word_shifted(Visit visit) {
-  if constexpr (has_word_shifted_panel(ElementBytes, Unit)) {
+  if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
     return visit(word_shifted_mover<ElementBytes, Kind>{});
   } else {
-    return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+    return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
   }
 }
 
-/// Calls visit(mover) with the mover of a choice for elements of this size and unit. Precondition: it is reachable.
-template <int ElementBytes, int Unit, class Visit>
+/// Calls visit(mover) with the mover of a choice for elements of this size and access. Precondition: it is reachable.
+template <int ElementBytes, int AccessBytes, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
   switch (chosen.by) {
     case mover::little:
-      if constexpr (has_little_work(ElementBytes, Unit, true)) {
-        return visit(little_mover<ElementBytes, Unit>{});
+      if constexpr (has_little_work(ElementBytes, AccessBytes, true)) {
+        return visit(little_mover<ElementBytes, AccessBytes>{});
       }
       break;
     case mover::vector_tile:
-      if constexpr (has_vector_tile(ElementBytes, Unit)) {
+      if constexpr (has_vector_tile(ElementBytes, AccessBytes)) {
         return visit(vector_mover<ElementBytes>{});
       }
       break;
     case mover::gathered_panel:
-      return visit(gathered_mover<ElementBytes, (Unit < 4 ? Unit : 4)>{});
+      return visit(gathered_mover<ElementBytes, (AccessBytes < 4 ? AccessBytes : 4)>{});
     case mover::vectorised_panel:
       switch (chosen.size) {
         case vectorised_size::pixels:
-          return visit_vectorised<vectorised_size::pixels, ElementBytes, Unit>(visit);
+          return visit_vectorised<vectorised_size::pixels, ElementBytes, AccessBytes>(visit);
         case vectorised_size::kb_16:
-          return visit_vectorised<vectorised_size::kb_16, ElementBytes, Unit>(visit);
+          return visit_vectorised<vectorised_size::kb_16, ElementBytes, AccessBytes>(visit);
         case vectorised_size::kb_32:
-          return visit_vectorised<vectorised_size::kb_32, ElementBytes, Unit>(visit);
+          return visit_vectorised<vectorised_size::kb_32, ElementBytes, AccessBytes>(visit);
         default:
-          return visit_vectorised<vectorised_size::kb_44, ElementBytes, Unit>(visit);
+          return visit_vectorised<vectorised_size::kb_44, ElementBytes, AccessBytes>(visit);
       }
     case mover::word_shifted_panel:
       switch (chosen.word_shifted) {
         case word_shifted_kind::matrices:
-          return visit_word_shifted<word_shifted_kind::matrices, ElementBytes, Unit>(visit);
+          return visit_word_shifted<word_shifted_kind::matrices, ElementBytes, AccessBytes>(visit);
         case word_shifted_kind::columns:
-          return visit_word_shifted<word_shifted_kind::columns, ElementBytes, Unit>(visit);
+          return visit_word_shifted<word_shifted_kind::columns, ElementBytes, AccessBytes>(visit);
         default:
-          return visit_word_shifted<word_shifted_kind::rows, ElementBytes, Unit>(visit);
+          return visit_word_shifted<word_shifted_kind::rows, ElementBytes, AccessBytes>(visit);
       }
     default:
       break;
   }
   switch (chosen.access) {
     case tile_access::whole:
-      return visit_tile<tile_access::whole, ElementBytes, Unit>(visit);
+      return visit_tile<tile_access::whole, ElementBytes, AccessBytes>(visit);
     case tile_access::large:
-      return visit_tile<tile_access::large, ElementBytes, Unit>(visit);
+      return visit_tile<tile_access::large, ElementBytes, AccessBytes>(visit);
     case tile_access::tall:
-      return visit_tile<tile_access::tall, ElementBytes, Unit>(visit);
+      return visit_tile<tile_access::tall, ElementBytes, AccessBytes>(visit);
     default:
-      return visit_tile<tile_access::any, ElementBytes, Unit>(visit);
+      return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
   }
 }
 

@@ -38,10 +38,10 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
       tall ? request.ny : request.nx,           tall ? request.nx : request.ny,       !tall};
   const size_type bits =
       reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
-  return with_unit<ElementBytes, Alignment>(bits, [&](auto unit) {
+  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
     return problem.undo
-               ? launch_rectangle<true, ElementBytes, decltype(unit)::value>(problem, stream)
-               : launch_rectangle<false, ElementBytes, decltype(unit)::value>(problem, stream);
+               ? launch_rectangle<true, ElementBytes, decltype(width)::value>(problem, stream)
+               : launch_rectangle<false, ElementBytes, decltype(width)::value>(problem, stream);
   });
 }
 

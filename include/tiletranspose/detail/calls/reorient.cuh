@@ -19,9 +19,9 @@ namespace detail {
 /// Rows that stay rows, out of place.
 template <int ElementBytes, int Alignment>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
-  return with_unit<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto unit) {
+  return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
     cudaError_t little = cudaSuccess;
-    const copy_operation<ElementBytes, decltype(unit)::value> operation;
+    const copy_operation<ElementBytes, decltype(width)::value> operation;
     return move_little_rows(rows, operation, stream, little)
                ? little
                : launch_rows<ElementBytes, Alignment>(rows, stream);
@@ -42,7 +42,7 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
                                                     request.batch, stream);
 }
 
-/// Squares turn in two passes: they are transposed, and then flipped.
+/// Squares are rotated in two passes: they are transposed, and then flipped.
 template <int ElementBytes, int Alignment>
 cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
                                    cudaStream_t stream) {

@@ -40,8 +40,8 @@ struct transpose_facts {
   tile_problem problem;
   size_type batch;
   int element_bytes;
-  int unit;        ///< the access that addresses of elements allow
-  size_type bits;  ///< every bit that some address or stride has
+  int access_bytes;  ///< that addresses of elements allow
+  size_type bits;    ///< every bit that some address or stride has
   device_facts device;
 
   // What follows from these; find_facts fills it in.
@@ -70,39 +70,40 @@ inline constexpr int tuned_architecture = 90;
 /// Shared memory of a large tile; tile_mover asserts it.
 inline constexpr size_type large_tile_shared_bytes = 74240;
 
-/// True where a mover with tiles of these accesses is ever chosen for elements of a size and unit.
-constexpr bool has_vector_tile(int element_bytes, int unit) {
-  return unit == element_bytes && small_limits_of(element_bytes).vectors > 0;
+/// True where a mover with tiles of these accesses is ever chosen for elements of a size and access.
+constexpr bool has_vector_tile(int element_bytes, int access_bytes) {
+  return access_bytes == element_bytes && small_limits_of(element_bytes).vectors > 0;
 }
-constexpr bool has_tile(tile_access access, int element_bytes, int unit) {
+constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes) {
   switch (access) {
     case tile_access::whole:
-      return has_whole_policy(element_bytes, unit) || has_whole_groups(element_bytes, unit);
+      return has_whole_policy(element_bytes, access_bytes) ||
+             has_whole_groups(element_bytes, access_bytes);
     case tile_access::large:
-      return has_whole_policy(element_bytes, unit) && has_large_policy(element_bytes);
+      return has_whole_policy(element_bytes, access_bytes) && has_large_policy(element_bytes);
     case tile_access::tall:
-      return has_tall_policy(element_bytes, unit);
+      return has_tall_policy(element_bytes, access_bytes);
     default:
       return true;
   }
 }
-constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int unit) {
-  return has_vectorised_panel(element_bytes, unit) &&
+constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int access_bytes) {
+  return has_vectorised_panel(element_bytes, access_bytes) &&
          (size != vectorised_size::pixels || element_bytes == 1);
 }
 /// The same of a choice.
-constexpr bool reachable(const choice& chosen, int element_bytes, int unit) {
+constexpr bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
   switch (chosen.by) {
     case mover::little:
-      return has_little_work(element_bytes, unit, true);
+      return has_little_work(element_bytes, access_bytes, true);
     case mover::vector_tile:
-      return has_vector_tile(element_bytes, unit);
+      return has_vector_tile(element_bytes, access_bytes);
     case mover::tile:
-      return has_tile(chosen.access, element_bytes, unit);
+      return has_tile(chosen.access, element_bytes, access_bytes);
     case mover::vectorised_panel:
-      return has_vectorised_size(chosen.size, element_bytes, unit);
+      return has_vectorised_size(chosen.size, element_bytes, access_bytes);
     case mover::word_shifted_panel:
-      return has_word_shifted_panel(element_bytes, unit);
+      return has_word_shifted_panel(element_bytes, access_bytes);
     default:
       return true;
   }
@@ -110,17 +111,18 @@ constexpr bool reachable(const choice& chosen, int element_bytes, int unit) {
 
 /// True where a block holds a matrix of a batch only if the device lets it ask for more than every block may have.
 inline bool has_large_matrices(const tile_problem& problem, size_type batch, int element_bytes,
-                               int unit) {
-  return batch > 1 && problem.nx * problem.ny * static_cast<size_type>(element_bytes) >
-                          (has_word_shifted_panel(element_bytes, unit) ? shifted_matrices_bytes
-                                                                       : large_matrix_bytes);
+                               int access_bytes) {
+  return batch > 1 &&
+         problem.nx * problem.ny * static_cast<size_type>(element_bytes) >
+             (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
+                                                                  : large_matrix_bytes);
 }
 
 inline transpose_facts find_facts(const tile_problem& problem, size_type batch, int element_bytes,
-                                  int unit, size_type bits, device_facts device) {
+                                  int access_bytes, size_type bits, device_facts device) {
   const auto element = static_cast<size_type>(element_bytes);
-  transpose_facts facts{problem, batch, element_bytes, unit, bits, device, 0, false, false};
-  facts.shared_bytes = has_large_matrices(problem, batch, element_bytes, unit)
+  transpose_facts facts{problem, batch, element_bytes, access_bytes, bits, device, 0, false, false};
+  facts.shared_bytes = has_large_matrices(problem, batch, element_bytes, access_bytes)
                            ? device.most_shared_bytes
                            : size_type{default_shared_bytes};
   facts.sectors = sector_mask(problem, batch) == 0;
@@ -129,14 +131,14 @@ inline transpose_facts find_facts(const tile_problem& problem, size_type batch, 
 }
 
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
-  return tuned_policy(tuned_architecture, facts.element_bytes, facts.unit, access);
+  return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
   const tile_policy policy = policy_of(facts, access);
   return choose_panel(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
                       static_cast<size_type>(policy.tile_rows),
                       static_cast<size_type>(policy.tile_cols), access == tile_access::whole,
-                      facts.unit, facts.shared_bytes);
+                      facts.access_bytes, facts.shared_bytes);
 }
 /// True where matrices of few columns and many rows have rules of their own.
 inline bool is_tall(const tile_problem& problem) {
@@ -150,7 +152,7 @@ inline bool fills_large_tiles(const tile_problem& problem, int tile_rows, int ti
 }
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
 inline bool pays_whole(const transpose_facts& facts) {
-  return has_whole_policy(facts.element_bytes, facts.unit) && facts.whole_rows &&
+  return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows &&
          (static_cast<size_type>(facts.element_bytes) < least_whole_element_off_sectors ||
           facts.sectors);
 }
@@ -178,8 +180,8 @@ inline bool take_tile(choice& chosen, tile_access access) {
 
 inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
   const tile_problem& problem = facts.problem;
-  if (!has_vector_tile(facts.element_bytes, facts.unit) || facts.bits % max_access_bytes != 0 ||
-      facts.batch != 1 || problem.pointer_arrays) {
+  if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
+      facts.bits % max_access_bytes != 0 || facts.batch != 1 || problem.pointer_arrays) {
     return false;
   }
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);
@@ -194,14 +196,15 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   chosen.by = mover::little;
   chosen.little = choose_small_transpose(facts.problem, facts.batch, facts.element_bytes,
                                          facts.element_bytes, facts.whole_rows);
-  return chosen.little != small_mover::none && fits_registers(facts.element_bytes, facts.unit);
+  return chosen.little != small_mover::none &&
+         fits_registers(facts.element_bytes, facts.access_bytes);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
   return pays_whole(facts) && facts.sectors && facts.batch > 1 && fills_tiles(facts) &&
          take_tile(chosen, tile_access::whole);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
-  if (!has_vectorised_panel(facts.element_bytes, facts.unit)) { return false; }
+  if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   const vectorised_kind kind =
       choose_vectorised(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes));
   if (kind == vectorised_kind::none) { return false; }
@@ -220,7 +223,7 @@ inline bool takes_whole_tiles(const transpose_facts& facts) {
   return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool large_tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
-  if (!has_tile(tile_access::large, facts.element_bytes, facts.unit)) { return false; }
+  if (!has_tile(tile_access::large, facts.element_bytes, facts.access_bytes)) { return false; }
   const tile_policy large = policy_of(facts, tile_access::large);
   return fills_large_tiles(facts.problem, large.tile_rows, large.tile_cols) &&
          large_tile_shared_bytes <= facts.device.most_shared_bytes && takes_whole_tiles(facts) &&
@@ -230,7 +233,7 @@ inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen
   return takes_whole_tiles(facts) && take_tile(chosen, tile_access::whole);
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
-  if (!has_word_shifted_panel(facts.element_bytes, facts.unit)) { return false; }
+  if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   chosen.by = mover::word_shifted_panel;
   chosen.word_shifted =
       choose_word_shifted(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
@@ -250,11 +253,11 @@ inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) 
   const bool narrow =
       facts.problem.nx * static_cast<size_type>(facts.element_bytes) <= narrow_row_bytes ||
       facts.problem.ny > most_column_rows;
-  return has_whole_groups(facts.element_bytes, facts.unit) && facts.sectors && facts.whole_rows &&
-         !narrow && take_tile(chosen, tile_access::whole);
+  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors &&
+         facts.whole_rows && !narrow && take_tile(chosen, tile_access::whole);
 }
 inline bool tall_tiles(const transpose_facts& facts, choice& chosen) {
-  return has_tall_policy(facts.element_bytes, facts.unit) && is_tall(facts.problem) &&
+  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
          take_tile(chosen, tile_access::tall);
 }
 inline bool any_tiles(const transpose_facts&, choice& chosen) {
@@ -324,8 +327,8 @@ inline choice choose(const transpose_facts& facts) {
 /// True where another choice is possible on a device whose blocks may ask for more shared memory.
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {
   return chosen.by != mover::little && chosen.by != mover::vector_tile &&
-         (has_word_shifted_panel(facts.element_bytes, facts.unit) ||
-          has_large_matrices(facts.problem, facts.batch, facts.element_bytes, facts.unit));
+         (has_word_shifted_panel(facts.element_bytes, facts.access_bytes) ||
+          has_large_matrices(facts.problem, facts.batch, facts.element_bytes, facts.access_bytes));
 }
 
 }  // namespace detail

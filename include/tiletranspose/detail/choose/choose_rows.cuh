@@ -17,12 +17,12 @@ enum class row_order {
   forward,   ///< direct: where it is
   reversed,  ///< direct: elements of 1, 2, 4, 8 or 16 bytes reversed
   vectors,   ///< direct: of a multiple of 16 bytes, at multiples of 16
-  words,     ///< staged: elements of 4 bytes at multiples of 4
-  elements,  ///< staged: elements of 3 to 7 bytes; a word holds bytes of one or two of them
-  halves,    ///< staged: elements of 2 bytes at even addresses
-  bytes,     ///< staged: elements of 1 byte, rows of at least 3
-  any,       ///< staged: byte by byte
-  accesses,  ///< staged: elements of 8 bytes or more; an access holds bytes of up to three of them
+  words,     ///< through shared memory: elements of 4 bytes at multiples of 4
+  elements,  ///< through shared memory: elements of 3 to 7 bytes; a word holds bytes of one or two of them
+  halves,    ///< through shared memory: elements of 2 bytes at even addresses
+  bytes,     ///< through shared memory: elements of 1 byte, rows of at least 3
+  any,       ///< through shared memory: byte by byte
+  accesses,  ///< through shared memory: elements of 8 bytes or more; an access holds bytes of up to three of them
   grouped,   ///< grouped: elements of a size that the kernel knows
   gathered   ///< gathered: likewise
 };
@@ -31,14 +31,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
   return order <= row_order::vectors;
 }
 
-/// True where the words of an access are found one by one in a staged segment: joined rows, and elements that no kernel
+/// True where the words of an access are found one by one in a shared segment: joined rows, and elements that no kernel
 /// knows.
 TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
   return order >= row_order::words && order <= row_order::any;
 }
 
-/// Accesses that a thread has under way where rows are staged.
-TILETRANSPOSE_HOST_DEVICE constexpr int staged_rounds(row_order order) {
+/// Accesses that a thread has under way where rows go through shared memory.
+TILETRANSPOSE_HOST_DEVICE constexpr int shared_rounds(row_order order) {
   return takes_words(order) ? word_rounds : row_rounds;
 }
 

@@ -25,17 +25,18 @@ enum class panel_kind {
 };
 
 /// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
-constexpr size_type largest_matrix_bytes(int unit, bool whole, size_type shared_bytes) {
-  const size_type blocks = unit < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
-  return whole && unit != 2 ? large_matrix_bytes.value
-                            : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
+constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
+  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  return whole && access_bytes != 2
+             ? large_matrix_bytes.value
+             : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
 }
 
-/// True where the rows of a staged matrix may be followed by a pad each, which spreads them over the banks:
+/// True where the rows of a gathered matrix may be followed by a pad each, which spreads them over the banks:
 /// several rows of small elements take whole words, and elements of whole words fill the banks evenly.
-constexpr bool can_pad_rows(size_type element, int unit) {
+constexpr bool can_pad_rows(size_type element, int access_bytes) {
   return element <= 2 || element == 4 ||
-         (unit >= 4 && fills_banks(static_cast<unsigned>(element / 4)));
+         (access_bytes >= 4 && fills_banks(static_cast<unsigned>(element / 4)));
 }
 
 /// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
@@ -44,9 +45,9 @@ constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
   if (column_bytes > 4 * lanes) { return 0; }
   const auto bytes = static_cast<unsigned>(column_bytes);
   const unsigned least = bytes / common_divisor(bytes, 4);
-  constexpr unsigned units[] = {32, 8, 1};
-  for (const unsigned unit : units) {
-    const unsigned step = least / common_divisor(least, unit) * unit;
+  constexpr unsigned multiples[] = {32, 8, 1};
+  for (const unsigned multiple : multiples) {
+    const unsigned step = least / common_divisor(least, multiple) * multiple;
     if (step <= lanes) { return lanes / step * step; }
   }
   return 0;
@@ -56,9 +57,10 @@ constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
 constexpr size_type of_tile(size_type tile_side, size_type share) { return tile_side * share / 48; }
 
 /// True where so few columns of packed elements or of whole words are better off in panels than in tiles.
-inline bool are_few_columns(size_type nx, size_type element, int unit, size_type tile_cols) {
-  if (unit == 1 || element == 4) { return nx <= of_tile(tile_cols, few_columns_of_bytes); }
-  if (unit < 4) { return nx <= of_tile(tile_cols, few_columns_of_halves); }
+inline bool are_few_columns(size_type nx, size_type element, int access_bytes,
+                            size_type tile_cols) {
+  if (access_bytes == 1 || element == 4) { return nx <= of_tile(tile_cols, few_columns_of_bytes); }
+  if (access_bytes < 4) { return nx <= of_tile(tile_cols, few_columns_of_halves); }
   return nx <= of_tile(tile_cols, few_columns_of_words) ||
          (tile_cols <= 32 && nx > tile_cols &&
           nx <= of_tile(tile_cols, few_columns_beyond_a_tile) &&
@@ -66,12 +68,12 @@ inline bool are_few_columns(size_type nx, size_type element, int unit, size_type
 }
 
 /// The same of rows. Tiles of which one holds most of the rows and the next one a few are slow.
-inline bool are_few_rows(size_type ny, size_type element, int unit, size_type tile_rows,
+inline bool are_few_rows(size_type ny, size_type element, int access_bytes, size_type tile_rows,
                          bool whole) {
-  const bool row_staged = splices_elements(static_cast<int>(element), unit);
-  if (unit < 4) {
+  const bool row_staged = stages_rows(static_cast<int>(element), access_bytes);
+  if (access_bytes < 4) {
     const size_type most =
-        of_tile(tile_rows, row_staged ? few_rows_of_staged_parts : few_rows_of_parts);
+        of_tile(tile_rows, row_staged ? few_rows_of_row_staged_parts : few_rows_of_parts);
     return ny <= of_tile(tile_rows, few_rows_of_any_parts) ||
            (ny <= most && repeating_words(ny * element, panel_threads) > 0);
   }
@@ -81,7 +83,7 @@ inline bool are_few_rows(size_type ny, size_type element, int unit, size_type ti
           element <= most_element_beyond_a_tile) ||
          (ny > tile_rows && ny <= of_tile(tile_rows, few_skewed_rows) && (skewed || row_staged) &&
           (ny * element <= most_tiled_row_bytes || row_staged ||
-           (unit == 4 && element > most_element_of_two_tiles)));
+           (access_bytes == 4 && element > most_element_of_two_tiles)));
 }
 
 /// The same of columns and rows of elements of 1 and 2 bytes. `shifts`: word-shifted panels take them.
@@ -99,29 +101,29 @@ inline bool are_few_small_rows(size_type nx, size_type ny, size_type element, si
 
 /// The panels that a problem is better off in than in tiles of tile_rows x tile_cols, if any.
 /// \param whole  the tiles are moved by whole accesses
-/// \param unit   the access that addresses allow
+/// \param access_bytes  what addresses allow
 /// \param batch  matrices; the pointers of `pointer_arrays` are taken one by one
 /// \param shared_bytes  what a block may ask for
 inline panel_kind choose_panel(const tile_problem& problem, size_type batch, size_type element,
-                               size_type tile_rows, size_type tile_cols, bool whole, int unit,
-                               size_type shared_bytes) {
+                               size_type tile_rows, size_type tile_cols, bool whole,
+                               int access_bytes, size_type shared_bytes) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
-  const bool fits =
-      problem.nx <= panel_bytes && problem.ny <= panel_bytes &&
-      (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
-          (in_dense && can_pad_rows(element, unit) ? largest_matrix_bytes(unit, whole, shared_bytes)
-                                                   : panel_bytes.value);
+  const bool fits = problem.nx <= panel_bytes && problem.ny <= panel_bytes &&
+                    (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
+                        (in_dense && can_pad_rows(element, access_bytes)
+                             ? largest_matrix_bytes(access_bytes, whole, shared_bytes)
+                             : panel_bytes.value);
   // What word-shifted panels do not take has limits of its own.
-  const bool shifts = element <= 2 && unit == static_cast<int>(element) && batch == 1 &&
+  const bool shifts = element <= 2 && access_bytes == static_cast<int>(element) && batch == 1 &&
                       !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;
   const bool tiny = element <= 2;
   const bool few_columns = tiny ? are_few_small_columns(problem.nx, element, tile_cols, shifts)
-                                : are_few_columns(problem.nx, element, unit, tile_cols);
+                                : are_few_columns(problem.nx, element, access_bytes, tile_cols);
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
   const bool few_rows =
       tiny ? are_few_small_rows(problem.nx, problem.ny, element, tile_rows, shifts && forwards)
-           : are_few_rows(problem.ny, element, unit, tile_rows, whole);
+           : are_few_rows(problem.ny, element, access_bytes, tile_rows, whole);
   if (fits && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return panel_kind::small_matrices;
   }

@@ -135,7 +135,7 @@ inline constexpr size_type widest_band_bytes = 256;
 /// Wider bands pay where so many of them are under way at once.
 inline constexpr size_type many_bands = 6;
 
-/// Tenths of the memory for a tile that it uses where there is room for several bands; the rest is worth more as the
+/// Tenths of the memory for a tile that it uses where there is room for several bands; the others are worth more as the
 /// cache of sectors that two bands share: 16381 x 16411 floats 55 instead of 50.
 inline constexpr size_type used_tile_tenths = 8;
 

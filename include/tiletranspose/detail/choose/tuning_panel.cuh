@@ -33,7 +33,7 @@ inline constexpr tuning_row segment_panel_bytes{
 inline constexpr tuning_row panel_bytes{32 * 1024, h200, "2026-11-21",
                                         "16 KB, 32: floats, 16 rows 91, 92; 250 x 250 68, 76"};
 
-/// Matrices that are staged as one segment, with a pad for each row at most, may be as large as this.
+/// Matrices that are copied as one segment, with a pad for each row at most, may be as large as this.
 inline constexpr tuning_row large_matrix_bytes{44 * 1024, h200, "2026-11-21",
                                                "batches of 100 x 100 floats 83, 93"};
 
@@ -134,7 +134,7 @@ inline constexpr tuning_row few_rows_of_any_parts{16, h200, "2026-11-22",
                                                   "31 bytes, 15 rows 43, 38 without rounds"};
 inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-22",
                                               "5 bytes, 50 59, 71, 63 67, 35; 31 bytes, 15 43, 38"};
-inline constexpr tuning_row few_rows_of_staged_parts{
+inline constexpr tuning_row few_rows_of_row_staged_parts{
     78, h200, "2026-11-22", "9 bytes, 36 44, 75; 10 bytes, 33 65, 86; 18 bytes, 36 47, 82"};
 
 // ---- vectorised panels
@@ -177,7 +177,7 @@ inline constexpr tuning_row least_shifted_bytes{
     "gathered, shifted: 7 x 9 bytes 91, 60, 17 x 13 87, 83, 25 x 25 91, 95"};
 inline constexpr tuning_row least_word_bytes{64, h200, "2026-11-21",
                                              "gathered, shifted: 8 x 9 bytes 85, 94"};
-/// Lanes whose matrices lie about a multiple of 128 bytes apart may meet in a bank so often.
+/// Of lanes whose matrices lie about a multiple of 128 bytes apart, so many may use one bank.
 inline constexpr tuning_row most_walking_ways{
     4, h200, "2026-11-22", "gathered, shifted, of more: bytes, 17 x 30 93, 61, 5 x 77 71, 53"};
 /// So many rows of bytes, four words each, reach eight banks.

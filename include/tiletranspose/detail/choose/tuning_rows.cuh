@@ -19,8 +19,8 @@ namespace detail {
 /// 98, 100, 96; rows of 1000 floats flipped 83, 98, 98, of 8191 bytes 88, 98, 85.
 inline constexpr int row_block_threads = 256;
 
-/// Accesses of 16 bytes that a thread has under way at once where rows are staged. With 2, 4 and 8: bytes flipped in
-/// rows of 8191 85, 98, 87, of 1000 90, 95, 79.
+/// Accesses of 16 bytes that a thread has under way at once where rows go through shared memory. With 2, 4 and 8: bytes
+/// flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79.
 inline constexpr int row_rounds = 4;
 
 /// The same where words of joined rows are assembled one by one. With 4, 6 and 8, rows of 24, 100 and 250 bytes

@@ -17,7 +17,9 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// True where elements can be moved in vectorised panels.
-constexpr bool has_vectorised_panel(int element_bytes, int unit) { return unit == element_bytes; }
+constexpr bool has_vectorised_panel(int element_bytes, int access_bytes) {
+  return access_bytes == element_bytes;
+}
 
 /// The micro-blocks of a panel: `rows` x `cols` elements that a thread transposes in registers, some of them each.
 struct vectorised_shape {
@@ -182,7 +184,7 @@ inline vectorised_cut cut_vectorised(const tile_problem& problem, size_type batc
     cut.strip_shift = 0;
     cut.in_pitch = filled_pitch(in_group);
   }
-  cut.out_pitch = turned_pitch(static_cast<unsigned>(cut.accesses / cut.out_groups));
+  cut.out_pitch = vectorised_pitch(static_cast<unsigned>(cut.accesses / cut.out_groups));
   cut.shared_bytes =
       max_access_bytes * larger(cut.in_groups * cut.in_pitch, cut.out_groups * cut.out_pitch);
   return cut;

@@ -14,8 +14,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// True where elements can be moved in word-shifted panels.
-constexpr bool has_word_shifted_panel(int element_bytes, int unit) {
-  return element_bytes <= 2 && unit == element_bytes;
+constexpr bool has_word_shifted_panel(int element_bytes, int access_bytes) {
+  return element_bytes <= 2 && access_bytes == element_bytes;
 }
 
 /// Panels of whole matrices, of rows of few columns, or of columns of few rows.
@@ -33,7 +33,7 @@ struct word_shifted_shape {
   static constexpr unsigned in_line = 128;
   constexpr bool joins_matrices() const { return joins_rows && joins_cols; }
   /// Elements of a word.
-  constexpr unsigned units() const { return 4u / static_cast<unsigned>(element_bytes); }
+  constexpr unsigned word_elements() const { return 4u / static_cast<unsigned>(element_bytes); }
   /// Rows before those of a panel, for segments of the output that start at their sectors.
   constexpr unsigned skew_rows() const {
     return joins_cols ? 0u : static_cast<unsigned>(sector_bytes / element_bytes);
@@ -48,7 +48,7 @@ constexpr size_type word_shifted_block_bytes(size_type shared_bytes) {
   return larger<size_type>(default_shared_bytes, shared_bytes / 2 - 1024);
 }
 
-/// How many lanes of a warp meet in a bank where they read the words of `columns` groups side by side, of `walks`
+/// The most lanes of a warp that use one bank where they read the words of `columns` groups side by side, of `walks`
 /// walks that lie `walk_bytes` apart, of matrices that lie `matrix_bytes` apart.
 inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_bytes,
                              unsigned matrix_bytes) {
@@ -124,7 +124,7 @@ constexpr size_type congruent_pitch(size_type least, size_type stride, size_type
 }
 
 /// Columns of a matrix, one a block, that are transposed at a time: all, or even parts.
-inline size_type choose_part(size_type nx, size_type column_bytes, size_type units,
+inline size_type choose_part(size_type nx, size_type column_bytes, size_type word_elements,
                              size_type shared_bytes) {
   const size_type matrix_bytes = nx * column_bytes + 512;
   const auto beside_matrix = [&](size_type block_bytes) {
@@ -133,11 +133,11 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type uni
   };
   const size_type half = beside_matrix(word_shifted_block_bytes(shared_bytes));
   const size_type third = beside_matrix(shared_bytes / blocks_of_parts - 1024);
-  const size_type most = 2 * (third / units * units) >= nx ? third : half;
-  if (most == nx || nx < least_parted_bytes / 4 * units) { return nx; }
-  const size_type parts = divide_up(nx, most / units * units);
-  size_type part = divide_up(divide_up(nx, parts), units) * units;
-  while (nx % part > 0 && nx % part < units) { part -= units; }
+  const size_type most = 2 * (third / word_elements * word_elements) >= nx ? third : half;
+  if (most == nx || nx < least_parted_bytes / 4 * word_elements) { return nx; }
+  const size_type parts = divide_up(nx, most / word_elements * word_elements);
+  size_type part = divide_up(divide_up(nx, parts), word_elements) * word_elements;
+  while (nx % part > 0 && nx % part < word_elements) { part -= word_elements; }
   return part;
 }
 
@@ -146,16 +146,18 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type uni
 inline size_type cut_columns(const word_shifted_shape& shape, size_type nx, size_type ny) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type units = shape.units();
+  const size_type word_elements = shape.word_elements();
   const size_type lanes = ny <= most_few_columns ? 32 : ny <= most_rows_by_half_rounds ? 16 : 8;
   const size_type round = lanes * access;
   const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
   size_type cols = (row - access - 4) / element;
   if (nx < 2 * cols) {
     cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes));
-    cols = divide_up(cols, units) * units;
+    cols = divide_up(cols, word_elements) * word_elements;
   }
-  while (nx % cols > 0 && nx % cols < units) { cols -= units; }  // of a last panel, too
+  while (nx % cols > 0 && nx % cols < word_elements) {
+    cols -= word_elements;
+  }  // of a last panel, too
   return cols;
 }
 
@@ -185,7 +187,7 @@ inline word_shifted_cut cut_word_shifted(const tile_problem& problem, size_type 
                                          const word_shifted_shape& shape, size_type shared_bytes) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type units = shape.units();
+  const size_type word_elements = shape.word_elements();
   const size_type skew = shape.skew_rows();
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -196,14 +198,14 @@ inline word_shifted_cut cut_word_shifted(const tile_problem& problem, size_type 
   if (shape.joins_matrices()) {
     cut.matrices = larger<size_type>(shifted_matrices_bytes / (nx * ny * element), 1);
     // Of short columns, one a thread, as many as threads take in whole rounds.
-    const size_type columns = divide_up(nx, units);
+    const size_type columns = divide_up(nx, word_elements);
     const size_type rounds = cut.matrices * columns / shape.threads;
     if (columns < shape.threads && rounds > 0) {
       cut.matrices = smaller(cut.matrices, rounds * shape.threads / columns);
     }
     cut.matrices = smaller(cut.matrices, batch);
     if (nx * ny * element > shifted_matrices_bytes) {
-      cut.cols = choose_part(nx, ny * element, units, shared_bytes);
+      cut.cols = choose_part(nx, ny * element, word_elements, shared_bytes);
     }
   } else if (shape.joins_rows) {
     cut.rows =
@@ -213,16 +215,16 @@ inline word_shifted_cut cut_word_shifted(const tile_problem& problem, size_type 
   }
   cut.panels = shape.joins_matrices() ? 1 : divide_up(ny, cut.rows) * divide_up(nx, cut.cols);
   cut.blocks = divide_up(batch, cut.matrices) * cut.panels;
-  cut.columns = divide_up(cut.cols, units);
-  cut.groups = divide_up(cut.rows + skew, units);
-  // Rows that are staged one by one do not share accesses.
+  cut.columns = divide_up(cut.cols, word_elements);
+  cut.groups = divide_up(cut.rows + skew, word_elements);
+  // Rows that are copied one by one do not share accesses.
   cut.in_pitch = shape.joins_rows ? problem.in_stride_bytes
                                   : congruent_pitch(cut.cols * element + 4 + 2 * (access - 1),
                                                     problem.in_stride_bytes, shape.in_line);
 
   // The input: accesses, the next word of the last one, and where lines begin.
   size_type in_bytes = cut.matrices * cut.rows * nx * element;
-  if (!shape.joins_cols) { in_bytes = (cut.groups + 1) * units * cut.in_pitch; }
+  if (!shape.joins_cols) { in_bytes = (cut.groups + 1) * word_elements * cut.in_pitch; }
   if (!shape.joins_rows) { in_bytes = cut.rows * cut.in_pitch; }
   in_bytes += 4 + access + 2 * shape.in_line;
   // The output. Words of rows above a segment's sector are written before it; segments end as late as the last one.

@@ -48,7 +48,7 @@ TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global,
 #endif
 }
 
-/// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the rest of them meanwhile.
+/// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the other ones meanwhile.
 TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end,
                                             access_site site = access_site::at()) {
 #if TILETRANSPOSE_ON_DEVICE

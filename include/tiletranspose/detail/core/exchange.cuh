@@ -9,12 +9,12 @@
 ///     striped    register i of lane l holds word i * Lanes + l
 ///
 /// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
-/// Hence three steps lead from one order to the other: every lane turns its registers so that words for
-/// different lanes stand in one register, one shuffle per register, and every lane turns its registers
-/// again. "Turning" by a number that differs from lane to lane is a barrel shifter: rounds of selects.
+/// Hence three steps lead from one order to the other: every lane rotates its registers so that words for
+/// different lanes stand in one register, one shuffle per register, and every lane rotates its registers
+/// again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
 /// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
-/// a multiple of Lanes, squares are turned bit by bit instead, which takes fewer selects.
+/// a multiple of Lanes, squares are transposed bit by bit instead, which takes fewer selects.
 ///
 /// The selects decide the speed. A multiprocessor issues four instructions in a cycle, of which two can be
 /// logic, such as selects, and two multiply-adds; a shuffle takes the time of two (H200). Hence rounds of three
@@ -33,7 +33,7 @@ namespace detail {
 
 /// `which != 0 ? a : b`, as one select. Said in assembly, because the compiler makes a branch of many
 /// selects that ask the same question, and moves the shuffles between them into both of its arms, where
-/// every one of them then waits for the warp to meet (nvcc 13.0).
+/// every one of them then waits for the warp to come together (nvcc 13.0).
 TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned result;
@@ -47,7 +47,7 @@ TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 }
 
 /// 1, but to the compiler any number: it makes a multiply-add by 1 an addition, a move or a select, all of which
-/// are the unit for logic's.
+/// go to the pipeline for logic.
 TILETRANSPOSE_FUNCTION unsigned unknown_one() {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned lanes_above;
@@ -107,7 +107,7 @@ TILETRANSPOSE_FUNCTION unsigned half_word(unsigned short half) {
 #endif
 }
 
-/// How many ways the first round of a turn by less than `limit` has: there are as few rounds as will do, those
+/// How many ways the first round of a rotation by less than `limit` has: there are as few rounds as will do, those
 /// of three ways first, and as few of them as will do. For 7 and 8, three rounds of two ways take no longer than
 /// two of three ways with their copies.
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned first_radix(unsigned limit) {
@@ -125,34 +125,34 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool only_threes(unsigned limit) {
   return limit == 1;
 }
 
-/// The lanes, as bits, that turn by at least `least` steps of `place` words in a round of `radix` ways.
-template <class Turn>
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_turn(unsigned place, unsigned radix,
-                                                             unsigned least) {
+/// The lanes, as bits, that rotate by at least `least` steps of `place` words in a round of `radix` ways.
+template <class Rotation>
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_rotate(unsigned place, unsigned radix,
+                                                               unsigned least) {
   unsigned result = 0;
-  for (unsigned rank = 0; rank < Turn::lanes; ++rank) {
-    if (Turn::amount(rank) / place % radix >= least) { result |= 1u << rank; }
+  for (unsigned rank = 0; rank < Rotation::lanes; ++rank) {
+    if (Rotation::amount(rank) / place % radix >= least) { result |= 1u << rank; }
   }
   return result;
 }
 
-/// words[i] becomes words[(i + a) % N], where a = Turn::amount(rank) in the lane of that rank; with Back,
+/// words[i] becomes words[(i + a) % N], where a = Rotation::amount(rank) in the lane of that rank; with Back,
 /// words[(i + a) % N] becomes words[i].
-/// \tparam Turn  `lanes`; `amount`, a constexpr function of the rank, less than `limit`; `spares_logic`, true
-///               where the unit for logic has much else to do
+/// \tparam Rotation  `lanes`; `amount`, a constexpr function of the rank, less than `limit`; `spares_logic`, true
+///               where the pipeline for logic has much else to do
 /// \param self   1 << rank
-template <class Turn, bool Back, unsigned Limit = Turn::limit, unsigned Place = 1, int N>
+template <class Rotation, bool Back, unsigned Limit = Rotation::limit, unsigned Place = 1, int N>
 TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
   if constexpr (Limit > 1) {
     constexpr unsigned radix = first_radix(Limit);
     constexpr unsigned distance = Back ? N - Place : Place;
     constexpr unsigned cycles = common_divisor(N, distance);
-    // So that both units are busy: of so many words in a round of two ways one takes a select, and of so many
+    // So that both pipelines are busy: of so many words in a round of two ways one takes a select, and of so many
     // in a round of three ways one takes two multiply-adds. The numbers are the fastest of those tried (H200).
-    constexpr unsigned selects = Turn::spares_logic ? N : 3;
-    constexpr unsigned sums = Turn::spares_logic ? 2 : only_threes(Turn::limit) ? 6 : N + 1;
-    constexpr unsigned lanes_once = lanes_that_turn<Turn>(Place, radix, 1);
-    constexpr unsigned lanes_twice = lanes_that_turn<Turn>(Place, radix, 2);
+    constexpr unsigned selects = Rotation::spares_logic ? N : 3;
+    constexpr unsigned sums = Rotation::spares_logic ? 2 : only_threes(Rotation::limit) ? 6 : N + 1;
+    constexpr unsigned lanes_once = lanes_that_rotate<Rotation>(Place, radix, 1);
+    constexpr unsigned lanes_twice = lanes_that_rotate<Rotation>(Place, radix, 2);
     const unsigned once = self & lanes_once;
     const unsigned twice = self & lanes_twice;
     unsigned old[N];
@@ -181,7 +181,7 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
         }
       }
     }
-    rotate<Turn, Back, (Limit + radix - 1) / radix, Place * radix>(words, self);
+    rotate<Rotation, Back, (Limit + radix - 1) / radix, Place * radix>(words, self);
   }
 }
 
@@ -216,15 +216,15 @@ struct lane_group {
   }
 };
 
-/// One bit of the lane's number and one of the chunk's number in a word, `Width` bytes each chunk, trade
-/// places: the 2 x 2 chunks of two lanes that differ in bit `Step` are transposed. Two words travel in one.
+/// One bit of the lane's number and one of the part's number in a word, `Width` bytes each part, trade
+/// places: the 2 x 2 parts of two lanes that differ in bit `Step` are transposed. Two words travel in one.
 template <int Step, int Width, int N>
-TILETRANSPOSE_FUNCTION void swap_chunks(unsigned lane, unsigned (&words)[N]) {
+TILETRANSPOSE_FUNCTION void swap_parts(unsigned lane, unsigned (&words)[N]) {
   static_assert(Width == 1 || Width == 2, "");
   constexpr bool bytes = Width == 1;
   const unsigned upper = lane & Step;
   if constexpr (N > 1) {
-    // Lower lanes send their odd chunks, upper lanes their even ones.
+    // Lower lanes send their odd parts, upper lanes their even ones.
     const unsigned sent = choose(upper, bytes ? 0x6420 : 0x5410, bytes ? 0x7531 : 0x7632);
     const unsigned first = choose(upper, bytes ? 0x3514 : 0x3254, bytes ? 0x5240 : 0x5410);
     const unsigned second = choose(upper, bytes ? 0x3716 : 0x3276, bytes ? 0x7260 : 0x7610);
@@ -259,14 +259,14 @@ TILETRANSPOSE_FUNCTION void swap_registers(unsigned lane, unsigned (&words)[N]) 
 /// behind the other: item Lanes * j + i of lane l becomes item Lanes * j + l of lane i. Bits below `End` of
 /// the lane's number take part.
 template <int End, int Bytes, int Step = 1, int N>
-TILETRANSPOSE_FUNCTION void turn_squares(unsigned lane, unsigned (&words)[N]) {
+TILETRANSPOSE_FUNCTION void transpose_squares(unsigned lane, unsigned (&words)[N]) {
   if constexpr (Step < End) {
     if constexpr (Step * Bytes < 4) {
-      swap_chunks<Step, Step * Bytes>(lane, words);
+      swap_parts<Step, Step * Bytes>(lane, words);
     } else {
       swap_registers<Step, Step * Bytes / 4>(lane, words);
     }
-    turn_squares<End, Bytes, 2 * Step>(lane, words);
+    transpose_squares<End, Bytes, 2 * Step>(lane, words);
   }
 }
 
@@ -305,10 +305,10 @@ struct packed_route {
 template <int Lanes, int N, int Share, bool Packed = false>
 struct word_route {
   static constexpr unsigned common = common_divisor(N, Lanes);
-  static constexpr unsigned rows = N / common;        // of registers that share a first turn
-  static constexpr unsigned period = Lanes / common;  // lanes that share a first turn
+  static constexpr unsigned rows = N / common;        // of registers that share a first rotation
+  static constexpr unsigned period = Lanes / common;  // lanes that share a first rotation
   static constexpr unsigned inverse = inverse_modulo(rows % period, period);
-  /// Where N divides Lanes, turns are exclusive ors and the lanes to read differ in fixed bits.
+  /// Where N divides Lanes, rotations are exclusive ors and the lanes to read differ in fixed bits.
   static constexpr bool by_bits = Lanes % N == 0;
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_number(unsigned rank) {
@@ -328,7 +328,7 @@ struct word_route {
       return scaled + scaled / (0xffffffffu / Share + 1);
     }
   }
-  struct blocked_turn {
+  struct blocked_rotation {
     static constexpr unsigned lanes = Lanes;
     static constexpr unsigned limit = common;
     static constexpr bool spares_logic = Packed;
@@ -336,7 +336,7 @@ struct word_route {
       return rank / period;
     }
   };
-  struct striped_turn {
+  struct striped_rotation {
     static constexpr unsigned lanes = Lanes;
     static constexpr unsigned limit = N < Lanes ? N : Lanes;
     static constexpr bool spares_logic = Packed;
@@ -344,37 +344,37 @@ struct word_route {
       return striped_number(rank) % N;
     }
   };
-  /// The register, among those turned last, that striped word i comes from in lane number 0.
+  /// The register, among those rotated last, that striped word i comes from in lane number 0.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned place(unsigned i) {
     return (i * Lanes + N - i / rows) % N;
   }
 
   TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
     const unsigned number = striped_number(lanes.rank);
-    const unsigned turn = lanes.rank / period;
+    const unsigned rotation = lanes.rank / period;
     if constexpr (by_bits) {
-      trade_places(words, turn);
+      trade_places(words, rotation);
       const unsigned from = number % N * period + number / N;
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ (k * period)); }
       trade_places(words, number % N);
     } else {
-      rotate<blocked_turn, false>(words, 1u << lanes.rank);
+      rotate<blocked_rotation, false>(words, 1u << lanes.rank);
       TILETRANSPOSE_UNROLL
       for (unsigned first = 0; first < common; ++first) {
         const unsigned borrows = number % common < first ? 1 : 0;
-        const unsigned from_turn = (number - first) * period;
+        const unsigned from_rotation = (number - first) * period;
         TILETRANSPOSE_UNROLL
         for (unsigned row = 0; row < rows; ++row) {
           const unsigned k = first + common * row;
           const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
           const unsigned from =
               add(row * (period - inverse) % period, number / common * inverse - borrowed);
-          // With one turn only, `fetch` cuts the number to its range.
-          words[k] = lanes.fetch(words[k], common == 1 ? from : from_turn | from % period);
+          // With one rotation only, `fetch` cuts the number to its range.
+          words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
         }
       }
-      rotate<striped_turn, false>(words, 1u << lanes.rank);
+      rotate<striped_rotation, false>(words, 1u << lanes.rank);
       unsigned old[N];
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < N; ++i) { old[i] = words[i]; }
@@ -385,33 +385,33 @@ struct word_route {
 
   TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
     const unsigned number = striped_number(lanes.rank);
-    const unsigned turn = lanes.rank / period;
+    const unsigned rotation = lanes.rank / period;
     if constexpr (by_bits) {
       trade_places(words, number % N);
-      const unsigned from = rank_of(turn + lanes.rank % period * N);
+      const unsigned from = rank_of(rotation + lanes.rank % period * N);
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ rank_of(k)); }
-      trade_places(words, turn);
+      trade_places(words, rotation);
     } else {
       unsigned old[N];
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < N; ++i) { old[i] = words[i]; }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
-      rotate<striped_turn, true>(words, 1u << lanes.rank);
-      const unsigned from = (lanes.rank * N + turn) * scale;
+      rotate<striped_rotation, true>(words, 1u << lanes.rank);
+      const unsigned from = (lanes.rank * N + rotation) * scale;
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < N; ++k) {
-        const unsigned wrapped = k + common > N && k + turn >= N ? N * scale : 0;
+        const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
         words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
       }
-      rotate<blocked_turn, true>(words, 1u << lanes.rank);
+      rotate<blocked_rotation, true>(words, 1u << lanes.rank);
     }
   }
 };
 
-/// Transposes the 8 x 8 matrix of 2-byte chunks that a warp holds, lane l chunks 2 (l % 4) and the next of row
-/// l / 4; in the bits of a chunk's place: (l4 l3 l2) and (l1 l0 half) trade places.
+/// Transposes the 8 x 8 matrix of 2-byte parts that a warp holds, lane l parts 2 (l % 4) and the next of row
+/// l / 4; in the bits of a part's place: (l4 l3 l2) and (l1 l0 half) trade places.
 TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned result;
@@ -427,11 +427,9 @@ TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
 }
 
 /// 16 bytes of items of 1 or 2 bytes in each of 32 lanes: `transpose_8x8` of each word takes the place of one
-/// round between lanes and chunks. A round costs half a shuffle and one and a half permutes a word, and the
-/// selects around it keep the unit for permutes busy; movmatrix is as fast as a shuffle. In a loop of exchanges
-/// that is 1.16 times the speed of the three steps alone for items of 2 bytes and 1.12 for those of 1 byte;
-/// between a load and a store of each item, 0.98 times (H200, 2026-11-21). For other numbers of items the bit
-/// that movmatrix brings into a chunk's place belongs elsewhere.
+/// round between lanes and parts. A round costs half a shuffle and one and a half permutes a word, and the
+/// selects around it keep the pipeline for permutes busy; movmatrix is as fast as a shuffle. For other numbers of
+/// items the bit that movmatrix brings into a part's place belongs elsewhere.
 ///
 /// The bits of element e = (e7 .. e0) of 2-byte items: before, lane e7 .. e3, word e2 e1, half e0; after
 /// transpose_8x8, lane (e4 e3 e0 e7 e6), word e2 e1, half e5; then word and the last two bits of the lane trade
@@ -451,14 +449,14 @@ struct matrix_route {
                       : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
   }
 
-  TILETRANSPOSE_FUNCTION static void turn_words(unsigned (&words)[4]) {
+  TILETRANSPOSE_FUNCTION static void transpose_each(unsigned (&words)[4]) {
     TILETRANSPOSE_UNROLL
     for (unsigned& word : words) { word = transpose_8x8(word); }
   }
 
   TILETRANSPOSE_FUNCTION static void to_striped(lane_group<32> lanes, unsigned (&words)[4]) {
-    turn_words(words);
-    if constexpr (Bytes == 1) { swap_chunks<16, 1>(lanes.rank, words); }
+    transpose_each(words);
+    if constexpr (Bytes == 1) { swap_parts<16, 1>(lanes.rank, words); }
     trade_places(words, lanes.rank % 4);
     const unsigned from = from_striped(lanes.rank);
     TILETRANSPOSE_UNROLL
@@ -472,8 +470,8 @@ struct matrix_route {
     TILETRANSPOSE_UNROLL
     for (unsigned k = 0; k < 4; ++k) { words[k] = lanes.fetch(words[k], from ^ (k << shift)); }
     trade_places(words, lanes.rank % 4);
-    if constexpr (Bytes == 1) { swap_chunks<16, 1>(lanes.rank, words); }
-    turn_words(words);
+    if constexpr (Bytes == 1) { swap_parts<16, 1>(lanes.rank, words); }
+    transpose_each(words);
   }
 };
 

@@ -13,7 +13,7 @@ namespace detail {
 
 /// The blocks per multiprocessor that registers are kept low for, as far as the architecture holds them. Others than the
 /// one that was measured, 9.0, take a few registers more for the same code: with those of as many blocks, small and
-/// narrow tiles, boxes and fused calls spilled (nvcc 13.0).
+/// narrow tiles, panels and fused calls spilled (nvcc 13.0).
 constexpr int resident_blocks(int threads, int wanted) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
   constexpr int most_threads = 1024;

@@ -64,9 +64,9 @@ inline void copy_box(const matrix_box& box, bool loads) {
 /// What runs one CUDA thread on the CPU.
 class machine {
  public:
-  /// Before every access of `bytes` bytes, which a GPU makes `unit` bytes at a time; false where it must
+  /// Before every access of `bytes` bytes, which a GPU makes `part_bytes` bytes at a time; false where it must
   /// not be made.
-  virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned unit,
+  virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned part_bytes,
                       access_site site) = 0;
   /// Before the place of element (row, col) of a tile or a matrix, or of one of an array, is worked out.
   virtual void check_tile(int row, int col, int rows, int cols, access_site site) = 0;

@@ -89,8 +89,7 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 }
 
 /// Tells the compiler the address space, which it cannot see through a pointer that was itself loaded
-/// (batches of pointers); a generic access costs up to a third of the bandwidth (H200, 2026-11-21: 4-byte
-/// 16384 x 16384 by 4-byte accesses 70 % of cudaMemcpy generic).
+/// (batches of pointers); a generic access costs up to a third of the bandwidth.
 TILETRANSPOSE_FUNCTION void assume_global(const void* address) {
 #if TILETRANSPOSE_ON_DEVICE
   __builtin_assume(__isGlobal(address));
@@ -256,7 +255,7 @@ TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
 #endif
 }
 
-/// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the rest of it
+/// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the other ones
 /// meanwhile. Fetched: load_global_near. On the CPU only these bytes are read.
 template <class Word, int Fetched = 0>
 TILETRANSPOSE_FUNCTION Word load_global_part(const void* address, int first, int end,
@@ -336,7 +335,7 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<B
 }
 
 /// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
-TILETRANSPOSE_FUNCTION unsigned splice_word(unsigned before, unsigned after, int bit) {
+TILETRANSPOSE_FUNCTION unsigned merge_words(unsigned before, unsigned after, int bit) {
   const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);
 #if TILETRANSPOSE_ON_DEVICE
   const unsigned mask = __funnelshift_lc(0u, ~0u, bits);
@@ -346,20 +345,20 @@ TILETRANSPOSE_FUNCTION unsigned splice_word(unsigned before, unsigned after, int
   return (before & ~mask) | (after & mask);
 }
 
-/// Puts words in order of which read[i] is number (i + turn) % Count, 2 or 4. Lanes read their words in such
-/// turns where they would meet in the same banks if all of them began with the first.
+/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4. Lanes read their words by such
+/// a bank rotation where they would use the same banks if all of them began with the first.
 template <class Word, unsigned Count>
-TILETRANSPOSE_FUNCTION void turn_back(const Word (&read)[Count], unsigned turn,
-                                      Word (&words)[Count]) {
+TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rotation,
+                                        Word (&words)[Count]) {
   static_assert(Count == 2 || Count == 4, "");
   Word half[Count];
   TILETRANSPOSE_UNROLL
   for (unsigned i = 0; i < Count; ++i) {
-    half[i] = turn % 2 == 0 ? read[i] : read[(i + Count - 1) % Count];
+    half[i] = rotation % 2 == 0 ? read[i] : read[(i + Count - 1) % Count];
   }
   TILETRANSPOSE_UNROLL
   for (unsigned i = 0; i < Count; ++i) {
-    words[i] = Count == 2 || turn / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
+    words[i] = Count == 2 || rotation / 2 % 2 == 0 ? half[i] : half[(i + Count - 2) % Count];
   }
 }
 

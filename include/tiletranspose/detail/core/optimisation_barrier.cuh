@@ -12,16 +12,15 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
-/// time anew and in between of loads that should be under way together (nvcc 13.0; accumulation of floats 93 and 51 %
-/// of cudaMemcpyAsync with and without, H200, 2026-11-22).
-TILETRANSPOSE_FUNCTION int settled(int value) {
+/// time anew and in between of loads that should be under way together (nvcc 13.0).
+TILETRANSPOSE_FUNCTION int optimisation_barrier(int value) {
 #if TILETRANSPOSE_ON_DEVICE
   asm("" : "+r"(value));
 #endif
   return value;
 }
 
-TILETRANSPOSE_FUNCTION size_type settled(size_type value) {
+TILETRANSPOSE_FUNCTION size_type optimisation_barrier(size_type value) {
 #if TILETRANSPOSE_ON_DEVICE
   asm("" : "+l"(value));
 #endif
@@ -29,10 +28,10 @@ TILETRANSPOSE_FUNCTION size_type settled(size_type value) {
 }
 
 /// The same of a place in shared memory.
-TILETRANSPOSE_FUNCTION unsigned char* settled_shared(unsigned char* shared) {
+TILETRANSPOSE_FUNCTION unsigned char* optimisation_barrier_shared(unsigned char* shared) {
 #if TILETRANSPOSE_ON_DEVICE
-  return static_cast<unsigned char*>(
-      __cvta_shared_to_generic(settled(static_cast<int>(__cvta_generic_to_shared(shared)))));
+  return static_cast<unsigned char*>(__cvta_shared_to_generic(
+      optimisation_barrier(static_cast<int>(__cvta_generic_to_shared(shared)))));
 #else
   return shared;
 #endif

@@ -14,8 +14,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// `Count` elements that are moved together, `Unit` bytes at a time.
-template <class T, int Count, int Unit>
+/// `Count` elements that are moved together, `AccessBytes` bytes at a time.
+template <class T, int Count, int AccessBytes>
 struct packed_elements {
   static constexpr int bytes = Count * static_cast<int>(sizeof(T));
   alignas(alignof(T) > 16 ? alignof(T) : 16) unsigned char memory[bytes];
@@ -30,29 +30,31 @@ struct packed_elements {
   /// Fetched: load_constant_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
-    take([&](int i) { return load_constant_near<access_word_t<Unit>, Fetched>(address + i); });
+    take([&](int i) {
+      return load_constant_near<access_word_t<AccessBytes>, Fetched>(address + i);
+    });
   }
   /// From memory that the kernel writes. Fetched: load_global_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load_changing(const unsigned char* address) {
-    take([&](int i) { return load_global_near<access_word_t<Unit>, Fetched>(address + i); });
+    take([&](int i) { return load_global_near<access_word_t<AccessBytes>, Fetched>(address + i); });
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    take([&](int i) { return load_shared<access_word_t<Unit>>(shared + i); });
+    take([&](int i) { return load_shared<access_word_t<AccessBytes>>(shared + i); });
   }
   TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
+    for (int i = 0; i < bytes; i += AccessBytes) {
+      access_word_t<AccessBytes> word;
+      __builtin_memcpy(&word, memory + i, AccessBytes);
       store_shared(shared + i, word);
     }
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      access_word_t<Unit> word;
-      __builtin_memcpy(&word, memory + i, Unit);
+    for (int i = 0; i < bytes; i += AccessBytes) {
+      access_word_t<AccessBytes> word;
+      __builtin_memcpy(&word, memory + i, AccessBytes);
       store_global(address + i, word);
     }
   }
@@ -62,9 +64,9 @@ struct packed_elements {
   template <class Load>
   TILETRANSPOSE_FUNCTION void take(Load load) {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += Unit) {
-      const access_word_t<Unit> word = load(i);
-      __builtin_memcpy(memory + i, &word, Unit);
+    for (int i = 0; i < bytes; i += AccessBytes) {
+      const access_word_t<AccessBytes> word = load(i);
+      __builtin_memcpy(memory + i, &word, AccessBytes);
     }
   }
 };
@@ -83,7 +85,7 @@ TILETRANSPOSE_FUNCTION unsigned insert_byte(unsigned word, unsigned byte) {
 }
 
 /// Bytes that are computed one by one and then moved together.
-template <class T, int Count, int Unit>
+template <class T, int Count, int AccessBytes>
 struct gathered_bytes {
   unsigned parts[Count];
 
@@ -96,13 +98,13 @@ struct gathered_bytes {
     return reinterpret_cast<const T&>(parts[at]);
   }
   TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    packed_elements<T, Count, Unit> all;
+    packed_elements<T, Count, AccessBytes> all;
     all.load_from_shared(shared);
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < Count; ++i) { parts[i] = all.memory[i]; }
   }
-  TILETRANSPOSE_FUNCTION packed_elements<T, Count, Unit> packed() const {
-    packed_elements<T, Count, Unit> result;
+  TILETRANSPOSE_FUNCTION packed_elements<T, Count, AccessBytes> packed() const {
+    packed_elements<T, Count, AccessBytes> result;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < Count; i += 4) {
       const unsigned low = insert_byte<1>(parts[i], parts[i + 1]);
@@ -114,16 +116,16 @@ struct gathered_bytes {
 };
 
 /// What `Count` elements that are computed one by one are gathered in.
-template <class T, int Count, int Unit, bool InWords = sizeof(T) == 1 && Count % 4 == 0>
+template <class T, int Count, int AccessBytes, bool InWords = sizeof(T) == 1 && Count % 4 == 0>
 struct gathering {
-  using type = packed_elements<T, Count, Unit>;
+  using type = packed_elements<T, Count, AccessBytes>;
 };
-template <class T, int Count, int Unit>
-struct gathering<T, Count, Unit, true> {
-  using type = gathered_bytes<T, Count, Unit>;
+template <class T, int Count, int AccessBytes>
+struct gathering<T, Count, AccessBytes, true> {
+  using type = gathered_bytes<T, Count, AccessBytes>;
 };
-template <class T, int Count, int Unit>
-using gathered_elements = typename gathering<T, Count, Unit>::type;
+template <class T, int Count, int AccessBytes>
+using gathered_elements = typename gathering<T, Count, AccessBytes>::type;
 
 /// Consecutive threads that read `Bytes` bytes each, which fill all banks once where they follow each other: a *group*.
 template <int Bytes>
@@ -133,46 +135,46 @@ inline constexpr unsigned bank_group = 128 / Bytes;
 /// whose bytes follow each other, read the same word of theirs until they have seen every bank, those after them the
 /// next one. Threads of other rows find their words in the same order, wherever they start.
 template <int Bytes, int WordBytes>
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned word_turn(unsigned thread, unsigned from) {
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned bank_rotation(unsigned thread, unsigned from) {
   return (thread / bank_group<Bytes> - from / WordBytes) % (Bytes / WordBytes);
 }
 
-/// How far from the first word the one lies that a thread reads in turn `turn`, `first` being its word_turn.
+/// How far from the first word the one lies that a thread reads in round `round`, `first` being its bank_rotation.
 template <int Bytes, int WordBytes>
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned turn_offset(unsigned first, unsigned turn) {
-  return (turn + first) % (Bytes / WordBytes) * WordBytes;
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned rotation_offset(unsigned first, unsigned round) {
+  return (round + first) % (Bytes / WordBytes) * WordBytes;
 }
 /// Where that is in shared memory, for the proofs.
 template <int Bytes, int WordBytes>
-constexpr unsigned word_in_turn(unsigned thread, unsigned from, unsigned turn) {
+constexpr unsigned word_in_round(unsigned thread, unsigned from, unsigned round) {
   return from / WordBytes * WordBytes +
-         turn_offset<Bytes, WordBytes>(word_turn<Bytes, WordBytes>(thread, from), turn);
+         rotation_offset<Bytes, WordBytes>(bank_rotation<Bytes, WordBytes>(thread, from), round);
 }
 
-/// The banks, a bit each, that a group of threads reads in a turn, whose bytes follow each other from `from` on.
+/// The banks, a bit each, that a group of threads reads in a round, whose bytes follow each other from `from` on.
 template <int Bytes, int WordBytes>
-constexpr unsigned banks_of_group(unsigned group, unsigned from, unsigned turn) {
+constexpr unsigned banks_of_group(unsigned group, unsigned from, unsigned round) {
   unsigned banks = 0;
   for (unsigned lane = 0; lane < bank_group<Bytes>; ++lane) {
     const unsigned own = from + lane * Bytes;
     const unsigned word =
-        word_in_turn<Bytes, WordBytes>(group * bank_group<Bytes> + lane, own, turn) / 4;
+        word_in_round<Bytes, WordBytes>(group * bank_group<Bytes> + lane, own, round) / 4;
     for (unsigned w = 0; w < WordBytes / 4; ++w) { banks |= 1u << (word + w) % 32; }
   }
   return banks;
 }
 
 /// True where the groups that are served together take a bank each of all that there are, whatever word each of them
-/// begins with: then they never meet, wherever the bytes of each of them lie. That these begin `Bytes` bytes later
+/// begins with: then they never conflict, wherever the bytes of each of them lie. That these begin `Bytes` bytes later
 /// makes every thread read what the next one of its group did.
 template <int Bytes, int WordBytes>
-constexpr bool turns_share_banks(unsigned end) {
-  for (unsigned turn = 0; turn < Bytes / WordBytes; ++turn) {
+constexpr bool rounds_share_banks(unsigned end) {
+  for (unsigned round = 0; round < Bytes / WordBytes; ++round) {
     for (unsigned from = 0; from < end; from += WordBytes) {
       unsigned all = 0;
       for (unsigned group = 0; group < Bytes / WordBytes; ++group) {
-        const unsigned banks = banks_of_group<Bytes, WordBytes>(group, from, turn);
-        if (banks != banks_of_group<Bytes, WordBytes>(group, 0, turn)) { return false; }
+        const unsigned banks = banks_of_group<Bytes, WordBytes>(group, from, round);
+        if (banks != banks_of_group<Bytes, WordBytes>(group, 0, round)) { return false; }
         all |= banks;
       }
       if (all != ~0u) { return false; }
@@ -181,11 +183,11 @@ constexpr bool turns_share_banks(unsigned end) {
   return true;
 }
 
-/// Conflict ways of threads that read `Bytes` bytes each in turns, or at once, where as many as `row_threads` of them
-/// read a row: groups do not meet, and neither does what a group reads of one row, so that it is the rows that a group
-/// reads which may.
+/// Conflict ways of threads that read `Bytes` bytes each in rounds of a bank rotation, or at once, where as many as
+/// `row_threads` of them read a row: groups do not conflict, and neither does what a group reads of one row, so that
+/// it is the rows that a group reads which may.
 template <int Bytes>
-constexpr int turn_ways(int row_threads) {
+constexpr int rotation_ways(int row_threads) {
   constexpr int group = bank_group<Bytes>;
   return row_threads % group == 0   ? 1
          : group % row_threads == 0 ? group / row_threads
@@ -217,22 +219,22 @@ constexpr int access_ways() {
   return worst;
 }
 
-/// Those of the word behind `Bytes` bytes that are read in turns, which all groups read together.
+/// Those of the word behind `Bytes` bytes that are read in rounds, which all groups read together.
 template <int Bytes>
 constexpr int next_word_ways(int row_threads) {
-  return Bytes / 4 * turn_ways<Bytes>(row_threads);
+  return Bytes / 4 * rotation_ways<Bytes>(row_threads);
 }
 
-/// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `Unit` and maybe of no
-/// more, `further` one of 16. Whole words are read in turns; what may begin inside of one is shifted together from the
+/// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `AccessBytes` and maybe
+/// of no more, `further` one of 16. Whole words are read in rounds; what may begin inside of one is shifted together from the
 /// two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and
 /// one more behind them.
 /// Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
-template <int Bytes, int Unit, bool InWords = (Unit >= 4)>
+template <int Bytes, int AccessBytes, bool InWords = (AccessBytes >= 4)>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
                                                         unsigned further, unsigned thread) {
   static_assert(Bytes == 4 || Bytes == 8 || Bytes == 16, "");
-  if constexpr (Unit >= Bytes) {
+  if constexpr (AccessBytes >= Bytes) {
     return load_shared<access_word_t<Bytes>>(shared + from + further);
   } else if constexpr (!InWords) {
     const auto low =
@@ -241,21 +243,21 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
         load_shared<access_word_t<Bytes>>(shared + last_access<Bytes>(from) + further);
     return shift_together<Bytes>(low, high, from);
   } else {
-    constexpr int word_bytes = larger(Unit, 4);
+    constexpr int word_bytes = larger(AccessBytes, 4);
     constexpr unsigned count = Bytes / word_bytes;
     using word = access_word_t<word_bytes>;
     const unsigned char* const first = shared + from / word_bytes * word_bytes;
-    const unsigned turned = word_turn<Bytes, word_bytes>(thread, from);
+    const unsigned rotation = bank_rotation<Bytes, word_bytes>(thread, from);
     word read[count], back[count], words[count + 1];
     TILETRANSPOSE_UNROLL
-    for (unsigned turn = 0; turn < count; ++turn) {
-      read[turn] =
-          load_shared<word>(first + turn_offset<Bytes, word_bytes>(turned, turn) + further);
+    for (unsigned round = 0; round < count; ++round) {
+      read[round] =
+          load_shared<word>(first + rotation_offset<Bytes, word_bytes>(rotation, round) + further);
     }
-    turn_back(read, turned, back);
+    rotate_back(read, rotation, back);
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
-    if constexpr (Unit < 4) {
+    if constexpr (AccessBytes < 4) {
       if (from % 4 != 0) {
         words[count] = load_shared<word>(first + Bytes + further);
         TILETRANSPOSE_UNROLL
@@ -272,24 +274,26 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
 
 /// `Count` elements that are moved by the widest access that their size allows or, where an element is
 /// several accesses, one of those at a time.
-template <class T, int Count, int Unit>
+template <class T, int Count, int AccessBytes>
 using vector_of =
     packed_elements<T, Count,
-                    (Unit < static_cast<int>(sizeof(T)) ? Unit : access_width(Count * sizeof(T)))>;
+                    (AccessBytes < static_cast<int>(sizeof(T)) ? AccessBytes
+                                                               : access_width(Count * sizeof(T)))>;
 
 /// `Count` elements, as read_shared reads bytes, or fewer bytes than a word's by their accesses.
-template <class T, int Count, int Unit>
-TILETRANSPOSE_FUNCTION vector_of<T, Count, Unit> read_elements(const unsigned char* shared,
-                                                               unsigned from, unsigned further,
-                                                               unsigned thread) {
+template <class T, int Count, int AccessBytes>
+TILETRANSPOSE_FUNCTION vector_of<T, Count, AccessBytes> read_elements(const unsigned char* shared,
+                                                                      unsigned from,
+                                                                      unsigned further,
+                                                                      unsigned thread) {
   constexpr int bytes = Count * static_cast<int>(sizeof(T));
-  vector_of<T, Count, Unit> result;
-  if constexpr (Unit >= bytes || bytes < 4) {
-    packed_elements<T, Count, Unit> parts;
+  vector_of<T, Count, AccessBytes> result;
+  if constexpr (AccessBytes >= bytes || bytes < 4) {
+    packed_elements<T, Count, AccessBytes> parts;
     parts.load_from_shared(shared + from + further);
     __builtin_memcpy(result.memory, parts.memory, bytes);
   } else {
-    const auto all = read_shared<bytes, Unit>(shared, from, further, thread);
+    const auto all = read_shared<bytes, AccessBytes>(shared, from, further, thread);
     __builtin_memcpy(result.memory, &all, bytes);
   }
   return result;

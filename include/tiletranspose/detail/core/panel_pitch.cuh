@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How far apart the rows of a box lie in shared memory, and the proof of what a warp meets there when it
-/// reads consecutive elements of the output: down a column of the box, and on to the next. The size of a box
-/// is known at run time only, so the proof goes over all sizes. Plain C++17.
+/// How far apart the rows of a panel lie in shared memory, and the proof of the bank conflicts that a warp has
+/// there when it reads consecutive elements of the output: down a column of the panel, and on to the next. The size
+/// of a panel is known at run time only, so the proof goes over all sizes. Plain C++17.
 
 #pragma once
 
@@ -19,8 +19,8 @@ inline constexpr size_type tall_rows = 32;
 /// True where a whole number of elements of `words` words takes all banks.
 constexpr bool fills_banks(unsigned words) { return words > 0 && 32 % words == 0; }
 
-/// The pitch in bytes of rows that are staged one by one: at least `bytes`, and so many words beyond a
-/// multiple of all banks that threads which read consecutive elements of a span meet in different banks.
+/// The pitch in bytes of rows that are copied one by one: at least `bytes`, and so many words beyond a
+/// multiple of all banks that threads which read consecutive elements of a segment use different banks.
 /// Where the number of rows is odd, its inverse modulo the banks does that for any 32 of them: element e
 /// lies inverse * e banks on. Where it is even, columns are spread evenly. Columns of `tall_rows` and more
 /// take the next odd number of elements, which costs less memory.
@@ -41,9 +41,9 @@ constexpr unsigned row_pitch(size_type bytes, size_type rows, unsigned element) 
   return ((need + 31 - offset) / 32 * 32 + offset) * 4;
 }
 
-/// Conflict ways of a warp that reads 32 consecutive words of a span from element `first` on, where elements
+/// Conflict ways of a warp that reads 32 consecutive words of a segment from element `first` on, where elements
 /// have `words` words, columns `rows` elements, and rows lie `pitch` words apart.
-constexpr unsigned span_ways(unsigned rows, unsigned pitch, unsigned words, unsigned first) {
+constexpr unsigned segment_ways(unsigned rows, unsigned pitch, unsigned words, unsigned first) {
   unsigned used[32] = {};
   unsigned worst = 0;
   for (unsigned lane = 0; lane < 32; ++lane) {
@@ -54,22 +54,22 @@ constexpr unsigned span_ways(unsigned rows, unsigned pitch, unsigned words, unsi
   return worst;
 }
 
-/// The worst of a span's starts. Columns that are tall differ only where a warp crosses to the next.
-constexpr unsigned worst_span_ways(unsigned rows, unsigned pitch, unsigned words) {
+/// The worst of a segment's starts. Columns that are tall differ only where a warp crosses to the next.
+constexpr unsigned worst_segment_ways(unsigned rows, unsigned pitch, unsigned words) {
   unsigned worst = 0;
   for (unsigned first = rows > 32 ? rows - 32 : 0; first < rows; ++first) {
-    const unsigned ways = span_ways(rows, pitch, words, first);
+    const unsigned ways = segment_ways(rows, pitch, words, first);
     if (ways > worst) { worst = ways; }
   }
   return worst;
 }
 
-/// The worst of all boxes with an odd number of rows below tall_rows, staged one by one. What row_pitch adds
+/// The worst of all panels with an odd number of rows below tall_rows, copied one by one. What row_pitch adds
 /// does not depend on the bytes there, and one start stands for all: places grow evenly with the element.
 constexpr unsigned worst_odd_ways(unsigned words) {
   unsigned worst = 0;
   for (unsigned rows = 1; rows < tall_rows; rows += 2) {
-    const unsigned ways = span_ways(rows, row_pitch(256, rows, 4 * words) / 4, words, 0);
+    const unsigned ways = segment_ways(rows, row_pitch(256, rows, 4 * words) / 4, words, 0);
     if (ways > worst) { worst = ways; }
   }
   return worst;
@@ -79,20 +79,21 @@ constexpr unsigned worst_odd_ways(unsigned words) {
 constexpr unsigned worst_column_ways(unsigned words) {
   unsigned worst = 0;
   for (unsigned elements = 1; elements < 32; elements += 2) {
-    const unsigned ways = span_ways(32, elements * words, words, 0);
+    const unsigned ways = segment_ways(32, elements * words, words, 0);
     if (ways > worst) { worst = ways; }
   }
   return worst;
 }
 
-/// Chunks of 16 bytes from one group of turned rows to the next, where a group takes `group`: an odd number, so
-/// that micro-blocks below each other meet in different banks.
-constexpr unsigned turned_pitch(unsigned group) { return group | 1; }
+/// Accesses of 16 bytes from one group of transposed rows to the next, where a group takes `group`: an odd number, so
+/// that micro-blocks below each other lie in different banks.
+constexpr unsigned vectorised_pitch(unsigned group) { return group | 1; }
 
-/// The same while the box is filled by asynchronous copies: a line of 128 bytes that is torn by pads takes more
-/// cycles than conflicts cost later. H200, 2026-11-21, 8 columns and 8 rows of bytes and floats, with pads: 84
-/// and 91 % of cudaMemcpyAsync.
-constexpr unsigned filled_pitch(unsigned group) { return group < 8 ? group : turned_pitch(group); }
+/// The same while the panel is filled by asynchronous copies: a line of 128 bytes that is torn by pads takes more
+/// cycles than conflicts cost later.
+constexpr unsigned filled_pitch(unsigned group) {
+  return group < 8 ? group : vectorised_pitch(group);
+}
 
 /// Which micro-block a thread takes: down a *strip* of 2^strip_shift rows of them, then the next column of it, then the
 /// next strip.
@@ -111,12 +112,9 @@ struct micro_place {
   }
 };
 
-/// log2 of a strip's rows: as many as 16 bytes of an output row hold, 4 / words, or fewer, so that a box has whole
+/// log2 of a strip's rows: as many as 16 bytes of an output row hold, 4 / words, or fewer, so that a panel has whole
 /// strips. Groups of output rows lie odd multiples of 16 bytes apart, so that 8 columns of such a strip fill all banks
-/// once. Narrow boxes, which need more strips than one for that, go row by row. H200, 2026-11-22, % of cudaMemcpyAsync
-/// by rows and by strips, batches of bytes: 200 x 200 91, 96; 160 x 144 94, 98; 64 x 64 97.5, 99; of 2 bytes: 100 x 100
-/// 95.5, 99, 64 x 64 97, 98.5; of floats: 100 x 100 96, 99.5, 32 x 32 98, 99; 32 rows of floats 97, 98.5, 64 rows of
-/// bytes 97, 99.
+/// once. Narrow panels, which need more strips than one for that, go row by row.
 constexpr unsigned strip_shift(unsigned words, size_type rows, size_type cols) {
   unsigned shift = words == 1 ? 2 : words == 2 ? 1 : 0;
   while (shift > 0 && (rows % (size_type{1} << shift) != 0 || cols << shift < 32 / words)) {
@@ -125,16 +123,14 @@ constexpr unsigned strip_shift(unsigned words, size_type rows, size_type cols) {
   return shift;
 }
 
-/// Chunks from group to group of the input. A strip's lanes read all of its rows together: each takes an equal part of
-/// the banks. Without strips, accesses of 16 bytes go on in the banks where a warp goes on to the next row. H200,
-/// 2026-11-22, % of cudaMemcpyAsync with the odd pitch and since: batches of doubles, 100 x 100 95.5, 99, 20 x 20 96,
-/// 97.5; of 16 bytes, 50 x 50 96.5, 99.5; 16 rows of doubles 97, 98.5.
+/// Accesses from group to group of the input. A strip's lanes read all of its rows together: each takes an equal part
+/// of the banks. Without strips, accesses of 16 bytes go on in the banks where a warp goes on to the next row.
 constexpr unsigned strip_pitch(unsigned group, unsigned words, size_type cols, unsigned shift) {
   if (shift == 0 && (words < 4 || group < 8)) { return filled_pitch(group); }
   const unsigned lines = 8u >> shift;
   const unsigned modulus = words == 4 ? 8 : 2 * lines;
-  const unsigned rest = words == 4 ? static_cast<unsigned>(cols % 8) : lines;
-  return group + (rest + modulus - group % modulus) % modulus;
+  const unsigned remainder = words == 4 ? static_cast<unsigned>(cols % 8) : lines;
+  return group + (remainder + modulus - group % modulus) % modulus;
 }
 
 /// A divider that the compiler evaluates.
@@ -150,8 +146,8 @@ struct plain_divider {
 /// many as all banks serve. Matrices have rows x cols micro-blocks.
 /// \param pitch  words from group to group
 /// \param out    true where micro-blocks lie as the output wants them: those of a column form a group
-constexpr unsigned turned_ways(unsigned words, unsigned rows, unsigned cols, unsigned pitch,
-                               bool out, unsigned first, unsigned shift) {
+constexpr unsigned vectorised_ways(unsigned words, unsigned rows, unsigned cols, unsigned pitch,
+                                   bool out, unsigned first, unsigned shift) {
   unsigned used[32] = {};
   unsigned worst = 0;
   for (unsigned block = first; block < first + 32 / words; ++block) {
@@ -164,19 +160,19 @@ constexpr unsigned turned_ways(unsigned words, unsigned rows, unsigned cols, uns
   return worst;
 }
 
-/// The worst of all boxes of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and
+/// The worst of all panels of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and
 /// `side` rows.
-constexpr unsigned worst_turned_ways(unsigned words, unsigned side, unsigned most,
-                                     unsigned matrices) {
+constexpr unsigned worst_vectorised_ways(unsigned words, unsigned side, unsigned most,
+                                         unsigned matrices) {
   unsigned worst = 0;
   for (unsigned rows = 1; rows <= most; ++rows) {
     for (unsigned cols = 1; cols <= most; ++cols) {
       const unsigned shift = strip_shift(words, matrices * rows, cols);
       const unsigned in = 4 * strip_pitch(side * cols * words / 4, words, cols, shift);
-      const unsigned out = 4 * turned_pitch(side * rows * words / 4);
+      const unsigned out = 4 * vectorised_pitch(side * rows * words / 4);
       for (unsigned first = 0; first < rows * cols * matrices && first < 256; first += 32 / words) {
-        const unsigned filled = turned_ways(words, rows, cols, in, false, first, shift);
-        const unsigned drained = turned_ways(words, rows, cols, out, true, first, shift);
+        const unsigned filled = vectorised_ways(words, rows, cols, in, false, first, shift);
+        const unsigned drained = vectorised_ways(words, rows, cols, out, true, first, shift);
         if (filled > worst) { worst = filled; }
         if (drained > worst) { worst = drained; }
       }
@@ -190,9 +186,9 @@ constexpr unsigned worst_strip_ways(unsigned words, unsigned shift) {
   unsigned worst = 0;
   for (unsigned group = 32; group < 40; ++group) {
     const unsigned in = 4 * strip_pitch(group, words, 32, shift);
-    const unsigned out = 4 * turned_pitch(group);
-    const unsigned filled = turned_ways(words, 1u << shift, 32, in, false, 0, shift);
-    const unsigned drained = turned_ways(words, 1u << shift, 32, out, true, 0, shift);
+    const unsigned out = 4 * vectorised_pitch(group);
+    const unsigned filled = vectorised_ways(words, 1u << shift, 32, in, false, 0, shift);
+    const unsigned drained = vectorised_ways(words, 1u << shift, 32, out, true, 0, shift);
     if (filled > worst) { worst = filled; }
     if (drained > worst) { worst = drained; }
   }

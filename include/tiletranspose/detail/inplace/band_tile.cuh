@@ -27,7 +27,7 @@ struct band_tile {
 };
 
 /// Writes the rows of a tile of a band, 16 threads each: whole accesses where the target has them, accesses at the
-/// ends. place_in(u) tells where accesses of row u lie in shared memory, in a piece that ends before access `boundary`
+/// ends. place_in(u) tells where accesses of row u lie in shared memory, in a segment that ends before access `boundary`
 /// and one that begins there.
 template <bool Undo, int Access, int Unroll, class PlaceIn>
 TILETRANSPOSE_FUNCTION void write_rows(const band_tile& tile, int boundary, PlaceIn place_in) {

@@ -152,8 +152,8 @@ struct byte_tile_shape {
     return true;
   }
   static_assert(rows_do_not_conflict(), "a shipped tile must not conflict");
-  /// Rows of lanes that are no multiple of eight meet where two of them are read by eight.
-  static_assert(turn_ways<16>(lanes) <= 2, "a shipped tile must not conflict");
+  /// Rows of lanes that are no multiple of eight conflict where two of them are read by eight.
+  static_assert(rotation_ways<16>(lanes) <= 2, "a shipped tile must not conflict");
 };
 
 }  // namespace detail

@@ -42,8 +42,8 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
       const auto move = [&](const auto& tile) {
         if (at != block) { group.sync(); }  // the tile before has been written
         tile.read();
-        meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
-             arguments.band_tiles.divisor);
+        grid_barrier(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+                     arguments.band_tiles.divisor);
         tile.write();
       };
       if (arguments.shifts) {
@@ -78,8 +78,8 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.accesses;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
-    meet(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
-         arguments.band_tiles.divisor);
+    grid_barrier(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+                 arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
   }
 }

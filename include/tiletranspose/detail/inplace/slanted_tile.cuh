@@ -162,7 +162,7 @@ struct slanted_tile : band_tile {
         const unsigned read[4] = {got[i].x, got[i].y, got[i].z, got[i].w};
         // Lanes that hold words for the same banks begin with different ones.
         unsigned words[4];
-        turn_back(read, 4 - rotation(), words);
+        rotate_back(read, 4 - rotation(), words);
         TILETRANSPOSE_UNROLL
         for (unsigned w = 0; w < 4; ++w) {
           const int c = starts[i] + static_cast<int>((w + rotation()) % 4 * (4 / Access));

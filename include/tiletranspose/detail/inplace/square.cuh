@@ -119,7 +119,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
                 fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
     if (is_little_square(square.side, ElementBytes,
                          (bits | square.side * ElementBytes) % max_access_bytes == 0)) {
-      return with_unit<ElementBytes, Alignment>(bits, [&](auto access) {
+      return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
         return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);
       });
     }
@@ -145,7 +145,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
         break;
     }
   }
-  return with_unit<ElementBytes, Alignment>(bits, [&](auto access) {
+  return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
     return launch_swapped_byte_tiles<ElementBytes, decltype(access)::value>(square, bits, stream);
   });
 }

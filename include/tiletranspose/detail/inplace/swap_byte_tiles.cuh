@@ -128,7 +128,7 @@ struct byte_tile {
     } else {
       word read[words];
       __builtin_memcpy(read, &wide, 16);
-      turn_back(read, words - first, rotated);
+      rotate_back(read, words - first, rotated);
     }
   }
   TILETRANSPOSE_FUNCTION static narrow access_of(const word& from, int number) {

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How gathered panels are cut, staged and gathered. Plain C++17, host only.
+/// How gathered panels are cut, copied to shared memory and gathered. Plain C++17, host only.
 
 #pragma once
 
@@ -13,16 +13,17 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// log2 of the threads that share one of `runs` runs of `words`. Of many long runs each warp takes its
+/// log2 of the threads that share one of `segments` segments of `words`. Of many long segments each warp takes its
 /// own; else the power of two with which the block takes the fewest rounds, and of several the largest. To find
-/// a run costs as much as `extra` rounds.
-inline unsigned lanes_for(unsigned words, unsigned runs, unsigned extra = 0) {
-  if (words >= 32 && runs >= staged_threads / 32) { return 5; }
+/// a segment costs as much as `extra` rounds.
+inline unsigned lanes_for(unsigned words, unsigned segments, unsigned extra = 0) {
+  if (words >= 32 && segments >= gathered_threads / 32) { return 5; }
   unsigned best = 8;
   unsigned best_rounds = ~0u;
   for (unsigned lanes = 8; lanes >= (words < 32 ? 2u : 5u); --lanes) {
-    const unsigned together = staged_threads >> lanes;
-    const unsigned rounds = ((words - 1) / (1u << lanes) + 1 + extra) * ((runs - 1) / together + 1);
+    const unsigned together = gathered_threads >> lanes;
+    const unsigned rounds =
+        ((words - 1) / (1u << lanes) + 1 + extra) * ((segments - 1) / together + 1);
     if (rounds < best_rounds) {
       best = lanes;
       best_rounds = rounds;
@@ -31,24 +32,24 @@ inline unsigned lanes_for(unsigned words, unsigned runs, unsigned extra = 0) {
   return best;
 }
 
-/// True where shared rows of nx elements of 1 or 2 bytes get a pad: without one, the threads of a warp would meet
-/// in four banks or fewer.
+/// True where shared rows of nx elements of 1 or 2 bytes get a pad: without one, the threads of a warp would use
+/// four banks or fewer.
 constexpr bool pads_bytes(size_type nx) { return nx % 8 == 0; }
 
-/// Shared bytes of a segment that may start inside of a word, as it is where units are smaller than one.
+/// Shared bytes of a segment that may start inside of a word, as it is where accesses are smaller than one.
 constexpr unsigned segment_bytes(size_type bytes, bool sub_word) {
   return static_cast<unsigned>((bytes + (sub_word ? 6 : 3)) / 4 * 4);
 }
 
-/// Shared bytes of `rows` rows of `row_bytes` bytes that are staged one by one.
+/// Shared bytes of `rows` rows of `row_bytes` bytes that have places of their own.
 constexpr size_type separate_bytes(size_type row_bytes, size_type rows, unsigned element,
                                    bool sub_word) {
   return rows * row_pitch(segment_bytes(row_bytes, sub_word), rows, element) + rows / 32 * 4;
 }
 
-/// The box of a kind of matrix: its size and which of its parts lie side by side.
-inline void choose_parts(staged_arguments& arguments, unsigned element, int unit, panel_kind kind,
-                         size_type shared_bytes) {
+/// The panel of a kind of matrix: its size and which of its parts lie side by side.
+inline void choose_parts(gathered_arguments& arguments, unsigned element, int access_bytes,
+                         panel_kind kind, size_type shared_bytes) {
   const tile_problem& problem = arguments.problem;
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -58,37 +59,38 @@ inline void choose_parts(staged_arguments& arguments, unsigned element, int unit
   const auto multiple = [](size_type wanted, size_type step) {
     return wanted < step ? step : wanted / step * step;
   };
-  arguments.box_matrices = 1;
-  arguments.box_rows = static_cast<unsigned>(smaller<size_type>(ny, panel_bytes));
-  arguments.box_cols = static_cast<unsigned>(smaller<size_type>(nx, panel_bytes));
+  arguments.panel_matrices = 1;
+  arguments.panel_rows = static_cast<unsigned>(smaller<size_type>(ny, panel_bytes));
+  arguments.panel_cols = static_cast<unsigned>(smaller<size_type>(nx, panel_bytes));
   arguments.rows_touch = in_dense;
   if (kind == panel_kind::small_matrices) {
     const size_type padding = nx % 2 == 0 ? ny * element : 0;
-    arguments.box_matrices = static_cast<unsigned>(smaller<size_type>(
+    arguments.panel_matrices = static_cast<unsigned>(smaller<size_type>(
         larger<size_type>(panel_bytes / (matrix_bytes + padding), 1), arguments.batch));
   } else if (kind == panel_kind::few_columns) {
     const size_type wanted = row_bytes < wide_row_bytes ? segment_panel_bytes : panel_bytes;
-    arguments.box_rows = static_cast<unsigned>(multiple(wanted / row_bytes, sector_bytes));
+    arguments.panel_rows = static_cast<unsigned>(multiple(wanted / row_bytes, sector_bytes));
   } else {
-    // As many columns as a warp has words of a row, times one or more, where the box holds so many.
-    const bool tall = unit == 4 && ny > most_rows_of_a_panel && shared_bytes / 3 > tall_panel_bytes;
+    // As many columns as a warp has words of a row, times one or more, where the panel holds so many.
+    const bool tall =
+        access_bytes == 4 && ny > most_rows_of_a_panel && shared_bytes / 3 > tall_panel_bytes;
     const size_type most_shared = tall ? shared_bytes / 3 : default_shared_bytes;
     const size_type fit = (tall ? tall_panel_bytes : panel_bytes) / (ny * element);
-    const size_type line = (128 - (unit < 4 ? 4 - unit : 0)) / element;
+    const size_type line = (128 - (access_bytes < 4 ? 4 - access_bytes : 0)) / element;
     const size_type cols = multiple(fit, fit >= line && line > 0 ? line : 8);
-    // Boxes of about the same width, if warps do not take a row more often for it.
+    // Panels of about the same width, if warps do not take a row more often for it.
     const size_type even = divide_up(nx, divide_up(nx, cols));
     const size_type step = larger<size_type>(line, 1);
     const bool better = divide_up(nx, even) * divide_up(even, step) <=
                         nx / cols * divide_up(cols, step) + divide_up(nx % cols, step);
-    arguments.box_cols = static_cast<unsigned>(better ? even : cols);
-    while (arguments.box_cols > 8 &&
-           separate_bytes(arguments.box_cols * element, ny, element, unit < 4) > most_shared - 8) {
-      arguments.box_cols = arguments.box_cols / 16 * 8;
+    arguments.panel_cols = static_cast<unsigned>(better ? even : cols);
+    while (arguments.panel_cols > 8 && separate_bytes(arguments.panel_cols * element, ny, element,
+                                                      access_bytes < 4) > most_shared - 8) {
+      arguments.panel_cols = arguments.panel_cols / 16 * 8;
     }
   }
   arguments.cols_joined = kind != panel_kind::few_columns;
-  const bool pads = can_pad_rows(element, unit);
+  const bool pads = can_pad_rows(element, access_bytes);
   arguments.rows_joined =
       in_dense && (kind == panel_kind::few_columns ||
                    (kind == panel_kind::small_matrices && (row_bytes <= joined_row_bytes || pads)));
@@ -100,10 +102,10 @@ inline void choose_parts(staged_arguments& arguments, unsigned element, int unit
 
 /// Decides whether small elements are gathered in repeating rounds: of columns, one matrix at a time, or of
 /// whole matrices.
-inline void choose_rounds(staged_arguments& arguments, unsigned element, panel_kind kind) {
+inline void choose_rounds(gathered_arguments& arguments, unsigned element, panel_kind kind) {
   const tile_problem& problem = arguments.problem;
   const size_type column_bytes = problem.ny * element;
-  const size_type span_words = column_bytes * arguments.box_cols / 4;
+  const size_type segment_words = column_bytes * arguments.panel_cols / 4;
   const bool pads = arguments.rows_joined && pads_bytes(problem.nx);
   if (kind == panel_kind::few_columns ||
       (kind == panel_kind::small_matrices &&
@@ -112,96 +114,64 @@ inline void choose_rounds(staged_arguments& arguments, unsigned element, panel_k
   }
   const size_type matrix_bytes = column_bytes * problem.nx;
   const bool joined = arguments.matrices_joined && arguments.out_matrices_joined;
-  if (joined && !pads && span_words < 256) {  // rounds of whole matrices
-    const unsigned words = repeating_words(matrix_bytes, staged_threads);
+  if (joined && !pads && segment_words < 256) {  // rounds of whole matrices
+    const unsigned words = repeating_words(matrix_bytes, gathered_threads);
     if (words >= 128) {
       arguments.repeats = true;
       arguments.repeat_words = words;
       arguments.repeat_matrices = static_cast<unsigned>(4 * words / matrix_bytes);
-      arguments.span_lanes = 8;
+      arguments.repeat_lanes = 8;
       return;
     }
   }
   const bool same_places = problem.out_batch_bytes % 4 == 0 &&
                            (arguments.matrices_joined ? !pads || column_bytes % 4 == 0
                                                       : problem.in_batch_bytes % 16 == 0);
-  const bool one = same_places || arguments.box_matrices == 1;
-  if (span_words < (one ? 1 : 8) * least_repeating_words) { return; }
+  const bool one = same_places || arguments.panel_matrices == 1;
+  if (segment_words < (one ? 1 : 8) * least_repeating_words) { return; }
   unsigned lane_shift = 8;
-  while (arguments.box_matrices > 1 && lane_shift > 6 &&
-         span_words < (size_type{2} << lane_shift)) {
+  while (arguments.panel_matrices > 1 && lane_shift > 6 &&
+         segment_words < (size_type{2} << lane_shift)) {
     --lane_shift;
   }
   while (lane_shift < 8 && repeating_words(column_bytes, 1u << lane_shift) == 0) { ++lane_shift; }
   const unsigned words = repeating_words(column_bytes, 1u << lane_shift);
   if (words < 32) { return; }
   arguments.repeats = true;
-  arguments.span_lanes = lane_shift;
+  arguments.repeat_lanes = lane_shift;
   arguments.repeat_words = words;
   arguments.pads_rows = pads;
   arguments.same_places = same_places;
   arguments.out_matrices_joined = false;
 }
 
-/// Blocks may be more than one launch takes: then the work is split.
-/// \param unit          the access that addresses allow, up to 4 bytes
-/// \param shared_bytes  what a block may ask for
-inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, size_type batch,
-                                                 int element_bytes, int unit, panel_kind kind,
-                                                 size_type shared_bytes) {
+/// As many matrices as a block holds of those that choose_parts wanted, each with what it takes: alone in its segment it
+/// is rounded up to 16 bytes at both ends.
+inline unsigned fit_matrices(const gathered_arguments& arguments, unsigned element, bool sub_word) {
+  const tile_problem& problem = arguments.problem;
+  const size_type row_bytes = problem.nx * element;
+  const size_type matrix_bytes = row_bytes * problem.ny;
+  const size_type pads = arguments.pads_rows ? problem.ny * element + 4 : 0;
+  const size_type matrix = !arguments.rows_joined
+                               ? separate_bytes(row_bytes, problem.ny, element, sub_word)
+                           : arguments.matrices_joined ? matrix_bytes + pads
+                                                       : matrix_bytes + pads + 30;
+  const size_type fit = (default_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
+  return static_cast<unsigned>(
+      smaller(larger<size_type>(fit, 1), size_type{arguments.panel_matrices}));
+}
+
+/// How segments of the input lie in shared memory, and which threads copy them.
+/// \returns the shared bytes from matrix to matrix, or those of all where they are joined
+inline unsigned set_staging(gathered_arguments& arguments, int element_bytes, bool sub_word) {
   const auto element = static_cast<unsigned>(element_bytes);
-  const bool sub_word = unit < 4;
-  const size_type nx = problem.nx;
-  const size_type ny = problem.ny;
-  const size_type row_bytes = nx * element;
-  const size_type matrix_bytes = row_bytes * ny;
-
-  launch_plan<staged_arguments> plan{{}, 0, staged_threads, 0};
-  staged_arguments& arguments = plan.arguments;
-  arguments.problem = problem;
-  arguments.batch = batch;
-  choose_parts(arguments, element, unit, kind, shared_bytes);
-  if (sub_word) {
-    choose_rounds(arguments, element, kind);
-  } else {
-    arguments.pads_rows = kind == panel_kind::small_matrices && arguments.rows_joined &&
-                          nx % 2 == 0 && can_pad_rows(element, unit);
-  }
-  arguments.pad_bytes = sub_word ? 4 : element;
-  arguments.row_words = divider(!arguments.pads_rows ? 1 : sub_word ? nx : row_bytes / 4);
-  if (kind == panel_kind::small_matrices) {
-    // What each matrix takes: alone in its segment it is rounded up to 16 bytes at both ends.
-    const size_type pads = arguments.pads_rows ? ny * element + 4 : 0;
-    const size_type matrix = !arguments.rows_joined
-                                 ? separate_bytes(row_bytes, ny, element, sub_word)
-                             : arguments.matrices_joined ? matrix_bytes + pads
-                                                         : matrix_bytes + pads + 30;
-    const size_type fit =
-        (default_shared_bytes - 64) / 33 * 32 / matrix;  // of 33 words one is a pad
-    arguments.box_matrices = static_cast<unsigned>(
-        smaller(larger<size_type>(fit, 1), size_type{arguments.box_matrices}));
-  }
-  arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
-  arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
-  // What is staged as one segment, or found row by row, may lie as it does in memory.
-  arguments.shifts = !arguments.repeats && !arguments.matrices_joined &&
-                     !(arguments.rows_joined && arguments.box_matrices == 1);
-
-  const size_type row_boxes = (ny + arguments.box_rows - 1) / arguments.box_rows;
-  const size_type col_boxes = (nx + arguments.box_cols - 1) / arguments.box_cols;
-  const size_type groups = (batch + arguments.box_matrices - 1) / arguments.box_matrices;
-  plan.blocks = groups * row_boxes * col_boxes;
-  if (plan.blocks > max_blocks) { return plan; }  // the caller splits the work
-  arguments.boxes = divider(row_boxes * col_boxes);
-  arguments.col_boxes = divider(col_boxes);
-
-  // Staging.
-  const unsigned staged_rows =
-      arguments.box_rows +
-      (arguments.cols_joined ? 0 : static_cast<unsigned>(staged_skew_rows(element_bytes)));
-  const unsigned length = (arguments.rows_joined ? staged_rows : 1) *
-                          (arguments.matrices_joined ? arguments.box_matrices : 1) *
-                          arguments.box_cols * element;
+  const size_type nx = arguments.problem.nx;
+  const unsigned shared_rows =
+      arguments.panel_rows +
+      (arguments.cols_joined ? 0 : static_cast<unsigned>(gathered_skew_rows(element_bytes)));
+  const unsigned length = (arguments.rows_joined ? shared_rows : 1) *
+                          (arguments.matrices_joined ? arguments.panel_matrices : 1) *
+                          arguments.panel_cols * element;
   arguments.pad_shift =
       arguments.rows_joined && nx % 2 == 0 && !arguments.pads_rows && !arguments.repeats ? 7 : 31;
   arguments.lead_mask = !sub_word || arguments.shifts                     ? 0
@@ -210,19 +180,17 @@ inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, si
                                                                           : 15;
   const unsigned segment_words =
       arguments.lead_mask == 15 ? (length + 15 + 15) / 16 * 4 : segment_bytes(length, sub_word) / 4;
-  const unsigned matrix_segments = arguments.rows_joined ? 1 : staged_rows;
+  const unsigned matrix_segments = arguments.rows_joined ? 1 : shared_rows;
   const unsigned segments =
-      matrix_segments * (arguments.matrices_joined ? 1 : arguments.box_matrices);
+      matrix_segments * (arguments.matrices_joined ? 1 : arguments.panel_matrices);
   arguments.segment_lanes =
       lanes_for(segment_words, arguments.rows_joined ? segments : matrix_segments,
                 sub_word && !arguments.rows_joined ? 6 : 0);
-  if (arguments.pad_shift <
-      31) {  // whole stretches between two pads, so that a round is a constant step
-    arguments.segment_lanes = larger(arguments.segment_lanes, 5u);
-  }
+  // Whole stretches between two pads, so that a round is a constant step.
+  if (arguments.pad_shift < 31) { arguments.segment_lanes = larger(arguments.segment_lanes, 5u); }
   arguments.segment_pitch = arguments.rows_joined
                                 ? segment_words * 4
-                                : row_pitch(segment_words * 4, arguments.box_rows, element);
+                                : row_pitch(segment_words * 4, arguments.panel_rows, element);
   arguments.skip_shift = sub_word && !arguments.rows_joined && arguments.repeats ? 5 : 31;
   if (sub_word && arguments.pad_shift < 31) {
     while (nx >> (arguments.pad_shift - 2) << (arguments.pad_shift - 2) == nx) {
@@ -231,24 +199,20 @@ inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, si
     --arguments.pad_shift;
     arguments.pad_shift = larger(arguments.pad_shift, 7u);
   }
-  // Shared bytes of a matrix, and of all of them.
-  const size_type staged_matrices = arguments.matrices_joined ? arguments.box_matrices : 1;
-  const unsigned matrix_pitch =
-      matrix_segments * arguments.segment_pitch + (matrix_segments >> arguments.skip_shift) * 4 +
-      (arguments.pads_rows ? static_cast<unsigned>(staged_matrices * ny * element / 4 * 4 + 4) : 0);
-  plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.box_matrices) * matrix_pitch;
-  plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+  const size_type shared_matrices = arguments.matrices_joined ? arguments.panel_matrices : 1;
+  return matrix_segments * arguments.segment_pitch + (matrix_segments >> arguments.skip_shift) * 4 +
+         (arguments.pads_rows
+              ? static_cast<unsigned>(shared_matrices * arguments.problem.ny * element / 4 * 4 + 4)
+              : 0);
+}
 
-  // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
-  // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
-  // ones 28.
-  const bool reads_parts = !sub_word || (kind == panel_kind::few_rows && ny > most_few_columns);
-  if (reads_parts && plan.shared_bytes > many_panels_bytes) {
-    plan.shared_bytes = larger(plan.shared_bytes, four_panels_bytes.value);
-  }
-
-  // Gathering.
-  arguments.piece_lanes = lanes_for(arguments.box_rows * element / 4, arguments.box_cols);
+/// How threads go through the segments of the output, and where the elements of these are in shared memory.
+inline void set_gathering(gathered_arguments& arguments, int element_bytes, unsigned matrix_pitch) {
+  const auto element = static_cast<unsigned>(element_bytes);
+  const size_type nx = arguments.problem.nx;
+  const size_type ny = arguments.problem.ny;
+  const size_type matrix_bytes = nx * element * ny;
+  arguments.out_lanes = lanes_for(arguments.panel_rows * element / 4, arguments.panel_cols);
   arguments.rows_wrap = divider(smaller<size_type>(ny, unlimited));
   arguments.cols_wrap = divider(arguments.out_matrices_joined ? nx : unlimited);
   const size_type row_pads = arguments.pads_rows ? ny * element / 4 * 4 : 0;
@@ -256,12 +220,12 @@ inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, si
       arguments.matrices_joined ? static_cast<unsigned>(matrix_bytes + row_pads) : matrix_pitch;
   arguments.row_bytes = !arguments.rows_joined
                             ? arguments.segment_pitch
-                            : arguments.box_cols * element + (arguments.pads_rows ? element : 0);
-  const unsigned piece_step = (4u << arguments.piece_lanes) / element * arguments.row_bytes;
-  arguments.piece_step = piece_step + (piece_step >> arguments.pad_shift) * 4;
+                            : arguments.panel_cols * element + (arguments.pads_rows ? element : 0);
+  const unsigned out_step = (4u << arguments.out_lanes) / element * arguments.row_bytes;
+  arguments.out_step_bytes = out_step + (out_step >> arguments.pad_shift) * 4;
   if (arguments.rows_backwards) {
     arguments.row_bytes = 0 - arguments.row_bytes;
-    arguments.piece_step = 0 - arguments.piece_step;
+    arguments.out_step_bytes = 0 - arguments.out_step_bytes;
   }
   arguments.col_bytes = arguments.cols_backwards ? 0 - element : element;
   const unsigned rows_wrap = arguments.rows_wrap.divisor;
@@ -272,7 +236,7 @@ inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, si
             : 4 * arguments.repeat_words / (rows_wrap * element) * arguments.col_bytes;
   }
   const unsigned cols_wrap = arguments.cols_wrap.divisor;
-  const unsigned round = static_cast<unsigned>(staged_round_elements(element_bytes));
+  const auto round = static_cast<unsigned>(gathered_round_elements(element_bytes));
   const unsigned matrix_step = round / rows_wrap / cols_wrap;
   arguments.row_step = round % rows_wrap;
   arguments.col_step = round / rows_wrap % cols_wrap;
@@ -281,6 +245,60 @@ inline launch_plan<staged_arguments> plan_staged(const tile_problem& problem, si
                           arguments.col_step * arguments.col_bytes;
   arguments.row_wrap_bytes = arguments.col_bytes - rows_wrap * arguments.row_bytes;
   arguments.col_wrap_bytes = arguments.matrix_bytes - cols_wrap * arguments.col_bytes;
+}
+
+/// Blocks may be more than one launch takes: then the work is split.
+/// \param access_bytes  what addresses allow, up to 4
+/// \param shared_bytes  what a block may ask for
+inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem, size_type batch,
+                                                     int element_bytes, int access_bytes,
+                                                     panel_kind kind, size_type shared_bytes) {
+  const auto element = static_cast<unsigned>(element_bytes);
+  const bool sub_word = access_bytes < 4;
+  const size_type nx = problem.nx;
+  const size_type ny = problem.ny;
+  const size_type row_bytes = nx * element;
+
+  launch_plan<gathered_arguments> plan{{}, 0, gathered_threads, 0};
+  gathered_arguments& arguments = plan.arguments;
+  arguments.problem = problem;
+  arguments.batch = batch;
+  choose_parts(arguments, element, access_bytes, kind, shared_bytes);
+  if (sub_word) {
+    choose_rounds(arguments, element, kind);
+  } else {
+    arguments.pads_rows = kind == panel_kind::small_matrices && arguments.rows_joined &&
+                          nx % 2 == 0 && can_pad_rows(element, access_bytes);
+  }
+  arguments.pad_bytes = sub_word ? 4 : element;
+  arguments.row_words = divider(!arguments.pads_rows ? 1 : sub_word ? nx : row_bytes / 4);
+  if (kind == panel_kind::small_matrices) {
+    arguments.panel_matrices = fit_matrices(arguments, element, sub_word);
+  }
+  arguments.rows_backwards = arguments.rows_joined && problem.in_stride_bytes != row_bytes;
+  arguments.cols_backwards = arguments.cols_joined && problem.out_stride_bytes != ny * element;
+  // What is copied as one segment, or found row by row, may lie as it does in memory.
+  arguments.shifts = !arguments.repeats && !arguments.matrices_joined &&
+                     !(arguments.rows_joined && arguments.panel_matrices == 1);
+
+  const size_type row_panels = divide_up(ny, arguments.panel_rows);
+  const size_type col_panels = divide_up(nx, arguments.panel_cols);
+  plan.blocks = divide_up(batch, arguments.panel_matrices) * row_panels * col_panels;
+  if (plan.blocks > max_blocks) { return plan; }  // the caller splits the work
+  arguments.panels = divider(row_panels * col_panels);
+  arguments.col_panels = divider(col_panels);
+
+  const unsigned matrix_pitch = set_staging(arguments, element_bytes, sub_word);
+  plan.shared_bytes = (arguments.matrices_joined ? 1 : arguments.panel_matrices) * matrix_pitch;
+  plan.shared_bytes += (plan.shared_bytes >> arguments.pad_shift) * 4 + 4;
+  // Where rows start anywhere, warps read parts of lines that other warps read too, and want them to be in
+  // the L1 cache. Four blocks of the largest size leave it 60 KB of a multiprocessor's 256, more and smaller
+  // ones 28.
+  const bool reads_parts = !sub_word || (kind == panel_kind::few_rows && ny > most_few_columns);
+  if (reads_parts && plan.shared_bytes > many_panels_bytes) {
+    plan.shared_bytes = larger(plan.shared_bytes, four_panels_bytes.value);
+  }
+  set_gathering(arguments, element_bytes, matrix_pitch);
   return plan;
 }
 

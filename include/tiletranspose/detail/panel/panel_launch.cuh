@@ -15,40 +15,39 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <int ElementBytes, int Unit>
-inline constexpr int staged_blocks = static_cast<int>(ElementBytes <= 2
-                                                          ? gathered_blocks_of_bytes.value
-                                                      : Unit == 1 && is_nvcc_12
-                                                          ? gathered_blocks.value - 1
-                                                          : gathered_blocks.value);
+template <int ElementBytes, int AccessBytes>
+inline constexpr int gathered_resident_blocks =
+    static_cast<int>(ElementBytes <= 2                ? gathered_blocks_of_bytes.value
+                     : AccessBytes == 1 && is_nvcc_12 ? gathered_blocks.value - 1
+                                                      : gathered_blocks.value);
 
-template <int ElementBytes, int Unit>
-__global__ void __launch_bounds__(staged_threads,
-                                  resident_blocks(staged_threads,
-                                                  staged_blocks<ElementBytes, Unit>))
-    staged_kernel(const __grid_constant__ staged_arguments arguments) {
+template <int ElementBytes, int AccessBytes>
+__global__ void __launch_bounds__(
+    gathered_threads,
+    resident_blocks(gathered_threads, gathered_resident_blocks<ElementBytes, AccessBytes>))
+    gathered_kernel(const __grid_constant__ gathered_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_box<ElementBytes, Unit>(static_block<staged_threads>{}, tiletranspose_dynamic_shared,
-                               arguments, blockIdx.x);
+  move_gathered<ElementBytes, AccessBytes>(static_block<gathered_threads>{},
+                                           tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads,
                                   resident_blocks(Shape::threads, 1536 / Shape::threads))
-    turned_kernel(const __grid_constant__ turned_arguments arguments) {
+    vectorised_kernel(const __grid_constant__ vectorised_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_turned<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
-                     blockIdx.x);
+  move_vectorised<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                         blockIdx.x);
 }
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads,
                                   resident_blocks(Shape::threads,
                                                   static_cast<int>(shifted_blocks.value)))
-    sheared_kernel(const __grid_constant__ sheared_arguments arguments) {
+    word_shifted_kernel(const __grid_constant__ word_shifted_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_sheared<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
-                      blockIdx.x);
+  move_word_shifted<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                           blockIdx.x);
 }
 
 }  // namespace detail

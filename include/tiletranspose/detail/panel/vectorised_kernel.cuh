@@ -3,13 +3,13 @@
 
 /// \file
 /// The kernel for small matrices and narrow ones whose sides are multiples of a micro-block and whose rows
-/// or spans are whole accesses of 16 bytes. A block moves a *box*:
+/// or segments are whole accesses of 16 bytes. A block moves a *panel*:
 ///
-///     small matrices      several of a batch          one span in, one span out
-///     columns are few     some rows of a matrix       one span in, one piece of every output row out
-///     rows are few        some columns of a matrix    one piece of every row in, one span out
+///     small matrices      several of a batch          one segment in, one segment out
+///     columns are few     some rows of a matrix       one segment in, one segment of every output row out
+///     rows are few        some columns of a matrix    one segment of every row in, one segment out
 ///
-/// *Stage* copies the box to shared memory, 16 bytes at a time. *Turn* passes it through registers, a few
+/// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* passes it through registers, a few
 /// micro-blocks a thread, and back to the same memory in the order of the output. *Drain* writes it, 16 bytes
 /// at a time.
 
@@ -24,34 +24,35 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One side of a box, the input's or the output's, in accesses of 16 bytes, called chunks.
-struct turned_side {
-  size_type batch_bytes;  ///< from matrix to matrix
-  size_type box_bytes;    ///< from box to box of a matrix
-  size_type piece_bytes;  ///< from piece to piece of a box
-  divider piece;          ///< chunks of a piece
-  unsigned part;          ///< bytes that each part of a box adds to a piece
-  unsigned row_bytes;     ///< of the box
-  divider group;   ///< chunks of the rows that are turned together: as many as a micro-block has
-  unsigned pitch;  ///< chunks from group to group in shared memory
+/// One side of a panel, the input's or the output's, in accesses of 16 bytes.
+struct panel_side {
+  size_type batch_bytes;    ///< from matrix to matrix
+  size_type panel_bytes;    ///< from panel to panel of a matrix
+  size_type segment_bytes;  ///< from segment to segment of a panel
+  divider segment;          ///< accesses of a segment
+  unsigned part;            ///< bytes that each part of a panel adds to a segment
+  unsigned row_bytes;       ///< of the panel
+  divider
+      group;  ///< accesses of the rows that are transposed together: as many as a micro-block has
+  unsigned pitch;  ///< accesses from group to group in shared memory
   unsigned step;   ///< bytes from one micro-block to the next one of another group
 };
 
-struct turned_arguments {
+struct vectorised_arguments {
   const unsigned char* in;
   unsigned char* out;
-  turned_side in_side;
-  turned_side out_side;
-  divider boxes;  ///< boxes of a matrix
+  panel_side in_side;
+  panel_side out_side;
+  divider panels;  ///< panels of a matrix
   unsigned
       parts;  ///< parts that a matrix is cut into: matrices, or rows or columns of micro-blocks
-  unsigned box_parts;  ///< and those of a box
-  unsigned chunks;     ///< of a box
-  unsigned all_rows;   ///< micro-blocks down the box that do not depend on its parts
-  unsigned part_rows;  ///< and that each part adds
-  unsigned all_cols;   ///< the same across the box
+  unsigned panel_parts;  ///< and those of a panel
+  unsigned accesses;     ///< of a panel
+  unsigned all_rows;     ///< micro-blocks down the panel that do not depend on its parts
+  unsigned part_rows;    ///< and that each part adds
+  unsigned all_cols;     ///< the same across the panel
   unsigned part_cols;
-  divider rows;  ///< micro-blocks down a matrix of the box
+  divider rows;  ///< micro-blocks down a matrix of the panel
   divider cols;  ///< and across it
   unsigned
       strip_shift;  ///< log2 of the micro-blocks below each other that consecutive threads take
@@ -59,7 +60,7 @@ struct turned_arguments {
 
 /// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
 template <int ElementBytes, int Threads, int Rows, int Cols = Rows>
-struct turned_shape {
+struct static_vectorised_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int threads = Threads;
   static constexpr int rows = Rows;
@@ -68,17 +69,17 @@ struct turned_shape {
   static constexpr int micro_bytes = Rows * access;
   static constexpr int rounds = 64 / micro_bytes < 4 ? 64 / micro_bytes : 4;  // of a thread
   static constexpr int thread_bytes = rounds * micro_bytes;
-  static constexpr int box_bytes = threads * thread_bytes;
-  static constexpr int copies = thread_bytes / max_access_bytes;  // chunks of a thread
-  static constexpr bool pixels = Rows == 3;  // turned, they follow each other without a gap
+  static constexpr int panel_bytes = threads * thread_bytes;
+  static constexpr int copies = thread_bytes / max_access_bytes;  // accesses of a thread
+  static constexpr bool pixels = Rows == 3;  // transposed, they follow each other without a gap
   static_assert(thread_bytes % max_access_bytes == 0, "");
   static_assert(pixels ? ElementBytes == 1 && Cols == 4 : Rows == Cols, "");
 };
 
-/// Turns a micro-block and stores it from `to` on; its rows lie `row_bytes` apart.
+/// Transposes a micro-block and stores it from `to` on; its rows lie `row_bytes` apart.
 template <class Shape>
-TILETRANSPOSE_FUNCTION void store_turned(unsigned char* to, unsigned row_bytes,
-                                         const unsigned (&held)[Shape::rows][Shape::access / 4]) {
+TILETRANSPOSE_FUNCTION void store_transposed(
+    unsigned char* to, unsigned row_bytes, const unsigned (&held)[Shape::rows][Shape::access / 4]) {
   if constexpr (Shape::pixels) {
     const unsigned(&in)[3][1] = held;
     const unsigned low = pick_bytes(in[0][0], in[1][0], 0x5140);   // a0 b0 a1 b1
@@ -87,53 +88,55 @@ TILETRANSPOSE_FUNCTION void store_turned(unsigned char* to, unsigned row_bytes,
     store_shared(to + 4, pick_bytes(pick_bytes(low, in[2][0], 0x0053), high, 0x5410));
     store_shared(to + 8, pick_bytes(high, in[2][0], 0x7326));
   } else {
-    unsigned turned[Shape::cols][Shape::access / 4];
-    thread_transpose<Shape::element_bytes>(turned, held);
+    unsigned transposed[Shape::cols][Shape::access / 4];
+    thread_transpose<Shape::element_bytes>(transposed, held);
     TILETRANSPOSE_UNROLL
     for (int x = 0; x < Shape::cols; ++x) {
       access_word_t<Shape::access> value;
-      __builtin_memcpy(&value, turned[x], sizeof value);
+      __builtin_memcpy(&value, transposed[x], sizeof value);
       store_shared(to + x * row_bytes, value);
     }
   }
 }
 
-/// Where a chunk of a box is: its shared and its global offset.
-struct turned_place {
+/// Where an access of a panel is: its shared and its global offset.
+struct vectorised_place {
   unsigned shared;
   size_type global;
   bool exists;
 
-  TILETRANSPOSE_FUNCTION turned_place(unsigned chunk, unsigned chunks, const turned_side& side,
-                                      unsigned parts) {
-    const unsigned piece = side.piece.quotient(chunk);
-    const unsigned at = side.piece.remainder(chunk, piece) * max_access_bytes;
+  TILETRANSPOSE_FUNCTION vectorised_place(unsigned access, unsigned accesses,
+                                          const panel_side& side, unsigned parts) {
+    const unsigned segment = side.segment.quotient(access);
+    const unsigned at = side.segment.remainder(access, segment) * max_access_bytes;
     const unsigned pad = side.pitch - side.group.divisor;
-    shared = (chunk + pad * side.group.quotient(chunk)) * max_access_bytes;
-    global = piece * side.piece_bytes + at;
-    exists = chunk < chunks && at < parts * side.part;
+    shared = (access + pad * side.group.quotient(access)) * max_access_bytes;
+    global = segment * side.segment_bytes + at;
+    exists = access < accesses && at < parts * side.part;
   }
 };
 
-/// The kernel's body: one block moves the box that `block` names.
-/// Shared memory: what `plan_turned` says, aligned to 16. Barriers: three, inside.
+/// The kernel's body: one block moves the panel that `block` names.
+/// Shared memory: what `plan_vectorised` says, aligned to 16. Barriers: three, inside.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
-                                        const turned_arguments& arguments, unsigned block) {
+TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
+                                            const vectorised_arguments& arguments, unsigned block) {
   using access_type = access_word_t<Shape::access>;
   const unsigned rank = group.thread_rank();
-  const unsigned matrix = arguments.boxes.quotient(block);
-  const unsigned box = arguments.boxes.remainder(block, matrix);
-  const unsigned parts = smaller(arguments.parts - box * arguments.box_parts, arguments.box_parts);
-  const auto start = [&](const turned_side& side) {
-    return matrix * side.batch_bytes + box * side.box_bytes;
+  const unsigned matrix = arguments.panels.quotient(block);
+  const unsigned panel = arguments.panels.remainder(block, matrix);
+  const unsigned parts =
+      smaller(arguments.parts - panel * arguments.panel_parts, arguments.panel_parts);
+  const auto start = [&](const panel_side& side) {
+    return matrix * side.batch_bytes + panel * side.panel_bytes;
   };
 
   const unsigned char* const in = arguments.in + start(arguments.in_side);
   TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
   for (int i = 0; i < Shape::copies; ++i) {
     const loop_step here(i);
-    const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.in_side, parts);
+    const vectorised_place place(rank + i * Shape::threads, arguments.accesses, arguments.in_side,
+                                 parts);
     if (place.exists) { copy_async<max_access_bytes>(shared + place.shared, in + place.global); }
   }
   commit_copies();
@@ -171,7 +174,7 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   for (int i = 0; i < Shape::rounds; ++i) {
     const loop_step here(i);
     if (to[i] != nowhere) {
-      store_turned<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
+      store_transposed<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
     }
   }
   group.sync();
@@ -180,8 +183,8 @@ TILETRANSPOSE_FUNCTION void move_turned(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::copies; ++i) {
     const loop_step here(i);
-    const turned_place place(rank + i * Shape::threads, arguments.chunks, arguments.out_side,
-                             parts);
+    const vectorised_place place(rank + i * Shape::threads, arguments.accesses, arguments.out_side,
+                                 parts);
     if (place.exists) {
       store_global(out + place.global, load_shared<word16>(shared + place.shared));
     }

@@ -12,8 +12,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// How threads share a box: `lanes` of them take groups of columns side by side, and walk down `steps` groups of rows.
-struct sheared_walks {
+/// How threads share a panel: `lanes` of them take groups of columns side by side, and walk down `steps` groups of rows.
+struct panel_walks {
   size_type lanes;
   size_type steps;
 };
@@ -22,13 +22,13 @@ struct sheared_walks {
 /// and a step as long as its loads are in conflict, and once more. A walk begins with a whole group. Where a block
 /// waits for rounds of `together` warps, as that of one matrix does, lanes may be left without columns, so that no warp
 /// takes groups of two rows of them.
-inline sheared_walks choose_walks(size_type columns, size_type matrices, size_type groups,
-                                  size_type whole, size_type group_bytes, size_type matrix_bytes,
-                                  size_type together) {
+inline panel_walks choose_walks(size_type columns, size_type matrices, size_type groups,
+                                size_type whole, size_type group_bytes, size_type matrix_bytes,
+                                size_type together) {
   constexpr size_type most = 16;
   if (groups <= most) { return {columns, groups}; }
   const size_type choices[] = {columns, together > 1 ? divide_up(columns, 32) * 32 : columns};
-  sheared_walks best{columns, groups};
+  panel_walks best{columns, groups};
   size_type best_cost = ~size_type{0};
   for (size_type steps = 1; steps <= most; ++steps) {
     if (whole < groups && whole % steps == 0) { continue; }
@@ -52,17 +52,18 @@ inline sheared_walks choose_walks(size_type columns, size_type matrices, size_ty
 
 /// Precondition: choose_word_shifted named the shape's kind; the cut fits.
 /// \param shared_bytes  what a block may ask for
-inline launch_plan<sheared_arguments> plan_sheared(const tile_problem& problem, size_type batch,
-                                                   const word_shifted_shape& shape,
-                                                   size_type shared_bytes) {
+inline launch_plan<word_shifted_arguments> plan_word_shifted(const tile_problem& problem,
+                                                             size_type batch,
+                                                             const word_shifted_shape& shape,
+                                                             size_type shared_bytes) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type units = shape.units();
+  const size_type word_elements = shape.word_elements();
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const word_shifted_cut cut = cut_word_shifted(problem, batch, shape, shared_bytes);
-  launch_plan<sheared_arguments> plan{{}, cut.blocks, shape.threads, cut.shared_bytes};
-  sheared_arguments& arguments = plan.arguments;
+  launch_plan<word_shifted_arguments> plan{{}, cut.blocks, shape.threads, cut.shared_bytes};
+  word_shifted_arguments& arguments = plan.arguments;
   arguments.in = static_cast<const unsigned char*>(problem.in);
   arguments.out = static_cast<unsigned char*>(problem.out);
   arguments.in_stride_bytes = problem.in_stride_bytes;
@@ -78,14 +79,14 @@ inline launch_plan<sheared_arguments> plan_sheared(const tile_problem& problem, 
                         arguments.in_batch_bytes) %
                            4 ==
                        0;
-  arguments.shears = (reinterpret_cast<size_type>(arguments.out) | arguments.out_stride_bytes |
-                      arguments.out_batch_bytes) %
-                         4 !=
-                     0;
-  arguments.box_matrices = static_cast<unsigned>(cut.matrices);
-  arguments.box_rows = static_cast<unsigned>(cut.rows);
-  arguments.box_cols = static_cast<unsigned>(cut.cols);
-  arguments.boxes = divider(cut.panels);
+  arguments.shifts_output = (reinterpret_cast<size_type>(arguments.out) |
+                             arguments.out_stride_bytes | arguments.out_batch_bytes) %
+                                4 !=
+                            0;
+  arguments.panel_matrices = static_cast<unsigned>(cut.matrices);
+  arguments.panel_rows = static_cast<unsigned>(cut.rows);
+  arguments.panel_cols = static_cast<unsigned>(cut.cols);
+  arguments.panels = divider(cut.panels);
   arguments.in_pitch = static_cast<unsigned>(cut.in_pitch);
   arguments.out_pitch = static_cast<unsigned>(cut.out_pitch);
   arguments.out_place = static_cast<unsigned>(cut.out_place);
@@ -95,31 +96,31 @@ inline launch_plan<sheared_arguments> plan_sheared(const tile_problem& problem, 
     }
   }
   if (!shape.joins_cols) {
-    arguments.chunks = divider(cut.rows * element / access);
-    arguments.last_chunks = divider(cut.rows * element / access + sector_bytes / access);
+    arguments.accesses = divider(cut.rows * element / access);
+    arguments.last_accesses = divider(cut.rows * element / access + sector_bytes / access);
   }
 
-  const sheared_walks walks = choose_walks(
-      cut.columns, cut.matrices, cut.groups, shape.joins_cols ? cut.rows / units : cut.groups,
-      units * cut.in_pitch, cut.rows * nx * element,
-      cut.cols < nx && shape.joins_matrices() ? shape.threads / 32 : 1);
+  const panel_walks walks = choose_walks(
+      cut.columns, cut.matrices, cut.groups,
+      shape.joins_cols ? cut.rows / word_elements : cut.groups, word_elements * cut.in_pitch,
+      cut.rows * nx * element, cut.cols < nx && shape.joins_matrices() ? shape.threads / 32 : 1);
   arguments.groups = divider(walks.lanes);
   arguments.walks = divider(divide_up(cut.groups, walks.steps));
   arguments.steps = divider(walks.steps);
   // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
-  arguments.turn_shift = 1;
-  while ((ny << arguments.turn_shift) % 32 != 0) { ++arguments.turn_shift; }
-  arguments.shears_in_turns =
-      arguments.shears &&
-      arguments.turn_shift <= (shape.joins_cols ? most_rounds_of_matrices : most_rounds_of_columns);
+  arguments.rotation_shift = 1;
+  while ((ny << arguments.rotation_shift) % 32 != 0) { ++arguments.rotation_shift; }
+  arguments.rotates_banks = arguments.shifts_output &&
+                            arguments.rotation_shift <= (shape.joins_cols ? most_rounds_of_matrices
+                                                                          : most_rounds_of_columns);
   // Groups of columns that begin a step later lie words of so many rows further down, which must not lead back to the
   // banks of those before: bytes, batches of 30 x 64, would be three times as slow.
-  const size_type across = size_type{1} << arguments.turn_shift;
-  const size_type down = units * cut.in_pitch / 4;
-  arguments.turn_mask = common_divisor(static_cast<unsigned>((across + down) % 32), 32) >
-                                common_divisor(static_cast<unsigned>((across - down) % 32), 32)
-                            ? 0xffff
-                            : 0;
+  const size_type across = size_type{1} << arguments.rotation_shift;
+  const size_type down = word_elements * cut.in_pitch / 4;
+  arguments.rotation_mask = common_divisor(static_cast<unsigned>((across + down) % 32), 32) >
+                                    common_divisor(static_cast<unsigned>((across - down) % 32), 32)
+                                ? 0xffff
+                                : 0;
   return plan;
 }
 

@@ -40,7 +40,7 @@ transpose_request dense_request(Out* out, const In* in, size_type nx, size_type 
   return request;
 }
 
-/// Pitched matrices; shapes that do not match are turned into a request that is refused.
+/// Pitched matrices; shapes that do not match become a request that is refused.
 template <class Out, class In>
 transpose_request view_request(matrix_view<Out> out, matrix_view<In> in) {
   const bool empty = in.rows == 0 || in.cols == 0;
@@ -73,7 +73,7 @@ transpose_request inplace_request(matrix_view<T> data) {
   return request;
 }
 
-/// Pitched matrices whose shapes suit the symmetry; others are turned into a request that is refused.
+/// Pitched matrices whose shapes suit the symmetry; others become a request that is refused.
 template <class T, class Element>
 transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, symmetry s) {
   if (transposes(s)) { return view_request(out, in); }

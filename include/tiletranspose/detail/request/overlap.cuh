@@ -15,7 +15,7 @@ namespace detail {
 using address_type = unsigned long long;
 using distance_type = long long;
 
-/// `rows` runs of `row_bytes` bytes, `stride_bytes` from start to start.
+/// `rows` segments of `row_bytes` bytes, `stride_bytes` from start to start.
 /// Invariant: row_bytes <= stride_bytes where rows > 1, and the whole fits the address space.
 struct memory_region {
   address_type first;
@@ -51,10 +51,10 @@ constexpr bool overlap(memory_region a, memory_region b) {
     a = b;
     b = swapped;
   }
-  if (b.rows == 1) { return true; }  // two runs whose ranges meet
+  if (b.rows == 1) { return true; }  // two segments whose ranges overlap
   if (a.rows == 1) { a.stride_bytes = a.row_bytes; }
 
-  // Row i of a starts x = start + i * a.stride bytes after b. It meets row j of b exactly where
+  // Row i of a starts x = start + i * a.stride bytes after b. It overlaps row j of b exactly where
   // j * b.stride lies above x - b.row_bytes and below x + a.row_bytes. Of such j the largest candidate
   // leaves y = x + a.row_bytes - 1 with a remainder of at most a.row_bytes + b.row_bytes - 2.
   const auto start = static_cast<distance_type>(a.first - b.first);
@@ -66,7 +66,7 @@ constexpr bool overlap(memory_region a, memory_region b) {
   const distance_type b_rows = static_cast<distance_type>(b.rows);
   const distance_type y0 = start + a_row - 1;
 
-  // The rows of a that may meet b's last row from behind: y beyond the last row's stride.
+  // The rows of a that may overlap b's last row from behind: y beyond the last row's stride.
   const distance_type last = (b_rows - 1) * b_stride;
   const distance_type beyond = last + b_stride - y0;  // y >= last + b_stride from here on
   const distance_type from = beyond <= 0 ? 0 : (beyond + a_stride - 1) / a_stride;

@@ -116,10 +116,10 @@ inline bool is_vector(const transpose_request& request) {
          (request.batch == 1 || (request.in_batch == elements && request.out_batch == elements));
 }
 
-/// Calls launch(unit) with the access by which an element is moved, a std::integral_constant: the widest that its
+/// Calls launch(width) with the access by which an element is moved, a std::integral_constant: the widest that its
 /// size allows, where `bits` says that all addresses are multiples of it, else the one that its type promises.
 template <int ElementBytes, int Alignment, class Launch>
-auto with_unit(size_type bits, Launch launch) {
+auto with_access(size_type bits, Launch launch) {
   constexpr int widest = access_width(ElementBytes);
   constexpr int promised = access_width(ElementBytes, Alignment);
   if constexpr (promised < widest) {

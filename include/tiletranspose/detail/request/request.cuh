@@ -49,22 +49,23 @@ constexpr bool multiplies(size_type a, size_type b, size_type& product) {
   return true;
 }
 
-/// The memory of `outer` runs of `run` elements, `stride` apart; false where it overflows.
-inline bool make_region(const void* first, size_type outer, size_type run, size_type stride,
+/// The memory of `outer` segments of `length` elements, `stride` apart; false where it overflows.
+inline bool make_region(const void* first, size_type outer, size_type length, size_type stride,
                         size_type element, memory_region& region) {
-  size_type span = 0;
-  size_type run_bytes = 0;
+  size_type reach = 0;
+  size_type segment_bytes = 0;
   size_type stride_bytes = 0;
-  if (!multiplies(run, element, run_bytes)) { return false; }
+  if (!multiplies(length, element, segment_bytes)) { return false; }
   if (outer > 1 &&
-      (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, span))) {
+      (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, reach))) {
     return false;
   }
   const auto address = reinterpret_cast<size_type>(first);
-  if (span > ~size_type{0} / 2 - run_bytes || address > ~size_type{0} - (span + run_bytes)) {
+  if (reach > ~size_type{0} / 2 - segment_bytes ||
+      address > ~size_type{0} - (reach + segment_bytes)) {
     return false;
   }
-  region = {address, outer, run_bytes, stride_bytes};
+  region = {address, outer, segment_bytes, stride_bytes};
   return true;
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Rows that are staged, and then reversed in shared memory group by group.
+/// Rows that are copied to shared memory, and then reversed there group by group.
 
 #pragma once
 
@@ -13,9 +13,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes of shared memory before the first staged segment of groups, and more of a reversed segment than of a staged
+/// Bytes of shared memory before the first segment of groups, and more of a reversed segment than of a copied
 /// one: a thread whose group begins in a segment, or in the word that its last bytes share, reads and writes all of the
-/// group, which lies before the staged segment then, or behind the reversed one.
+/// group, which lies before the copied segment then, or behind the reversed one.
 inline constexpr unsigned group_margin = 128;
 
 /// The fewest elements that are whole words, an odd number of them: threads that each take a group's next word do
@@ -53,17 +53,17 @@ TILETRANSPOSE_FUNCTION unsigned char* reversed_segment(unsigned char* shared,
          index * (arguments.segment_pitch + group_margin) + address_bits(segment.to) % 16;
 }
 
-/// The word that starts `at` bytes into a staged segment. The GPU reads what lies around the segment, too, though it is
+/// The word that starts `at` bytes into a shared segment. The GPU reads what lies around the segment, too, though it is
 /// not used; the CPU, which would see that nobody wrote it, does not.
-TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* staged, int at, int bytes) {
+TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* source, int at, int bytes) {
 #if !TILETRANSPOSE_ON_DEVICE
   if (at <= -4 || at >= bytes) { return 0; }
 #endif
   (void)bytes;
-  return load_shared<unsigned>(staged + at);
+  return load_shared<unsigned>(source + at);
 }
 
-/// Reads staged segments group by group and leaves them reversed, each at `reversed_segment`. Words of the output that
+/// Reads shared segments group by group and leaves them reversed, each at `reversed_segment`. Words of the output that
 /// begin in one group and end in the next are written by the latter's thread.
 /// Barriers: group.sync() before this call and after it.
 template <int Element>
@@ -74,8 +74,8 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_argu
   const thread_segment own = find_thread_segment(arguments, work, rank);
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
-  const unsigned char* const staged =
-      staged_segment(shared + group_margin, arguments, own.index, segment);
+  const unsigned char* const source =
+      shared_segment(shared + group_margin, arguments, own.index, segment);
   unsigned char* const reversed = reversed_segment(shared, arguments, own.index, segment);
   const unsigned past = address_bits(reversed) % 4;
   TILETRANSPOSE_UNROLL
@@ -84,21 +84,21 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_argu
     const auto at = static_cast<int>(own.at + round * own.step) * whole::bytes;
     if (at >= segment.bytes + static_cast<int>(past)) { break; }
     const int from = segment.bytes - at - whole::bytes;
-    const unsigned shift = address_bits(staged + from);
+    const unsigned shift = address_bits(source + from);
     const int first = from - static_cast<int>(shift % 4);
     unsigned words[whole::words + 1];
     TILETRANSPOSE_UNROLL
     for (int w = 0; w <= whole::words; ++w) {
       const loop_step inner(w);
-      words[w] = word_around(staged, first + 4 * w, segment.bytes);
+      words[w] = word_around(source, first + 4 * w, segment.bytes);
     }
     unsigned before = 0;  // the last word of the reversed group before this one
     if (at > 0) {
       const int last = from + whole::bytes + Element - 4;
-      const unsigned last_shift = address_bits(staged + last);
+      const unsigned last_shift = address_bits(source + last);
       const int below = last - static_cast<int>(last_shift % 4);
-      before = funnel_shift(word_around(staged, below, segment.bytes),
-                            word_around(staged, below + 4, segment.bytes), 8 * last_shift);
+      before = funnel_shift(word_around(source, below, segment.bytes),
+                            word_around(source, below + 4, segment.bytes), 8 * last_shift);
     }
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < whole::words; ++w) {

@@ -9,7 +9,7 @@
 ///
 /// *direct* (row_direct.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have 1,
 /// 2, 4, 8 or 16 bytes. Where they are an access of the input, too, an element reversal in registers is all that is
-/// needed; else the segment is staged in shared memory as it lies in the input, and two accesses to it are shifted
+/// needed; else the segment is copied to shared memory as it lies in the input, and two accesses to it are shifted
 /// together (row_staged.cuh).
 ///
 ///     segment of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
@@ -23,12 +23,12 @@
 ///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
 ///     reversed by their thread  j k l g|h i d e|f a b c
 ///
-/// *grouped* (row_grouped.cuh): the same where the group is too large to be read so. The segment is staged; a thread
-/// reads the fewest elements that are whole words, reverses them, and leaves them where accesses of the output are
-/// accesses of shared memory.
+/// *grouped* (row_grouped.cuh): the same where the group is too large to be read so. The segment is copied to shared
+/// memory; a thread reads the fewest elements that are whole words, reverses them, and leaves them where accesses of the
+/// output are accesses of shared memory.
 ///
-/// *staged* (row_staged.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
-/// accesses are put together from the staged segment.
+/// *row-staged* (row_staged.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
+/// accesses are put together from the segment in shared memory.
 ///
 /// What lies at the ends of a segment outside of whole accesses is moved by bytes, so that no byte outside of a row is
 /// written. In place, a block takes a segment and the one it trades places with; it reads both before it writes either,
@@ -81,7 +81,7 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
     group.sync();
     write_groups(shared, arguments, work, rank);
   } else {
-    stage_segments<staged_rounds(Order)>(shared, arguments, work, rank);
+    stage_segments<shared_rounds(Order)>(shared, arguments, work, rank);
     group.sync();
     write_segments<Order, Element>(shared, arguments, work, rank);
   }

@@ -103,7 +103,7 @@ inline void set_direction(row_arguments& arguments, const row_problem& problem, 
     covered = problem.length / 2;
   }
   arguments.covered_bytes = covered * problem.element_bytes;
-  // Rows that a block reverses in place are staged; a thread that moves accesses directly waits for nobody.
+  // Rows that a block reverses in place go through shared memory; a thread that moves accesses directly waits for nobody.
   arguments.shifted = arguments.shifted || (problem.in_place() && !arguments.swaps);
 }
 
@@ -123,11 +123,11 @@ struct row_group_limits {
     groups = smaller<size_type>(row_block_threads, most_gathered_bytes / (accesses * 16) / 32 * 32);
     spare = larger<size_type>(128, accesses * 16);
   }
-  /// Bytes of a row that is no longer than half of what a block stages.
-  size_type half_staged(bool gathers) const {
-    const size_type staged =
+  /// Bytes of a row that is no longer than half of what a block copies to shared memory.
+  size_type half_shared(bool gathers) const {
+    const size_type held =
         gathers ? smaller(groups * accesses, row_block_accesses) : row_block_accesses;
-    return (staged * 16 - spare) / 2;
+    return (held * 16 - spare) / 2;
   }
 };
 
@@ -147,7 +147,7 @@ struct row_block_limits {
     rounds = gathers ? groups.accesses
              : is_direct(order) && !arguments.shifted
                  ? size_type{direct_rounds}
-                 : static_cast<size_type>(staged_rounds(order));
+                 : static_cast<size_type>(shared_rounds(order));
     threads = gathers ? groups.groups : size_type{row_block_threads};
     held = rounds * threads * 16 / (arguments.swaps ? 2 : 1);
     const size_type element = problem.element_bytes;
@@ -221,7 +221,7 @@ inline void set_threads(row_plan& plan, const row_block_limits& block, size_type
   }
   arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
   arguments.segment_threads = divider(threads);
-  arguments.segment_pitch = (threads * static_cast<unsigned>(staged_rounds(order)) + 1) * 16;
+  arguments.segment_pitch = (threads * static_cast<unsigned>(shared_rounds(order)) + 1) * 16;
   plan.shared_bytes =
       arguments.shifted || !is_direct(order) ? segments * arguments.segment_pitch + 16 : 0;
   if (order == row_order::grouped) {
@@ -250,14 +250,14 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   const row_choice unjoined = choose_rows(shape, known, false);
   const bool gathers = unjoined.order == row_order::gathered;
   const row_group_limits groups(unjoined);
-  set_direction(arguments, problem, problem.row_bytes() <= groups.half_staged(gathers));
+  set_direction(arguments, problem, problem.row_bytes() <= groups.half_shared(gathers));
   const size_type row_bytes = arguments.covered_bytes;
 
   // Rows that are not joined are moved directly or by a kernel that knows their elements where they can be.
-  const bool is_staged = !is_direct(unjoined.order) && unjoined.element == 0;
+  const bool is_shared = !is_direct(unjoined.order) && unjoined.element == 0;
   const bool joins =
       !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
-      row_bytes <= (is_staged ? groups.half_staged(false)
+      row_bytes <= (is_shared ? groups.half_shared(false)
                               : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
   const row_block_limits block(plan, problem, groups);

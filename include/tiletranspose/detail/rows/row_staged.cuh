@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Rows that are staged in shared memory as they lie in the input, and read there in the order of the output.
+/// Rows that are copied to shared memory as they lie in the input, and read there in the order of the output.
 
 #pragma once
 
@@ -12,8 +12,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where the source of a segment is staged; byte 0 of it.
-TILETRANSPOSE_FUNCTION unsigned char* staged_segment(unsigned char* shared,
+/// Where the source of a segment is in shared memory; byte 0 of it.
+TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared,
                                                      const row_arguments& arguments, unsigned index,
                                                      const row_segment& segment) {
   return shared + index * arguments.segment_pitch + 16 +
@@ -28,22 +28,22 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_argu
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
   const access_range whole = readable(segment);
-  unsigned char* const to = staged_segment(shared, arguments, own.index, segment);
-  word16 staged[Rounds];
+  unsigned char* const to = shared_segment(shared, arguments, own.index, segment);
+  word16 loaded[Rounds];
   bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = access_start(arguments, segment.from, own.at + round * own.step);
-    staged[round] = {0, 0, 0, 0};
-    if (whole.holds(start)) { staged[round] = load_around(segment, start); }
+    loaded[round] = {0, 0, 0, 0};
+    if (whole.holds(start)) { loaded[round] = load_around(segment, start); }
     missing = missing || (!whole.holds(start) && touches(start, segment.bytes));
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = access_start(arguments, segment.from, own.at + round * own.step);
-    store_shared(to + start, staged[round]);
+    store_shared(to + start, loaded[round]);
   }
   // Accesses are read that start up to 15 bytes before a segment or end up to 15 bytes behind it.
   if (own.at == 0) {
@@ -63,14 +63,14 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_argu
   }
 }
 
-/// Writes the staged segments by accesses that find their bytes together, in two accesses of the input.
+/// Writes the segments by accesses that find their bytes together, in two accesses of the input.
 template <row_order Order, int Element>
 TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
   const thread_segment own = find_thread_segment(arguments, work, rank);
-  const unsigned char* const staged = staged_segment(shared, arguments, own.index, own.segment);
+  const unsigned char* const source = shared_segment(shared, arguments, own.index, own.segment);
   store_accesses<row_rounds>(arguments, own, [&](int start) {
-    const unsigned char* const from = staged + source_start<Order>(arguments, own.segment, start);
+    const unsigned char* const from = source + source_start<Order>(arguments, own.segment, start);
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
@@ -78,12 +78,12 @@ TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_argum
   });
   for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at,
-                 load_shared<unsigned char>(staged_segment(shared, arguments, index, segment) +
+                 load_shared<unsigned char>(shared_segment(shared, arguments, index, segment) +
                                             source_byte<Order>(arguments, segment, at)));
   });
 }
 
-/// Reads a staged segment in the order that the output wants. `Element` is the size of an element where the kernel
+/// Reads a shared segment in the order that the output wants. `Element` is the size of an element where the kernel
 /// knows it, else 0; it knows none of joined rows.
 template <row_order Order, int Element>
 class row_reader {
@@ -160,7 +160,7 @@ class row_reader {
       if (left >= 16) { break; }
       first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes_) - element
                                            : first - element;
-      value = spliced(value, access_at(first - left), left);
+      value = merged(value, access_at(first - left), left);
     }
     return value;
   }
@@ -168,7 +168,7 @@ class row_reader {
  private:
   const row_arguments& arguments_;
   const unsigned char* shared_;
-  unsigned row_bytes_;  // of a row, or the segment of one that is staged
+  unsigned row_bytes_;  // of a row, or the segment of one that is in shared memory
 
   TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
     return Element > 0 ? Element : arguments_.element_bytes;
@@ -188,7 +188,7 @@ class row_reader {
                : 0;
   }
 
-  /// Four staged bytes that start anywhere, up to 4 before the segment.
+  /// Four shared bytes that start anywhere, up to 4 before the segment.
   TILETRANSPOSE_FUNCTION unsigned bytes_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 4;
@@ -196,7 +196,7 @@ class row_reader {
     return past == 0 ? low : funnel_shift(low, load_shared<unsigned>(address - past + 4), 8 * past);
   }
 
-  /// 16 staged bytes that start anywhere, up to 15 before the segment.
+  /// 16 shared bytes that start anywhere, up to 15 before the segment.
   TILETRANSPOSE_FUNCTION word16 access_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 16;
@@ -204,11 +204,10 @@ class row_reader {
                               load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
   }
   /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
-  TILETRANSPOSE_FUNCTION static word16 spliced(const word16& before, const word16& after,
-                                               int left) {
-    return {splice_word(before.x, after.x, 8 * left), splice_word(before.y, after.y, 8 * left - 32),
-            splice_word(before.z, after.z, 8 * left - 64),
-            splice_word(before.w, after.w, 8 * left - 96)};
+  TILETRANSPOSE_FUNCTION static word16 merged(const word16& before, const word16& after, int left) {
+    return {merge_words(before.x, after.x, 8 * left), merge_words(before.y, after.y, 8 * left - 32),
+            merge_words(before.z, after.z, 8 * left - 64),
+            merge_words(before.w, after.w, 8 * left - 96)};
   }
 
   TILETRANSPOSE_FUNCTION static unsigned reversed(unsigned word) {
@@ -216,17 +215,17 @@ class row_reader {
   }
 };
 
-/// Writes the staged segments.
+/// Writes the segments out of shared memory.
 template <row_order Order, int Element>
 TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_arguments& arguments,
                                            const row_work& work, unsigned rank) {
   const thread_segment own = find_thread_segment(arguments, work, rank);
   const auto read = [&](unsigned index, const row_segment& segment) {
-    return row_reader<Order, Element>(arguments, staged_segment(shared, arguments, index, segment),
+    return row_reader<Order, Element>(arguments, shared_segment(shared, arguments, index, segment),
                                       static_cast<unsigned>(segment.bytes));
   };
   const auto reader = read(own.index, own.segment);
-  store_accesses<staged_rounds(Order)>(arguments, own, [&](int start) {
+  store_accesses<shared_rounds(Order)>(arguments, own, [&](int start) {
     if constexpr (Order == row_order::accesses) {
       return reader.access(static_cast<unsigned>(start));
     } else {
@@ -239,7 +238,7 @@ TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_argu
         rotated[i] = reader.word(static_cast<unsigned>(start) + (i + rotation) % 4 * 4);
       }
       unsigned words[4];
-      turn_back(rotated, rotation, words);
+      rotate_back(rotated, rotation, words);
       return word16{words[0], words[1], words[2], words[3]};
     }
   });

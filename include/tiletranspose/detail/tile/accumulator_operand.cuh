@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Pieces of output rows that are added to: their old bytes are brought into the shared rows word by word, and written
+/// Segments of output rows that are added to: their old bytes are brought into the shared rows word by word, and written
 /// back likewise. A tile owns whole elements, so that those of packed ones start and end inside of words, and all of
 /// them inside of sectors: which costs nothing where these have been read.
 
@@ -14,22 +14,22 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The old bytes of a tile's pieces on their way into the shared rows. Pieces may start inside of a word, shared rows
+/// The old bytes of a tile's segments on their way into the shared rows. Segments may start inside of a word, shared rows
 /// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
 template <class Fused>
-struct recalled_words {
+struct operand_words {
   static constexpr int bytes = Fused::word_bytes;
-  static constexpr bool shifts = Fused::out_unit < 4;
-  static constexpr unsigned rounds = piece_rounds<Fused, bytes>::rounds;
+  static constexpr bool shifts = Fused::out_access < 4;
+  static constexpr unsigned rounds = segment_rounds<Fused, bytes>::rounds;
   using word = access_word_t<bytes>;
   word low[rounds];
   word high[shifts ? rounds : 1];
 
-  /// How far into a word the piece starts of whose words one lies `byte` bytes after its start.
+  /// How far into a word the segment starts of whose words one lies `byte` bytes after its start.
   TILETRANSPOSE_FUNCTION static int past(int byte) {
     return shifts ? static_cast<int>((0u - static_cast<unsigned>(byte)) % 4) : 0;
   }
-  /// The word at `address` and, where a part of it is the piece's alone, the one behind it.
+  /// The word at `address` and, where a part of it is the segment's alone, the one behind it.
   TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
     const int first = past(byte);
     if constexpr (!shifts) {
@@ -51,11 +51,11 @@ struct recalled_words {
   }
 };
 
-/// As visit_vectors, of the words of a tile's pieces. At the ends of a matrix, where few tiles are and registers are
+/// As visit_vectors, of the words of a tile's segments. At the ends of a matrix, where few tiles are and registers are
 /// short, it is one loop, of which each round is number 0.
 template <class Fused, bool Interior, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, Visit visit) {
-  using plan = piece_rounds<Fused, Fused::word_bytes>;
+  using plan = segment_rounds<Fused, Fused::word_bytes>;
   if constexpr (Interior) {
     visit_vectors<Fused, Fused::word_bytes, true>(group, target, visit);
   } else {
@@ -71,14 +71,14 @@ TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, 
   }
 }
 
-/// Loads the old bytes of a tile's pieces. At the ends of a matrix, where words may reach over them, it keeps them,
+/// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
 /// too.
 template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old,
-                                         unsigned char* shared, const tile_target& target) {
-  using words = recalled_words<Fused>;
+TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>& old,
+                                               unsigned char* shared, const tile_target& target) {
+  using words = operand_words<Fused>;
   constexpr int bytes = words::bytes;
-  constexpr int unit = Fused::out_unit;
+  constexpr int access_bytes = Fused::out_access;
   visit_words<Fused, Interior>(
       group, target,
       [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
@@ -92,10 +92,10 @@ TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old
             store_shared(to, old.joined(round, byte));
           } else if constexpr (words::shifts) {
             TILETRANSPOSE_UNROLL
-            for (int i = 0; i < bytes; i += unit) {
+            for (int i = 0; i < bytes; i += access_bytes) {
               const loop_step part(i);
               if (byte + past + i < target.end_byte) {
-                store_shared(to + i, load_global<access_word_t<unit>>(address + past + i));
+                store_shared(to + i, load_global<access_word_t<access_bytes>>(address + past + i));
               }
             }
           }
@@ -105,25 +105,25 @@ TILETRANSPOSE_FUNCTION void recall_words(Group group, recalled_words<Fused>& old
 
 /// Keeps what has been loaded in the places of the shared rows that it will be drained from.
 template <class Fused, class Group>
-TILETRANSPOSE_FUNCTION void keep_words(Group group, const recalled_words<Fused>& old,
+TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& old,
                                        unsigned char* shared, const tile_target& target) {
   visit_words<Fused, true>(
       group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
         store_shared(
-            shared + Fused::row_offset(row) + (byte + recalled_words<Fused>::past(byte)) + further,
+            shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
             old.joined(round, byte));
       });
 }
 
-/// Writes pieces that start anywhere: the words of the output that lie inside of them, and what is left at their ends.
+/// Writes segments that start anywhere: the words of the output that lie inside of them, and what is left at their ends.
 /// Barriers: group.sync() between filling the tile and this call.
 template <class Fused, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared,
                                         const tile_target& target) {
-  using words = recalled_words<Fused>;
+  using words = operand_words<Fused>;
   constexpr int bytes = words::bytes;
-  constexpr int unit = Fused::out_unit;
-  const int end = Interior ? Fused::piece_bytes : smaller(target.end_byte, Fused::piece_bytes);
+  constexpr int access_bytes = Fused::out_access;
+  const int end = Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
   visit_words<Fused, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
@@ -141,23 +141,23 @@ TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared
     const bool whole =
         (address_bits(target.first) | static_cast<unsigned>(target.stride_bytes)) % 4 == 0;
     if (whole && (Interior || end % 4 == 0)) { return; }
-    constexpr unsigned units = 4 / unit;  // on each side
+    constexpr unsigned accesses = 4 / access_bytes;  // on each side
     const unsigned rows = Interior ? Fused::cols : static_cast<unsigned>(target.rows);
     TILETRANSPOSE_UNROLL_BY(Interior ? 16 : 1)
-    for (unsigned first = 0; first < Fused::cols * 2 * units; first += Fused::threads) {
+    for (unsigned first = 0; first < Fused::cols * 2 * accesses; first += Fused::threads) {
       const loop_step here(first / Fused::threads);
       const unsigned step = first + group.thread_rank();
-      const unsigned row = step / (2 * units);
+      const unsigned row = step / (2 * accesses);
       if (row >= rows) { break; }
       unsigned char* const out = target.first + row * target.stride_bytes;
       const int head = smaller(words::past(static_cast<int>(address_bits(out))), end);
       const int tail = (end - head) % 4;
-      const int at = static_cast<int>(step % units) * unit;
-      const bool left = step % (2 * units) < units;
+      const int at = static_cast<int>(step % accesses) * access_bytes;
+      const bool left = step % (2 * accesses) < accesses;
       const int byte = left ? at : end - tail + at;
       if (at < (left ? head : tail)) {
-        store_global(out + byte,
-                     load_shared<access_word_t<unit>>(shared + Fused::row_offset(row) + byte));
+        store_global(out + byte, load_shared<access_word_t<access_bytes>>(
+                                     shared + Fused::row_offset(row) + byte));
       }
     }
   }

@@ -11,23 +11,23 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Those of a kernel that recalls old elements. Figures: squares and odd shapes.
+/// Those of a kernel that holds the accumulator operand in its shared rows. Figures: squares and odd shapes.
 template <class Fused>
-constexpr int recall_blocks() {
+constexpr int operand_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
-  if (Fused::out_unit >= 4) {
+  if (Fused::out_access >= 4) {
     // Whole words. Floats 101 and 94.8 %, 100 and 94.2 with 4 blocks. Of packed elements 16 bytes to 4 and 8 to 8
     // spilled with 4, 3 to 4 with 5.
-    if (Fused::out_unit == out && Fused::whole_in) { return 3; }
-    if (Fused::out_unit == out && Fused::spans && out <= 8) {
-      return Fused::spans_whole && (in > 8 || in + out == 16) ? 3 : 4;
+    if (Fused::out_access == out && Fused::whole_in) { return 3; }
+    if (Fused::out_access == out && Fused::loads_unaligned && out <= 8) {
+      return Fused::fills_words && (in > 8 || in + out == 16) ? 3 : 4;
     }
     // Elements of several words. 3 bytes to 12 93 and 90; 87 and 84 with 4. 9 to 12 98 and 96; 96 and 93 with 4. 12 to
     // 12 99 and 94; 99 and 92 with 5. 48 to 48 100 and 96; 83 and 81 with 2; but 60 bytes spilled with 3.
-    if (Fused::spans && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
+    if (Fused::loads_unaligned && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
     constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
-    if (out > 56 && Fused::out_unit == 4) { return 2; }
+    if (out > 56 && Fused::out_access == 4) { return 2; }
     return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
   }
   // Rows that are stored together as many words, which take as many registers, and their old ones twice as many.
@@ -38,15 +38,14 @@ constexpr int recall_blocks() {
     return Fused::threads == 128 ? (out == 15 ? 3 : 4) : Fused::packs && out < 15 ? 2 : 1;
   }
   // Three bytes out: 3 to 3 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6. Words that hold nothing
-  // else are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled; H200,
-  // 2026-11-23: 94 and 97 % so, as by shifted words.
-  if (Fused::threads == 192) { return in < 4 ? 6 : Fused::spans_whole ? 4 : 5; }
-  if (Fused::spans_whole && in == 8 && out == 3) { return 3; }
+  // else are not shifted one by one, and with one block more 4 bytes to 3, and with two more 8 to 3, spilled.
+  if (Fused::threads == 192) { return in < 4 ? 6 : Fused::fills_words ? 4 : 5; }
+  if (Fused::fills_words && in == 8 && out == 3) { return 3; }
   // Large elements of several rows that are stored together.
-  constexpr int loaded = Fused::micro_rows * (Fused::load_words + (Fused::spans_whole ? 1 : 0));
+  constexpr int loaded = Fused::micro_rows * (Fused::load_words + (Fused::fills_words ? 1 : 0));
   if (in > 8 && loaded > 28) { return 2; }
-  if (in > 8 && loaded > (Fused::spans ? 12 : 16)) { return 3; }
-  if (out == 7 && !Fused::spans) { return 2; }
+  if (in > 8 && loaded > (Fused::loads_unaligned ? 12 : 16)) { return 3; }
+  if (out == 7 && !Fused::loads_unaligned) { return 2; }
   // Halves to bytes spilled with 3 blocks of 512 threads.
   if (Fused::shifts && in == 2) { return Fused::threads == 512 ? 2 : 3; }
   return out == 3 && !Fused::shifts ? 5 : 4;
@@ -56,21 +55,21 @@ constexpr int recall_blocks() {
 /// room for more; what a function of the caller's needs, nobody knows.
 template <class Fused>
 constexpr int fused_blocks() {
-  if constexpr (Fused::recalls) { return recall_blocks<Fused>(); }
+  if constexpr (Fused::holds_operand) { return operand_blocks<Fused>(); }
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   // One packed element a lane. 3 bytes to 9 84 % and, odd shapes, 85; 79 and 77 with 4 blocks; but 7 bytes to 9, 9 to 9
   // and 8 to 16 spilled with 6, and before 9.0 3 to 9 with 5.
-  if (Fused::spans && !Fused::copies && widens_packed(in, out)) {
+  if (Fused::loads_unaligned && !Fused::copies && widens_packed(in, out)) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     constexpr int most = 5;  // of which resident_blocks takes one
 #else
     constexpr int most = 6;
 #endif
-    return (in > 6 && Fused::out_unit < 4) || in + out > 20 ? 4 : most;
+    return (in > 6 && Fused::out_access < 4) || in + out > 20 ? 4 : most;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
-  if (Fused::spans && in + out <= 16) {
+  if (Fused::loads_unaligned && in + out <= 16) {
     const bool few = Fused::copies || Fused::micro_rows * Fused::load_words > 20;
     // Four bytes and two outputs of one: nvcc spills with 3 blocks.
     const int blocks = Fused::copies && in == 4 && out == 1 ? 2 : few ? 3 : 4;
@@ -98,7 +97,7 @@ constexpr int fused_blocks() {
   }
   // Converted four rows at a time.
   if (Fused::micro_rows == 4 && !Fused::shifts && in != 2) { return 3; }
-  // H200, 2026-11-21, odd rows of bytes: 82 % of cudaMemcpyAsync with 4 blocks, 80 with 3.
+  // Odd rows of bytes: 82 % with 4 blocks, 80 with 3.
   return Fused::shifts && in != out ? 5 : 4;
 }
 

@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <tiletranspose/detail/tile/fused_policy.cuh>
+#include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

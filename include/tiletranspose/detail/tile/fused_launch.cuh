@@ -68,10 +68,10 @@ inline bool starts_on_words(const tile_problem& problem) {
 template <class Fused, fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
                                cudaStream_t stream) {
-  const unsigned mask = Fused::recalls ? 0 : sector_mask(problem, 1);
-  const bool skewed = Fused::recalls ? !starts_on_words(problem) : mask != 0;
+  const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, 1);
+  const bool skewed = Fused::holds_operand ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
-  // Skewed pieces of the copy leave the last columns to one more tile.
+  // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
     copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
@@ -79,12 +79,9 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
-  // of the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32,
-  // 128 and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to
-  // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
-  // 91.6, 93.0.
-  const int strip_width = Kind == fusion::dual ? 512 : 1;
-  if (!order_tiles(arguments, 1, sizeof(Out), Fused::piece_bytes, strip_width, blocks)) {
+  // of the copy where rows start anywhere.
+  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width.value) : 1;
+  if (!order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
       const bool copies = Kind == fusion::dual;
       return launch_fused_tiles<Fused, Kind, In, Out>(
@@ -111,14 +108,15 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
                          cudaStream_t stream) {
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
-  if constexpr (aligned::loads != any::loads || aligned::spans_whole) {
+  if constexpr (aligned::loads != any::loads || aligned::fills_words) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
-    const bool is_aligned = aligned::spans_whole
+    const bool is_aligned = aligned::fills_words
                                 ? (in_bits | copy_bits) % 4 == 0
                                 : in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0;
     if (is_aligned) {
-      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) && !aligned::spans) {
+      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
+                    !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
         if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
             large::shared_bytes <= most_shared_bytes()) {

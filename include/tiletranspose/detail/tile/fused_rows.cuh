@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a fused kernel loads rows of its input: `fused_loads`. Rows are shared out as pieces of the output are
-/// (tile_pieces.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
+/// How a fused kernel loads rows of its input: `fused_loads`. Rows are shared out as segments of the output are
+/// (tile_segments.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
 
 #pragma once
 
@@ -29,7 +29,7 @@ struct fused_memory {
 };
 
 /// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
-/// pieces begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
+/// segments begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
 template <class Fused, bool Interior>
 struct tile_loads {
   static constexpr int count = Fused::count;
@@ -43,7 +43,7 @@ struct tile_loads {
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
   static constexpr int registers = Fused::deals                ? 40
-                                   : Fused::spans              ? (Fused::copies ? 8 : 32)
+                                   : Fused::loads_unaligned    ? (Fused::copies ? 8 : 32)
                                    : Fused::shifts             ? Fused::load_registers
                                    : micro_rows * in_bytes > 8 ? 16
                                                                : 32;
@@ -58,10 +58,10 @@ struct tile_loads {
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
   /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
-  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1; but 3 bytes to 1, H200,
-  /// 2026-11-23: 69 % one by one, 79 by two).
-  static constexpr int unrolled = !(Fused::spans && Fused::copies && micro_rows > 1) ? batches
-                                  : Fused::spans_whole && access_width(in_bytes) == in_bytes ? 1
+  /// outputs, 3 bytes to 2, 5 to 1, 6 to 2), and by two in whole words (4 bytes to 1).
+  static constexpr int unrolled = !(Fused::loads_unaligned && Fused::copies && micro_rows > 1)
+                                      ? batches
+                                  : Fused::fills_words && access_width(in_bytes) == in_bytes ? 1
                                                                                              : 2;
 
   const tile_source& source;
@@ -127,14 +127,14 @@ TILETRANSPOSE_FUNCTION void load_parts(const Places& at, const unsigned char* ro
     const loop_step part(i);
     const int from = byte + i * Fused::in_bytes;
     if (at.byte_exists(from)) {
-      const auto word = load_constant<access_word_t<Fused::in_unit>>(row + from);
-      __builtin_memcpy(loaded.memory + i * Fused::in_bytes, &word, Fused::in_unit);
+      const auto word = load_constant<access_word_t<Fused::in_access>>(row + from);
+      __builtin_memcpy(loaded.memory + i * Fused::in_bytes, &word, Fused::in_access);
     }
   }
 }
 
 /// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
-template <int Unit, int Fetched = 0, class Places>
+template <int AccessBytes, int Fetched = 0, class Places>
 TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char* address,
                                           int byte) {
   if (at.byte_exists(byte) && at.byte_exists(byte + 3)) {
@@ -142,10 +142,11 @@ TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char*
   }
   unsigned result = 0;
   TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 4; i += Unit) {
+  for (int i = 0; i < 4; i += AccessBytes) {
     const loop_step part(i);
     if (at.byte_exists(byte + i)) {
-      result |= static_cast<unsigned>(load_constant<access_word_t<Unit>>(address + i)) << (8 * i);
+      result |= static_cast<unsigned>(load_constant<access_word_t<AccessBytes>>(address + i))
+                << (8 * i);
     }
   }
   return result;
@@ -158,11 +159,11 @@ TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* a
   if (Interior ||
       (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
     to.template load<Fused::fetched>(address);
-  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_unit < 4) {
+  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < Fused::load_bytes; w += 4) {
       const loop_step part(w);
-      const unsigned word = load_word<Fused::in_unit>(at, address + w, byte + w);
+      const unsigned word = load_word<Fused::in_access>(at, address + w, byte + w);
       __builtin_memcpy(to.memory + w, &word, 4);
     }
   } else if constexpr (Fused::count > 1) {
@@ -172,12 +173,12 @@ TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* a
 
 /// Loads a batch of rows as the words that its elements lie in, the first of them at `start`.
 template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void load_spanned_rows(const tile_loads<Fused, Interior>& at, int first,
-                                              const unsigned char* start,
-                                              loaded_batch<Fused, Interior>& loaded) {
+TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior>& at, int first,
+                                                const unsigned char* start,
+                                                loaded_batch<Fused, Interior>& loaded) {
   using places = tile_loads<Fused, Interior>;
   const int byte = at.col * Fused::in_bytes;
-  typename Fused::spanned words[places::batch][places::micro_rows] = {};
+  typename Fused::unaligned words[places::batch][places::micro_rows] = {};
   const auto each = [&](auto visit) {
     TILETRANSPOSE_UNROLL
     for (int b = 0; b < places::batch; ++b) {
@@ -192,8 +193,8 @@ TILETRANSPOSE_FUNCTION void load_spanned_rows(const tile_loads<Fused, Interior>&
   each([&](int b, int r, const unsigned char* from) {
     if (!at.row_exists(first + b, r)) { return; }
     words[b][r].load(from, [&](const unsigned char* word) {
-      return load_word<Fused::in_unit, Fused::fetched>(at, word,
-                                                       byte + static_cast<int>(word - from));
+      return load_word<Fused::in_access, Fused::fetched>(at, word,
+                                                         byte + static_cast<int>(word - from));
     });
   });
   // Rows that there are not, too: nobody looks at them, and to ask again costs more.
@@ -210,8 +211,8 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
   const tile_source& source = at.source;
   const int byte = at.col * Fused::in_bytes;
   const unsigned char* row = source.row(at.row(first));
-  if constexpr (Fused::spans) {
-    load_spanned_rows<Fused, Interior>(at, first, row + byte, loaded);
+  if constexpr (Fused::loads_unaligned) {
+    load_unaligned_rows<Fused, Interior>(at, first, row + byte, loaded);
   } else if constexpr (!Fused::shifts) {
     const auto each = [&](auto load) {
       TILETRANSPOSE_UNROLL
@@ -261,7 +262,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
           TILETRANSPOSE_UNROLL
           for (int w = 0; w < words; ++w) {
             const loop_step part(w);
-            raw[b][r][w] = load_word<Fused::in_unit>(at, start + 4 * w, from + 4 * w);
+            raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
           }
         }
       }

@@ -3,13 +3,13 @@
 
 /// \file
 /// The layout of a fused kernel's tile: what follows from its policy, the proofs that it does not conflict, and what
-/// tile_pieces.cuh and recalled_words.cuh ask of it.
+/// tile_segments.cuh and operand_words.cuh ask of it.
 
 #pragma once
 
 #include <tiletranspose/banks.cuh>
+#include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/tile/fused_policy.cuh>
 #include <tiletranspose/detail/tile/unaligned_words.cuh>
 #include <tiletranspose/policy.cuh>
 
@@ -27,7 +27,7 @@ struct either<false, A, B> {
 };
 
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a copy at
-/// sectors; where words of packed elements are spanned, these rows at multiples of 4.
+/// sectors; where packed elements are loaded as unaligned words, these rows at multiples of 4.
 ///
 /// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
 /// before it on.
@@ -36,57 +36,56 @@ struct fused_shape {
   static_assert(!Large || (Aligned && has_large_fused_policy(Kind, sizeof(In), sizeof(Out))), "");
   static constexpr bool copies = Kind == fusion::dual;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
-  static constexpr int in_unit = access_width(in_bytes, alignof(In));
+  static constexpr int in_access = access_width(in_bytes, alignof(In));
   static constexpr int out_bytes = static_cast<int>(sizeof(Out));
-  static constexpr int out_unit = access_width(out_bytes, alignof(Out));
-  static constexpr bool whole_in = in_unit == in_bytes;
-  static constexpr bool splits_out = out_unit < out_bytes;
-  /// Whether old elements wait in the shared rows, and meet those of the input when these are stored there. Else
-  /// (`combines`) they wait in registers, and meet them when the rows are drained. Tiles that recall own whole
-  /// elements: one that starts at a sector would share an element with its neighbour where elements do not divide a
+  static constexpr int out_access = access_width(out_bytes, alignof(Out));
+  static constexpr bool whole_in = in_access == in_bytes;
+  static constexpr bool splits_out = out_access < out_bytes;
+  /// Whether the accumulator operand, the old elements of the output, waits in the shared rows, where elements of the
+  /// input are added to it. Else (`combines`) it waits in registers until the rows are drained. Tiles that hold it own
+  /// whole elements: one that starts at a sector would share an element with its neighbour where elements do not divide a
   /// sector, and whoever is later would find the new element instead of the old one.
-  static constexpr bool recalls =
-      Kind == fusion::accumulate && recalls_to_shared(in_bytes, in_unit, out_bytes, out_unit);
-  static constexpr bool combines = Kind == fusion::accumulate && !recalls;
+  static constexpr bool holds_operand =
+      Kind == fusion::accumulate &&
+      holds_operand_in_shared(in_bytes, in_access, out_bytes, out_access);
+  static constexpr bool combines = Kind == fusion::accumulate && !holds_operand;
   /// What shared memory holds: old elements are combined with those of the input.
   using stored = typename either<combines, In, Out>::type;
   static constexpr int bytes = static_cast<int>(sizeof(stored));
-  static constexpr int unit = access_width(bytes, alignof(stored));
+  static constexpr int access_bytes = access_width(bytes, alignof(stored));
 
-  static constexpr fused_loads loads = choose_loads(Kind, in_bytes, in_unit, out_bytes,
+  static constexpr fused_loads loads = choose_loads(Kind, in_bytes, in_access, out_bytes,
                                                     !whole_in || (splits_out && copies), Aligned);
   static constexpr bool shifts = loads == fused_loads::shifted;
   static constexpr bool deals = loads == fused_loads::dealt;
-  static constexpr bool spans = loads == fused_loads::spanned;
+  static constexpr bool loads_unaligned = loads == fused_loads::unaligned;
   static constexpr fused_policy wanted =
-      recalls
-          ? tuned_recall_policy(in_bytes, out_bytes, out_unit, loads, whole_in && !splits_out)
+      holds_operand
+          ? tuned_operand_policy(in_bytes, out_bytes, out_access, loads, whole_in && !splits_out)
           : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, whole_in && !splits_out, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
   /// Rows of packed elements are stored together, as whole words.
-  static constexpr bool packs =
-      unit < bytes && bytes % 4 != 0 &&
-      (recalls ? packs_rows(in_bytes, out_bytes, spans) : spans && bytes < 8);
-  static constexpr int micro_rows = unit == bytes ? wanted.micro_rows
-                                    : packs       ? word_elements(bytes)
-                                                  : 1;
+  static constexpr bool packs = access_bytes < bytes && bytes % 4 != 0 &&
+                                (holds_operand ? packs_rows(in_bytes, out_bytes, loads_unaligned)
+                                               : loads_unaligned && bytes < 8);
+  static constexpr int micro_rows = access_bytes == bytes ? wanted.micro_rows
+                                    : packs               ? word_elements(bytes)
+                                                          : 1;
   static constexpr int load_bytes = count * in_bytes;
-  /// Packed elements whose words hold nothing else. Those of more than 16 bytes spilled (5 bytes to 5, 7 to 7). H200,
-  /// 2026-11-23, % of cudaMemcpyAsync as words that they start anywhere in and so: 2 bytes to 1 82, 94, to 2 85, 94; 3
-  /// to 1 95, 99, to 3 93.5, 94.2; 4 to 1 92, 99.5, to 4 92, 98; 6 to 6 93.8, 94.3; 8 to 8 90, 96; 16 to 16 92, 94.5;
-  /// sums of 3 bytes 93.5, 97.3, of 4 96, 101, of 8 91, 97; two outputs, 4 bytes to 1 60, 86.
-  static constexpr bool spans_whole =
-      spans && Aligned && load_bytes % 4 == 0 && load_bytes <= max_access_bytes;
-  using spanned = spanned_words<load_bytes, (spans_whole ? 4 : in_unit)>;
-  static constexpr int load_words = spans ? spanned::count : larger(load_bytes / 4, 1);
+  /// Packed elements whose words hold nothing else. Those of more than 16 bytes spilled (5 bytes to 5, 7 to 7).
+  static constexpr bool fills_words =
+      loads_unaligned && Aligned && load_bytes % 4 == 0 && load_bytes <= max_access_bytes;
+  using unaligned = unaligned_words<load_bytes, (fills_words ? 4 : in_access)>;
+  static constexpr int load_words = loads_unaligned ? unaligned::count : larger(load_bytes / 4, 1);
   /// The accesses that store them, and where nothing is skewed those of the words that elements lie in.
-  static constexpr int chunk_unit = recalls
-                                        ? larger(unit, smaller(access_width(micro_rows* bytes), 4))
-                                    : micro_rows > 1 ? access_width(micro_rows* bytes)
-                                                     : unit;
+  static constexpr int fill_access = holds_operand
+                                         ? larger(access_bytes,
+                                                  smaller(access_width(micro_rows* bytes), 4))
+                                     : micro_rows > 1 ? access_width(micro_rows* bytes)
+                                                      : access_bytes;
   static constexpr int skew_rows =
-      recalls ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
+      holds_operand ? 0 : round_up((sector_bytes + out_bytes - 1) / out_bytes, micro_rows);
   static constexpr int lead_bytes = skew_rows * bytes;  // before the tile's first row
   /// Where loads are dealt, those of a row begin up to a sector of the copy before the tile.
   static constexpr int lead_cols = deals ? sector_bytes / out_bytes : 0;
@@ -97,7 +96,7 @@ struct fused_shape {
 
   /// Registers that old elements of as many bytes take on their way; where words are shifted together, two each.
   TILETRANSPOSE_HOST_DEVICE static constexpr int old_registers(int old_bytes) {
-    return Kind == fusion::accumulate ? old_bytes / (recalls && out_unit < 4 ? 2 : 4) : 0;
+    return Kind == fusion::accumulate ? old_bytes / (holds_operand && out_access < 4 ? 2 : 4) : 0;
   }
 
   /// What follows from a policy.
@@ -109,19 +108,19 @@ struct fused_shape {
     TILETRANSPOSE_HOST_DEVICE constexpr int pitch() const {
       const int used = lead_bytes + rows * bytes;
       // Lanes that each store a part of their element lie an odd number of accesses, or of words, apart.
-      const int step = larger(unit, 4);
+      const int step = larger(access_bytes, 4);
       const int banks = ((bytes + step - 1) / step | 1) * step;
-      return deals                    ? round_up(used, 4)
-             : unit < bytes && !packs ? round_up(used - banks, 128) + banks
-             : count > 1              ? round_up(used, 2 * spread())
-                                      : round_up(used - spread(), 2 * spread()) + spread();
+      return deals                            ? round_up(used, 4)
+             : access_bytes < bytes && !packs ? round_up(used - banks, 128) + banks
+             : count > 1                      ? round_up(used, 2 * spread())
+                                              : round_up(used - spread(), 2 * spread()) + spread();
     }
     /// The words that a request writes into one shared row.
     TILETRANSPOSE_HOST_DEVICE constexpr int spread() const {
-      const int word = larger(chunk_unit, 4);
+      const int word = larger(fill_access, 4);
       return word * larger(128 / word / lanes, 1);
     }
-    /// Lanes that fill several rows side by side leave a chunk between their groups.
+    /// Lanes that fill several rows side by side leave the room of an access between their groups.
     TILETRANSPOSE_HOST_DEVICE constexpr int padding() const {
       return deals ? larger(bytes, 4) : count > 1 ? spread() : 0;
     }
@@ -150,7 +149,7 @@ struct fused_shape {
   static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
   static_assert(!shifts || !copies, "lanes that are there for their neighbours write no copy");
   static_assert(!deals || copies, "lanes start where the sectors of a copy do");
-  static_assert(rows * out_bytes % sector_bytes == 0, "pieces are whole sectors");
+  static_assert(rows * out_bytes % sector_bytes == 0, "segments are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
@@ -174,48 +173,42 @@ struct fused_shape {
   // The lanes of a warp that loads one row have one shift, which moves what each of them writes by as much. Those that
   // load several rows have none.
   static_assert(!deals || lanes >= 32, "");
-  /// Large elements that are stored part by part may meet: fused_banks_test.cpp knows how often.
-  static constexpr int fill_ways = request_ways(fill_lanes{}, chunk_unit);
-  static_assert(unit < bytes || fill_ways == 1, "a shipped tile must not conflict");
+  /// Large elements that are stored part by part may conflict: fused_banks_test.cpp knows how often.
+  static constexpr int fill_ways = request_ways(fill_lanes{}, fill_access);
+  static_assert(access_bytes < bytes || fill_ways == 1, "a shipped tile must not conflict");
 
-  using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_unit)>;
-  /// Whether what a thread stores is put together row by row and turned in registers: rows that a copy takes as they
+  using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_access)>;
+  /// Whether what a thread stores is put together row by row and transposed in registers: rows that a copy takes as they
   /// are, and elements that nothing is computed of yet.
-  static constexpr bool turns = micro_rows > 1 && (copies || combines) && bytes <= 2 &&
-                                micro_rows* bytes % 4 == 0 && count* bytes % 4 == 0;
-  /// Whether the place of an element, or of each column's, is `settled` before it is used: halves to copy and transpose
-  /// as bytes 84, 86 %, bytes 66, 69; floats lose half a point.
-  static constexpr bool settles =
-      recalls || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
-  static constexpr bool settles_columns = deals && in_bytes <= 2 && out_bytes == 1;
+  static constexpr bool transposes = micro_rows > 1 && (copies || combines) && bytes <= 2 &&
+                                     micro_rows* bytes % 4 == 0 && count* bytes % 4 == 0;
+  /// Whether the place of an element, or of each column's, passes an optimisation barrier before it is used: halves to
+  /// copy and transpose as bytes gain by it, floats lose.
+  static constexpr bool barrier_on_offset =
+      holds_operand || (loads == fused_loads::elements && !combines && !Aligned && in_bytes >= 8);
+  static constexpr bool barrier_on_columns = deals && in_bytes <= 2 && out_bytes == 1;
   static constexpr int copy_access = access_width(count * out_bytes);
-  static constexpr int copy_unit = spans_whole           ? larger(out_unit, smaller(copy_access, 4))
-                                   : splits_out || spans ? out_unit
-                                                         : copy_access;
+  static constexpr int copy_store_bytes = fills_words ? larger(out_access, smaller(copy_access, 4))
+                                          : splits_out || loads_unaligned ? out_access
+                                                                          : copy_access;
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
-  /// for one round. H200, 2026-11-22, odd rows, % of cudaMemcpyAsync: halves added to floats 88, 80 with two.
+  /// for one round.
   static constexpr bool loads_one_round = shifts && combines && out_bytes > in_bytes;
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
   /// outputs have, take 256 bytes, and so do large packed elements and words that keep their size.
-  ///
-  /// H200, 2026-11-23. Odd shapes with 128 and with 256: 3 bytes to 12 90.5, 93.0 %, to 6 80, 84, 4 to 16 88, 93.5, 9
-  /// to 9 93.0, 93.9, 2 to 8 81, 85, halves to floats 90.1, 90.9; but bytes to halves 86, 84, floats to halves 93, 90,
-  /// 3 bytes to 3 90, 87, sums of floats 93.7, 92.7. Rows on 16 bytes with none and with 256: bytes to floats 93.1,
-  /// 94.5, to 3 85, 90, to 12 86, 92, 2 bytes to 8 94, 96; sums of bytes 96.4, 98.3, of halves 97.6, 99.7, bytes added
-  /// to 3 84, 92; but 2 bytes added to 3 98, 89. Packed elements in whole words with none and with 128: 6 bytes to 6
-  /// 91.5, 94.3, sums of 3 bytes 92.5, 97.3.
+
   static constexpr bool fetches_far =
       Kind == fusion::transform &&
-      ((out_bytes > in_bytes && out_bytes > 2) || (spans && in_bytes > 8) ||
+      ((out_bytes > in_bytes && out_bytes > 2) || (loads_unaligned && in_bytes > 8) ||
        (out_bytes == in_bytes && whole_in && in_bytes >= 4));
-  static constexpr bool loads_whole = Aligned && !spans;
-  static constexpr bool short_rows = cols * in_bytes < 256 && !(recalls && in_bytes > 1);
+  static constexpr bool loads_whole = Aligned && !loads_unaligned;
+  static constexpr bool short_rows = cols * in_bytes < 256 && !(holds_operand && in_bytes > 1);
   static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : fetches_far ? 256 : 128;
-  static constexpr int fetched_old = fetched > 0 && (!splits_out || out_unit >= 4) ? 128 : 0;
+  static constexpr int fetched_old = fetched > 0 && (!splits_out || out_access >= 4) ? 128 : 0;
 
   /// What the tile's place needs to know, and what draining it does.
   static constexpr int tile_rows = rows;
@@ -223,26 +216,26 @@ struct fused_shape {
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
-  static constexpr int skew_bytes = recalls ? 4 : sector_bytes;
-  static constexpr bool joins_pieces = false;
+  static constexpr int skew_bytes = holds_operand ? 4 : sector_bytes;
+  static constexpr bool joins_segments = false;
   static constexpr int element_bytes = out_bytes;
-  static constexpr int piece_bytes = rows * out_bytes;
+  static constexpr int segment_bytes = rows * out_bytes;
   static constexpr int store_bytes = 16;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined = larger(16 / larger(out_bytes, in_bytes), 1);
-  /// Old elements are recalled and written as words, or by wider accesses that they are made of.
-  static constexpr int word_bytes = larger(out_unit, 4);
+  /// The accumulator operand is read and written as words, or by wider accesses that it is made of.
+  static constexpr int word_bytes = larger(out_access, 4);
 
   /// What a thread reads for a store, and how many of these a row has.
-  static constexpr int read_bytes = combines  ? combined * in_bytes
-                                    : recalls ? word_bytes
-                                              : store_bytes;
-  static constexpr int row_reads = piece_bytes / (combines ? combined * out_bytes : read_bytes);
-  /// Pieces that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
+  static constexpr int read_bytes = combines        ? combined * in_bytes
+                                    : holds_operand ? word_bytes
+                                                    : store_bytes;
+  static constexpr int row_reads = segment_bytes / (combines ? combined * out_bytes : read_bytes);
+  /// Segments that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
   /// are added.
-  static constexpr int drain_ways = turn_ways<larger(read_bytes, 4)>(row_reads);
-  static constexpr bool odd_pieces = row_reads * larger(read_bytes, 4) % 128 != 0;
-  static_assert(drain_ways == (odd_pieces ? 2 : 1), "a shipped tile must not conflict");
+  static constexpr int drain_ways = rotation_ways<larger(read_bytes, 4)>(row_reads);
+  static constexpr bool odd_segments = row_reads * larger(read_bytes, 4) % 128 != 0;
+  static_assert(drain_ways == (odd_segments ? 2 : 1), "a shipped tile must not conflict");
 };
 
 }  // namespace detail

@@ -9,15 +9,15 @@
 ///
 /// *Drain*: a thread makes an access to an output row, 16 bytes, which belong to two elements or more. Each of these
 /// lies in a row of shared memory of its own. The words that hold 16 bytes from the wanted byte on are read,
-/// shifted together, and spliced with those of the next element where that begins:
+/// shifted together, and merged with those of the next element where that begins:
 ///
 ///     row 4      ....[a a a a a a a a a a a]......     elements of 11 bytes
 ///     row 5      ......[b b b b b b b b b b b]....
 ///     access                      a a a a a b b b b b b b b b b b
 ///
-/// Where elements are whole words, no word belongs to two of them: each is read where it lies, and nothing is spliced.
+/// Where elements are whole words, no word belongs to two of them: each is read where it lies, and nothing is merged.
 ///
-/// Pieces of output rows start on sectors, as those of every tile do; tile_kernel.cuh.
+/// Segments of output rows start on sectors, as those of every tile do; tile_kernel.cuh.
 
 #pragma once
 
@@ -26,22 +26,25 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a pitch of spliced elements has beyond a multiple of 64 bytes.
-TILETRANSPOSE_HOST_DEVICE constexpr int spliced_rest(int element_bytes) {
+/// What the pitch of row-staged elements has beyond a multiple of 64 bytes.
+TILETRANSPOSE_HOST_DEVICE constexpr int row_staged_remainder(int element_bytes) {
   if (element_bytes % 2 != 0) { return element_bytes > 14 ? 32 : element_bytes > 9 ? 12 : 4; }
   constexpr unsigned char words[] = {3,  15, 2,  3, 6, 11, 1, 10, 5, 14, 14, 6, 10,  // of 14, 16 ..
                                      11, 9,  10, 5, 3, 7,  6, 3,  3, 13, 12, 7, 11};
   return 4 * words[(element_bytes - 14) / 2];
 }
 
-/// The compile-time side of the kernel. `Unit` is 1, or that of elements of whole words, 4 or 8.
-template <int ElementBytes, int Unit, int TileRows, int TileCols, int Threads, int Fetched = 0>
-struct spliced_shape {
+/// The compile-time side of the kernel. `AccessBytes` is 1, or that of elements of whole words, 4 or 8.
+template <int ElementBytes, int AccessBytes, int TileRows, int TileCols, int Threads,
+          int Fetched = 0>
+struct row_staged_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int unit = Unit;
-  static constexpr bool whole_words = Unit >= 4;
-  static constexpr int word_bytes = larger(Unit, 4);
-  static_assert(Unit == 1 || (ElementBytes % Unit == 0 && (Unit == 4 || Unit == 8)), "");
+  static constexpr int access_bytes = AccessBytes;
+  static constexpr bool whole_words = AccessBytes >= 4;
+  static constexpr int word_bytes = larger(AccessBytes, 4);
+  static_assert(AccessBytes == 1 ||
+                    (ElementBytes % AccessBytes == 0 && (AccessBytes == 4 || AccessBytes == 8)),
+                "");
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;
   static constexpr int threads = Threads;
@@ -51,15 +54,15 @@ struct spliced_shape {
   static constexpr int micro_cols = 1;
   static constexpr bool varies_width = false;
   static constexpr bool shifts_loads = false;
-  static constexpr bool splices = true;
+  static constexpr bool row_staged = true;
   static constexpr bool groups_rows = false;
   static constexpr int skew_bytes = sector_bytes;
-  static constexpr bool joins_pieces = true;
+  static constexpr bool joins_segments = true;
 
   static constexpr int skew_rows = (sector_bytes + ElementBytes - 2) / ElementBytes;
-  static constexpr int staged_rows = skew_rows + TileRows;
-  static constexpr int piece_bytes = TileRows * ElementBytes;
-  static_assert(piece_bytes % sector_bytes == 0, "");
+  static constexpr int shared_rows = skew_rows + TileRows;
+  static constexpr int segment_bytes = TileRows * ElementBytes;
+  static_assert(segment_bytes % sector_bytes == 0, "");
 
   static constexpr int row_bytes = TileCols * ElementBytes;
   static constexpr int load_bytes = 8;
@@ -68,19 +71,20 @@ struct spliced_shape {
   /// Threads that share a row.
   static constexpr int row_lanes = 64;
   static_assert(row_loads <= row_lanes && Threads % row_lanes == 0, "");
-  /// The pitch of shared rows modulo `pitch_unit`. Elements of whole words that follow each other in an output row
+  /// The pitch of shared rows modulo `pitch_modulus`. Elements of whole words that follow each other in an output row
   /// follow each other in the banks, too. Others start at some byte of a word in every row, which no pitch knows: with
   /// these lanes take about the fewest cycles of all, 1.5 to 2.4 a request (tile_banks_test.cpp goes over them).
-  static constexpr int pitch_unit = whole_words ? 128 : 64;
-  static constexpr int pitch_rest = whole_words ? ElementBytes : spliced_rest(ElementBytes);
+  static constexpr int pitch_modulus = whole_words ? 128 : 64;
+  static constexpr int pitch_remainder =
+      whole_words ? ElementBytes : row_staged_remainder(ElementBytes);
   /// A row's first word takes the place of one that its first load may hold before it, and leaves one behind.
   static constexpr int pitch =
-      round_up(load_bytes * row_loads + 4 - pitch_rest, pitch_unit) + pitch_rest;
+      round_up(load_bytes * row_loads + 4 - pitch_remainder, pitch_modulus) + pitch_remainder;
   /// The word before the first row, the rows, and what an access reads behind the last of them.
   static constexpr int lead_bytes = word_bytes;
-  static constexpr int shared_bytes = round_up(lead_bytes + staged_rows * pitch + 20, 16);
+  static constexpr int shared_bytes = round_up(lead_bytes + shared_rows * pitch + 20, 16);
   static_assert(shared_bytes <= default_shared_bytes, "");
-  /// The word of its 8 bytes that a thread stores first: each half of a warp another one, so that a request meets every
+  /// The word of its 8 bytes that a thread stores first: each half of a warp another one, so that a request uses every
   /// bank once.
   TILETRANSPOSE_HOST_DEVICE static constexpr int first_word(int rank) { return rank / 16 % 2; }
   struct stage_lanes {
@@ -93,17 +97,17 @@ struct spliced_shape {
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
     return col * ElementBytes;
   }
-  /// Where element `col` of a staged row lies that starts `past` bytes behind a word's first.
+  /// Where element `col` of a shared row lies that starts `past` bytes behind a word's first.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned element_offset(unsigned row, unsigned past,
                                                                      unsigned col) {
     return lead_bytes + row * pitch + past + row_offset(col);
   }
-  /// Where byte `at` of an output row lies, counted from the first staged row, if elements are whole words.
+  /// Where byte `at` of an output row lies, counted from the first shared row, if elements are whole words.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned word_offset(unsigned at, unsigned col) {
     return lead_bytes + at + at / ElementBytes * (pitch - ElementBytes) + row_offset(col);
   }
   static_assert(!whole_words || ((pitch - ElementBytes) % 128 == 0 &&
-                                 turn_ways<store_bytes>(piece_bytes / store_bytes) == 1),
+                                 rotation_ways<store_bytes>(segment_bytes / store_bytes) == 1),
                 "a shipped tile must not conflict");
   /// Elements that an access may hold bytes of, and the words of it that element `i` of them may have bytes in.
   static constexpr int access_elements = (store_bytes - 1 + ElementBytes - 1) / ElementBytes + 1;
@@ -161,14 +165,14 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
                                        const tile_source& source, int cols) {
   constexpr int lanes = Shape::row_lanes;
   constexpr int together = Shape::threads / lanes;
-  constexpr int rounds = (Shape::staged_rows + together - 1) / together;
+  constexpr int rounds = (Shape::shared_rows + together - 1) / together;
   const auto rank = static_cast<int>(group.thread_rank());
   const int lane = rank % lanes;
   const int first = rank / lanes;
   // Only the last round may want rows that there are not.
   const auto is_wanted = [&](int round) {
-    return Shape::staged_rows % together == 0 || round + 1 < rounds ||
-           first + round * together < Shape::staged_rows;
+    return Shape::shared_rows % together == 0 || round + 1 < rounds ||
+           first + round * together < Shape::shared_rows;
   };
   if (lane >= Shape::row_loads) { return; }
 
@@ -196,7 +200,7 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
   // Whole words of a row's first load may lie before the row. Kept from above for all rows, they took the registers of
   // the loads that should be under way together (nvcc 13.0, elements of 11, 13, 14 and 15 bytes).
   const row_starts<together, Interior> starts(source, first - Shape::skew_rows);
-  const int turn = Shape::first_word(rank);
+  const int first_word = Shape::first_word(rank);
   unsigned char* const to = shared + Shape::lead_bytes + first * Shape::pitch + 8 * lane;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
@@ -206,20 +210,20 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared,
       unsigned char* const place = to + round * together * Shape::pitch - past;
       const auto low = static_cast<unsigned>(loaded[round]);
       const auto high = static_cast<unsigned>(loaded[round] >> 32);
-      store_shared(place + 4 * turn, turn == 0 ? low : high);
-      store_shared(place + 4 - 4 * turn, turn == 0 ? high : low);
+      store_shared(place + 4 * first_word, first_word == 0 ? low : high);
+      store_shared(place + 4 - 4 * first_word, first_word == 0 ? high : low);
     }
   }
 }
 
-/// Reads pieces of output rows out of the staged rows of a tile.
+/// Reads segments of output rows out of the shared rows of a tile.
 template <class Shape, bool Interior>
-class spliced_rows {
+class segment_reader {
  public:
-  TILETRANSPOSE_FUNCTION spliced_rows(const unsigned char* shared, const tile_source& source)
+  TILETRANSPOSE_FUNCTION segment_reader(const unsigned char* shared, const tile_source& source)
       : shared_(shared), starts_(source, -Shape::skew_rows) {}
 
-  /// Bytes byte .. byte + 15 of the piece of the output row whose first element lies `further` bytes behind the one of
+  /// Bytes byte .. byte + 15 of the segment of the output row whose first element lies `further` bytes behind the one of
   /// row `col`.
   TILETRANSPOSE_FUNCTION word16 access(unsigned col, int byte, unsigned further,
                                        unsigned thread) const {
@@ -230,10 +234,10 @@ class spliced_rows {
     }
   }
 
-  /// Unit `byte` of the piece of output row `col`.
-  TILETRANSPOSE_FUNCTION access_word_t<Shape::unit> unit(int col, int byte) const {
-    const unsigned at = staged_byte(byte);
-    return load_shared<access_word_t<Shape::unit>>(
+  /// The access of `Shape::access_bytes` from `byte` on of the segment of output row `col`.
+  TILETRANSPOSE_FUNCTION access_word_t<Shape::access_bytes> narrow_access(int col, int byte) const {
+    const unsigned at = shared_byte(byte);
+    return load_shared<access_word_t<Shape::access_bytes>>(
         shared_ + offset(at / Shape::element_bytes, static_cast<unsigned>(col)) +
         at % Shape::element_bytes);
   }
@@ -247,23 +251,23 @@ class spliced_rows {
     constexpr int bytes = Shape::word_bytes;
     constexpr unsigned count = Shape::store_bytes / bytes;
     using word = access_word_t<bytes>;
-    const unsigned at = staged_byte(byte);
-    const unsigned turned =
-        word_turn<Shape::store_bytes, bytes>(thread, Shape::word_offset(at, col));
+    const unsigned at = shared_byte(byte);
+    const unsigned rotation =
+        bank_rotation<Shape::store_bytes, bytes>(thread, Shape::word_offset(at, col));
     word read[count], words[count];
     TILETRANSPOSE_UNROLL
-    for (unsigned turn = 0; turn < count; ++turn) {
-      const unsigned from = at + turn_offset<Shape::store_bytes, bytes>(turned, turn);
-      read[turn] = load_shared<word>(shared_ + Shape::word_offset(from, col) + further);
+    for (unsigned round = 0; round < count; ++round) {
+      const unsigned from = at + rotation_offset<Shape::store_bytes, bytes>(rotation, round);
+      read[round] = load_shared<word>(shared_ + Shape::word_offset(from, col) + further);
     }
-    turn_back(read, turned, words);
+    rotate_back(read, rotation, words);
     word16 result;
     __builtin_memcpy(&result, words, sizeof(result));
     return result;
   }
 
   TILETRANSPOSE_FUNCTION word16 access_parts(unsigned col, int byte, unsigned further) const {
-    const unsigned at = staged_byte(byte);
+    const unsigned at = shared_byte(byte);
     const unsigned row = at / Shape::element_bytes;
     const auto part = static_cast<int>(at % Shape::element_bytes);
     unsigned words[4];
@@ -279,13 +283,13 @@ class spliced_rows {
       TILETRANSPOSE_UNROLL
       for (int w = first; w <= end; ++w) {
         const loop_step part_here(w);
-        read[w] = staged_word(from / 4 * 4 + 4 * w + further);
+        read[w] = shared_word(from / 4 * 4 + 4 * w + further);
       }
       TILETRANSPOSE_UNROLL
       for (int w = first; w < end; ++w) {
         const unsigned shifted = funnel_shift(read[w], read[w + 1], 8 * from);
         const bool begins = i == 0 || w >= Shape::end_word_of(i - 1);
-        words[w] = begins ? shifted : splice_word(words[w], shifted, 8 * start - 32 * w);
+        words[w] = begins ? shifted : merge_words(words[w], shifted, 8 * start - 32 * w);
       }
     }
     return {words[0], words[1], words[2], words[3]};
@@ -293,33 +297,33 @@ class spliced_rows {
 
   /// A word of shared memory. The GPU reads what lies between two rows, too, though it is not used; the CPU, which
   /// would see that nobody wrote it, does not.
-  TILETRANSPOSE_FUNCTION unsigned staged_word(unsigned at) const {
+  TILETRANSPOSE_FUNCTION unsigned shared_word(unsigned at) const {
 #if !TILETRANSPOSE_ON_DEVICE
     const unsigned in_row = (at - Shape::lead_bytes) % Shape::pitch;
     if (at < Shape::lead_bytes || in_row >= Shape::row_bytes + 3 ||
-        at >= Shape::lead_bytes + Shape::staged_rows * Shape::pitch) {
+        at >= Shape::lead_bytes + Shape::shared_rows * Shape::pitch) {
       return 0;
     }
 #endif
     return load_shared<unsigned>(shared_ + at);
   }
-  /// A byte of a piece, counted from the first staged row.
-  TILETRANSPOSE_FUNCTION static unsigned staged_byte(int byte) {
+  /// A byte of a segment, counted from the first shared row.
+  TILETRANSPOSE_FUNCTION static unsigned shared_byte(int byte) {
     return static_cast<unsigned>(byte + Shape::skew_rows * Shape::element_bytes);
   }
-  /// Where element `col` of a staged row lies.
+  /// Where element `col` of a shared row lies.
   TILETRANSPOSE_FUNCTION unsigned offset(unsigned row, unsigned col) const {
     return Shape::element_offset(row, starts_(row) % 4, col);
   }
 };
 
 template <class Shape, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* shared,
-                                                 const tile_source& source,
-                                                 const tile_target& target) {
+TILETRANSPOSE_FUNCTION void move_row_staged_between(Group group, unsigned char* shared,
+                                                    const tile_source& source,
+                                                    const tile_target& target) {
   stage_rows<Shape, Interior>(group, shared, source, target.rows);
   group.sync();
-  const spliced_rows<Shape, Interior> rows(shared, source);
+  const segment_reader<Shape, Interior> rows(shared, source);
   visit_vectors<Shape, Shape::store_bytes, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned col, unsigned further) {
@@ -328,23 +332,24 @@ TILETRANSPOSE_FUNCTION void move_spliced_between(Group group, unsigned char* sha
         }
       });
   if constexpr (!Interior) {
-    store_piece_ends<Shape>(group, target, [&](int col, int byte) { return rows.unit(col, byte); });
+    store_segment_ends<Shape>(group, target,
+                              [&](int col, int byte) { return rows.narrow_access(col, byte); });
   }
 }
 
 /// The kernel's body: one block moves the tile that `block` names.
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared,
-                                              const tile_arguments& arguments, unsigned block) {
+TILETRANSPOSE_FUNCTION void move_row_staged_tile(Group group, unsigned char* shared,
+                                                 const tile_arguments& arguments, unsigned block) {
   const tile_order::place at = arguments.order(block);
   const tile_problem& problem = arguments.problem;
   // Asked first, because working out how much of a tile exists costs a block as much as a sixth of its work.
   constexpr size_type reach =  // columns that a row's loads may reach into
       (2 * Shape::load_bytes + Shape::element_bytes - 1) / Shape::element_bytes;
   const int joined_rows = arguments.cols_touch ? Shape::skew_rows : 0;
-  const size_type piece_row = at.row_tile * Shape::tile_rows;
-  const size_type end_row = piece_row + joined_rows + Shape::tile_rows;
+  const size_type segment_row = at.row_tile * Shape::tile_rows;
+  const size_type end_row = segment_row + joined_rows + Shape::tile_rows;
   const size_type first_col = at.col_tile * arguments.tile_cols;
   // Where rows touch, loads that reach over an end of a row read the one before or the next.
   const bool inside =
@@ -354,7 +359,7 @@ TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared
            : at.col_tile > 0 && first_col + arguments.tile_cols + reach <= problem.nx);
   if (inside) {
     const tile_source source{problem.in_matrix(at.batch) +
-                                 (piece_row + joined_rows) * problem.in_stride_bytes +
+                                 (segment_row + joined_rows) * problem.in_stride_bytes +
                                  first_col * Shape::element_bytes,
                              problem.in_stride_bytes,
                              0,
@@ -363,22 +368,22 @@ TILETRANSPOSE_FUNCTION void move_spliced_tile(Group group, unsigned char* shared
                              0};
     const size_type left = problem.nx - first_col;
     const tile_target target{problem.out_matrix(at.batch) + first_col * problem.out_stride_bytes +
-                                 (piece_row + joined_rows) * Shape::element_bytes,
+                                 (segment_row + joined_rows) * Shape::element_bytes,
                              problem.out_stride_bytes,
                              static_cast<int>(smaller<size_type>(left, arguments.tile_cols)),
                              0,
                              0,
                              arguments.sector_mask};
     if (arguments.tile_cols == Shape::tile_cols && left >= Shape::tile_cols) {
-      move_spliced_between<Shape, true>(group, shared, source, target);
+      move_row_staged_between<Shape, true>(group, shared, source, target);
     } else {
-      move_spliced_between<narrower_shape<Shape>, true>(group, shared, source, target);
+      move_row_staged_between<narrower_shape<Shape>, true>(group, shared, source, target);
     }
   } else {
     tile_source source = make_source<Shape>(arguments, at);
     tile_target target = make_target<Shape>(arguments, at);
-    if (arguments.cols_touch) { join_pieces<Shape>(source, target, arguments, at); }
-    move_spliced_between<Shape, false>(group, shared, source, target);
+    if (arguments.cols_touch) { join_segments<Shape>(source, target, arguments, at); }
+    move_row_staged_between<Shape, false>(group, shared, source, target);
   }
 }
 

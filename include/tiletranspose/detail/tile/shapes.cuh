@@ -13,20 +13,22 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.
-template <int Architecture, int ElementBytes, int Unit, tile_access Access,
-          bool Splices = splices_elements(ElementBytes, Unit)>
+template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access,
+          bool RowStaged = stages_rows(ElementBytes, AccessBytes)>
 struct tuned_shape {
-  static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
-  using type = tile_shape<ElementBytes, Unit, policy.tile_rows, policy.tile_cols, policy.threads,
-                          policy.load_bytes, policy.chunk_bytes, policy.store_bytes,
+  static constexpr tile_policy policy =
+      tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
+  using type = tile_shape<ElementBytes, AccessBytes, policy.tile_rows, policy.tile_cols,
+                          policy.threads, policy.load_bytes, policy.fill_bytes, policy.store_bytes,
                           Access == tile_access::whole || Access == tile_access::large,
                           policy.fetched_bytes>;
 };
-template <int Architecture, int ElementBytes, int Unit, tile_access Access>
-struct tuned_shape<Architecture, ElementBytes, Unit, Access, true> {
-  static constexpr tile_policy policy = tuned_policy(Architecture, ElementBytes, Unit, Access);
-  using type = spliced_shape<ElementBytes, (Unit < 4 ? 1 : Unit), policy.tile_rows,
-                             policy.tile_cols, policy.threads, policy.fetched_bytes>;
+template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access>
+struct tuned_shape<Architecture, ElementBytes, AccessBytes, Access, true> {
+  static constexpr tile_policy policy =
+      tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
+  using type = row_staged_shape<ElementBytes, (AccessBytes < 4 ? 1 : AccessBytes), policy.tile_rows,
+                                policy.tile_cols, policy.threads, policy.fetched_bytes>;
 };
 
 /// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.

@@ -15,8 +15,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Tiles that one block moves, one below the other: up to 8 loads of 4 bytes in flight per thread, as far
-/// as 18 KB of shared memory hold them. Two tiles of <float, 32, 8> reach 96 % of cudaMemcpyAsync at
-/// 16384 x 16384 and 94 % at 32768 x 32768, one reaches 86 %, four 95 and 93 % (H200, 2026-11-21).
+/// as 18 KB of shared memory hold them. Two tiles of <float, 32, 8> are a tenth faster than one.
 template <int ElementBytes, int TileDim, int BlockRows, int Padding>
 constexpr int tiles_per_block() {
   constexpr int tile_bytes = TileDim * (TileDim + Padding) * ElementBytes;

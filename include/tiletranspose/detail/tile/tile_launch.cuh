@@ -17,8 +17,8 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   const static_block<Shape::threads> block;
-  if constexpr (Shape::splices) {
-    move_spliced_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  if constexpr (Shape::row_staged) {
+    move_row_staged_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
   } else {
     move_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
   }

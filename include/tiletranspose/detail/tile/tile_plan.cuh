@@ -13,7 +13,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// True where rows of the input lie so far apart that reads down a strip meet in the same parts of the memory, and
+/// True where rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and
 /// reads half a row away in others.
 inline bool jumps(const tile_problem& problem) {
   const size_type stride = jump_stride_bytes;
@@ -21,14 +21,14 @@ inline bool jumps(const tile_problem& problem) {
          problem.ny >= least_jump_rows && problem.ny <= most_jump_rows;
 }
 
-/// Cuts a problem into tiles of `piece_bytes` of an output row and arguments.tile_cols columns of the input;
+/// Cuts a problem into tiles of `segment_bytes` of an output row and arguments.tile_cols columns of the input;
 /// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
-                        int piece_bytes, int strip_width, size_type& blocks) {
-  // Joined pieces of a row begin and end with sectors, and cover as many as would hold the row.
+                        int segment_bytes, int strip_width, size_type& blocks) {
+  // Joined segments of a row begin and end with sectors, and cover as many as would hold the row.
   const unsigned skew = arguments.cols_touch ? 0 : arguments.sector_mask;
   const size_type row_tiles =
-      divide_up(arguments.problem.ny * out_element + skew, static_cast<size_type>(piece_bytes));
+      divide_up(arguments.problem.ny * out_element + skew, static_cast<size_type>(segment_bytes));
   const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
   if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) {
     return false;
@@ -44,7 +44,7 @@ struct tile_traits {
   size_type element_bytes;
   size_type tile_cols;
   int threads;
-  int piece_bytes;
+  int segment_bytes;
   size_type shared_bytes;
   int strip_width;
   bool whole;
@@ -52,7 +52,7 @@ struct tile_traits {
   bool varies_width;
   bool shifts_loads;
   size_type
-      joined_rows;  ///< from which pieces go on from one output row to the next; 0 where they do not
+      joined_rows;  ///< from which segments go on from one output row to the next; 0 where they do not
 };
 
 /// From a shape and the columns of tiles that are walked down side by side.
@@ -62,14 +62,14 @@ constexpr tile_traits traits_of(int strip_width) {
   traits.element_bytes = Shape::element_bytes;
   traits.tile_cols = Shape::tile_cols;
   traits.threads = Shape::threads;
-  traits.piece_bytes = Shape::piece_bytes;
+  traits.segment_bytes = Shape::segment_bytes;
   traits.shared_bytes = Shape::shared_bytes;
   traits.strip_width = strip_width;
   traits.whole = Shape::whole;
-  traits.row_staged = Shape::splices;
+  traits.row_staged = Shape::row_staged;
   traits.varies_width = Shape::varies_width;
   traits.shifts_loads = Shape::shifts_loads;
-  if constexpr (Shape::joins_pieces) { traits.joined_rows = 2 * Shape::skew_rows; }
+  if constexpr (Shape::joins_segments) { traits.joined_rows = 2 * Shape::skew_rows; }
   return traits;
 }
 
@@ -93,7 +93,7 @@ inline launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_
   const size_type row_bytes = problem.nx * shape.element_bytes;
   arguments.rows_touch =
       row_bytes >= least_touching_row_bytes && is_dense(problem.in_stride_bytes, row_bytes);
-  if (shape.joined_rows > 0) {  // by join_pieces
+  if (shape.joined_rows > 0) {  // by join_segments
     arguments.cols_touch = arguments.sector_mask != 0 && problem.ny >= shape.joined_rows &&
                            problem.out_stride_bytes == problem.ny * shape.element_bytes;
   }
@@ -101,7 +101,7 @@ inline launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_
   const bool narrow = !shape.whole && (col_tiles <= most_tiles || problem.ny > most_column_rows);
   const size_type strip_width = divide_up(col_tiles, divide_up(col_tiles, most_tiles));
   size_type blocks = 0;
-  if (order_tiles(arguments, batch, shape.element_bytes, shape.piece_bytes,
+  if (order_tiles(arguments, batch, shape.element_bytes, shape.segment_bytes,
                   narrow ? static_cast<int>(strip_width) : shape.strip_width, blocks)) {
     plan.blocks = blocks;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The pieces of output rows that a tile covers: which of their stores a thread makes, and where.
+/// The segments of output rows that a tile covers: which of their stores a thread makes, and where.
 ///
 /// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
 /// distance of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the
@@ -21,41 +21,41 @@ namespace detail {
 
 /// Where a tile's output goes and how much of it exists.
 struct tile_target {
-  unsigned char* first;  ///< byte 0 of the tile's piece of its first output row, before skewing
+  unsigned char* first;  ///< byte 0 of the tile's segment of its first output row, before skewing
   size_type stride_bytes;
   int rows;        ///< output rows that exist
-  int first_byte;  ///< the output row's first byte and its end, counted from the piece's start
+  int first_byte;  ///< the output row's first byte and its end, counted from the segment's start
   int end_byte;
   unsigned sector_mask;
-  /// Where pieces go on from row to row, else 0: the bytes from a row's start to that of its first piece, where it
-  /// starts in a sector's first byte. `end_byte` then is the end of such a row's last piece.
+  /// Where segments go on from row to row, else 0: the bytes from a row's start to that of its first segment, where it
+  /// starts in a sector's first byte. `end_byte` then is the end of such a row's last segment.
   int joined_bytes = 0;
   const unsigned char* matrix = nullptr;
   const unsigned char* matrix_end = nullptr;
 };
 
-/// Threads that share a row of `piece_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
+/// Threads that share a row of `segment_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
 /// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin
 /// alike.
 template <int VectorBytes>
-TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int piece_bytes, int threads) {
-  const int vectors = piece_bytes / VectorBytes;
+TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int segment_bytes, int threads) {
+  const int vectors = segment_bytes / VectorBytes;
   constexpr int group = static_cast<int>(bank_group<VectorBytes>);
   const int grouped = round_up(vectors, group);
   return vectors > group && threads % grouped == 0 && is_power_of_two(threads / grouped) ? grouped
                                                                                          : vectors;
 }
 
-/// Which vectors of a tile's pieces a thread moves: number rank + round * threads in every round, if the row has it.
+/// Which vectors of a tile's segments a thread moves: number rank + round * threads in every round, if the row has it.
 template <class Shape, int VectorBytes>
-struct piece_rounds {
-  static constexpr unsigned row_vectors = Shape::piece_bytes / VectorBytes;
+struct segment_rounds {
+  static constexpr unsigned row_vectors = Shape::segment_bytes / VectorBytes;
   static constexpr unsigned row_threads =
-      Shape::groups_rows ? threads_of_row<VectorBytes>(Shape::piece_bytes, Shape::threads)
+      Shape::groups_rows ? threads_of_row<VectorBytes>(Shape::segment_bytes, Shape::threads)
                          : row_vectors;
   static constexpr unsigned steps = Shape::tile_cols * row_threads;
   static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
-  /// The row that a vector belongs to, and where its bytes start in the piece of a row that lies `skew` bytes off its
+  /// The row that a vector belongs to, and where its bytes start in the segment of a row that lies `skew` bytes off its
   /// sector.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row(unsigned step) {
     return step / row_threads;
@@ -84,13 +84,13 @@ struct piece_rounds {
   static constexpr unsigned period_rows = period * Shape::threads / row_threads;
 };
 
-/// Calls visit(round, address, byte, row, further) for each vector of the pieces of a tile that is the thread's:
-/// it is written at `address`, `byte` bytes after the unskewed piece's start. In shared memory it lies `byte` and
-/// `further` bytes from where the piece of row `row` starts, `further` being a multiple of 16 that the compiler
+/// Calls visit(round, address, byte, row, further) for each vector of the segments of a tile that is the thread's:
+/// it is written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and
+/// `further` bytes from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler
 /// knows. Some of its bytes exist.
 template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
-  using plan = piece_rounds<Shape, VectorBytes>;
+  using plan = segment_rounds<Shape, VectorBytes>;
   const unsigned rank = group.thread_rank();
   const unsigned rows = static_cast<unsigned>(target.rows);
   if (!plan::exists(rank)) { return; }
@@ -121,34 +121,34 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
   }
 }
 
-/// What threads read of shared memory in a turn, by the number of a vector: the proofs' view of visit_vectors and
+/// What threads read of shared memory in a round, by the number of a vector: the proofs' view of visit_vectors and
 /// read_shared.
 template <class Shape, int VectorBytes, int Bytes, int WordBytes>
 struct drained_lanes {
-  unsigned turn;
+  unsigned round;
   unsigned skew;       ///< of row 0
   unsigned skew_step;  ///< and what each row adds
 
   constexpr unsigned from(unsigned step) const {
-    using plan = piece_rounds<Shape, VectorBytes>;
+    using plan = segment_rounds<Shape, VectorBytes>;
     const unsigned row = plan::row(step);
     const unsigned row_skew = (skew + row * skew_step) % sector_bytes;
     return Shape::row_offset(row) + Shape::lead_bytes +
            plan::byte(step, static_cast<int>(row_skew));
   }
   constexpr long long operator()(unsigned step) const {
-    if (!piece_rounds<Shape, VectorBytes>::exists(step)) { return -1; }
-    return word_in_turn<Bytes, WordBytes>(step, from(step), turn);
+    if (!segment_rounds<Shape, VectorBytes>::exists(step)) { return -1; }
+    return word_in_round<Bytes, WordBytes>(step, from(step), round);
   }
 };
 
-/// True where a vector that `visit_vectors` finds is the piece's from its first byte to its last.
+/// True where a vector that `visit_vectors` finds is the segment's from its first byte to its last.
 template <class Shape, int VectorBytes>
 TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const unsigned char* address,
                                             int byte) {
-  if constexpr (Shape::joins_pieces) {
+  if constexpr (Shape::joins_segments) {
     if (target.joined_bytes > 0) {
-      // Pieces end with sectors, but for the matrix' last one.
+      // Segments end with sectors, but for the matrix' last one.
       const unsigned row_end =
           address_bits(address) + static_cast<unsigned>(target.end_byte - byte);
       return byte < target.end_byte - static_cast<int>(row_end & target.sector_mask) &&
@@ -158,23 +158,23 @@ TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const uns
   return byte >= target.first_byte && byte + VectorBytes <= target.end_byte;
 }
 
-/// True where pieces of a tile touch the first or the last bytes of their rows.
+/// True where segments of a tile touch the first or the last bytes of their rows.
 template <class Shape>
-TILETRANSPOSE_FUNCTION bool has_piece_ends(const tile_target& target) {
-  return target.first_byte > -sector_bytes || target.end_byte < Shape::piece_bytes;
+TILETRANSPOSE_FUNCTION bool has_segment_ends(const tile_target& target) {
+  return target.first_byte > -sector_bytes || target.end_byte < Shape::segment_bytes;
 }
 
-/// Writes the stores of an output row that lie partly outside of it unit by unit, read(row, byte) being what the
-/// unit `byte` bytes into the piece of row `row` is.
+/// Writes the stores of an output row that lie partly outside of it by accesses of the elements' own, read(row, byte)
+/// being the one `byte` bytes into the segment of row `row`.
 template <class Shape, class Group, class Read>
 TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
   constexpr int bytes = Shape::store_bytes;
-  constexpr int most = bytes / Shape::unit;  // units on each side
+  constexpr int most = bytes / Shape::access_bytes;  // accesses on each side
   for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
        step += Shape::threads) {
     const loop_step here(step / Shape::threads);
     const int row = step / (2 * most);
-    const int unit = step % most * Shape::unit;
+    const int offset = step % most * Shape::access_bytes;
     if (row >= target.rows) { break; }
     unsigned char* out = target.first + row * target.stride_bytes;
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
@@ -185,23 +185,25 @@ TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& targe
         smaller((2 * bytes - ((target.first_byte + skew) % bytes + bytes) % bytes) % bytes, length);
     const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
     const bool left = step % (2 * most) < most;
-    const int byte = left ? target.first_byte + unit : target.end_byte - tail + unit;
-    if ((left ? unit < head : unit < tail) && byte >= -skew && byte < Shape::piece_bytes - skew) {
+    const int byte = left ? target.first_byte + offset : target.end_byte - tail + offset;
+    if ((left ? offset < head : offset < tail) && byte >= -skew &&
+        byte < Shape::segment_bytes - skew) {
       store_global(out + byte, read(row, byte));
     }
   }
 }
 
-/// Writes what joined pieces leave out: of a matrix' first row the bytes before its first piece, and of its last row
+/// Writes what joined segments leave out: of a matrix' first row the bytes before its first segment, and of its last row
 /// those of a vector that the matrix ends in. read(row, byte) as above.
 template <class Shape, class Group, class Read>
 TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& target, Read read) {
   constexpr int bytes = Shape::store_bytes;
-  constexpr int unit = Shape::unit;
-  const int from = static_cast<int>(group.thread_rank()) * unit;
+  constexpr int access_bytes = Shape::access_bytes;
+  const int from = static_cast<int>(group.thread_rank()) * access_bytes;
   if (target.first - target.joined_bytes == target.matrix) {
     const int skew = static_cast<int>(address_bits(target.first) & target.sector_mask);
-    for (int byte = from - target.joined_bytes; byte < -skew; byte += Shape::threads * unit) {
+    for (int byte = from - target.joined_bytes; byte < -skew;
+         byte += Shape::threads * access_bytes) {
       store_global(target.first + byte, read(0, byte));
     }
   }
@@ -212,22 +214,22 @@ TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& ta
     const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
     const int length = static_cast<int>(address_bits(target.matrix_end) % bytes);
     const int byte = end - length + from;
-    if (from < length && byte >= -skew && byte < Shape::piece_bytes - skew) {
+    if (from < length && byte >= -skew && byte < Shape::segment_bytes - skew) {
       store_global(out + byte, read(row, byte));
     }
   }
 }
 
-/// Writes all that the whole vectors of a tile's pieces leave out. read(row, byte) as above.
+/// Writes all that the whole vectors of a tile's segments leave out. read(row, byte) as above.
 template <class Shape, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_piece_ends(Group group, const tile_target& target, Read read) {
-  if constexpr (Shape::joins_pieces) {
+TILETRANSPOSE_FUNCTION void store_segment_ends(Group group, const tile_target& target, Read read) {
+  if constexpr (Shape::joins_segments) {
     if (target.joined_bytes > 0) {
       store_matrix_ends<Shape>(group, target, read);
       return;
     }
   }
-  if (has_piece_ends<Shape>(target)) { store_row_ends<Shape>(group, target, read); }
+  if (has_segment_ends<Shape>(target)) { store_row_ends<Shape>(group, target, read); }
 }
 
 }  // namespace detail

@@ -2,16 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The tile kernel with a function applied on the way: elements are loaded as the input's type, turned into
-/// the output's, and stored into shared rows whose pieces are drained as the plain kernel's are.
+/// The tile kernel with a function applied on the way: elements are loaded as the input's type, converted to
+/// the output's, and stored into shared rows whose segments are drained as the plain kernel's are.
 ///
 /// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh).
 ///
 /// What else can ride along, for the bytes it moves and no more:
-/// - *accumulate*: the pieces of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (recalled_words.cuh); or, where `recalls_to_shared` says
-///   so, in registers, while the shared rows take the elements of the input as they are, and the function meets both
-///   when it is their turn to be drained;
+/// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
+///   where the function finds them when the input is stored (accumulator_operand.cuh); or, unless `holds_operand` says
+///   so, in registers, while the shared rows take the elements of the input as they are, and the function is given both
+///   when they are drained;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -45,20 +45,23 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   constexpr int in_bytes = Fused::in_bytes;
-  // What is kept of a row for the copy: packed at once where rows are turned, else when it is stored. With both at a
+  // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
   // time, floats and doubles spilled.
-  using gathered = gathered_elements<Out, count, Fused::copy_unit>;
-  using packed = packed_elements<Out, count, Fused::copy_unit>;
-  using kept = typename either<Fused::turns, packed, gathered>::type;
+  using gathered = gathered_elements<Out, count, Fused::copy_store_bytes>;
+  using packed = packed_elements<Out, count, Fused::copy_store_bytes>;
+  using kept = typename either<Fused::transposes, packed, gathered>::type;
   const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
                      at.row(0) * Fused::bytes + at.col * Fused::pitch +
                      Fused::lane_padding(at.lane, at.shift);
-  unsigned char* const to = memory.shared + (Fused::settles ? settled(offset) : offset);
+  unsigned char* const to =
+      memory.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
   int columns[count];
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < count; ++i) {
     columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
-    if constexpr (Fused::settles_columns) { columns[i] = settled(offset + columns[i]); }
+    if constexpr (Fused::barrier_on_columns) {
+      columns[i] = optimisation_barrier(offset + columns[i]);
+    }
   }
   // Some lanes are there for the copy alone, or for their neighbours.
   const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
@@ -79,12 +82,12 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
     if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
     const int row = at.row(round);
     const auto place = [&](int i) {
-      return (Fused::settles_columns ? memory.shared : to) + columns[i] +
+      return (Fused::barrier_on_columns ? memory.shared : to) + columns[i] +
              round * places::apart * Fused::bytes;
     };
     kept copied[places::micro_rows] = {};
-    if constexpr (Fused::turns) {
-      // What is stored is put together row by row, and turned.
+    if constexpr (Fused::transposes) {
+      // What is stored is put together row by row, and transposed.
       unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
       TILETRANSPOSE_UNROLL
       for (int r = 0; r < places::micro_rows; ++r) {
@@ -102,48 +105,48 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
         }
       }
-      unsigned chunks[count][places::micro_rows * Fused::bytes / 4];
-      thread_transpose<Fused::bytes>(chunks, rows);
+      unsigned transposed[count][places::micro_rows * Fused::bytes / 4];
+      thread_transpose<Fused::bytes>(transposed, rows);
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * in_bytes) || !fills) { continue; }
-        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(chunks[i]));
+        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(transposed[i]));
       }
     } else {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-        unsigned char* const chunk_to = place(i);
-        if constexpr (Fused::recalls && !Interior && places::micro_rows > 1) {
+        unsigned char* const to_shared = place(i);
+        if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
           // Behind the last row no old elements wait.
           if (!at.row_exists(round, places::micro_rows - 1)) {
             TILETRANSPOSE_UNROLL
             for (int r = 0; r < places::micro_rows; ++r) {
               if (!at.row_exists(round, r)) { continue; }
-              packed_elements<stored, 1, Fused::unit> one;
-              one.load_from_shared(chunk_to + r * Fused::bytes);
+              packed_elements<stored, 1, Fused::access_bytes> one;
+              one.load_from_shared(to_shared + r * Fused::bytes);
               one.put(0, convert(loaded.rows[b][r].get(i), one.get(0)));
-              one.store_to_shared(chunk_to + r * Fused::bytes);
+              one.store_to_shared(to_shared + r * Fused::bytes);
             }
             continue;
           }
         }
-        gathered_elements<stored, places::micro_rows, Fused::chunk_unit> chunk = {};
-        if constexpr (Fused::recalls) { chunk.load_from_shared(chunk_to); }
+        gathered_elements<stored, places::micro_rows, Fused::fill_access> column = {};
+        if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
         TILETRANSPOSE_UNROLL
         for (int r = 0; r < places::micro_rows; ++r) {
           if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
-          if constexpr (Fused::recalls) {
-            chunk.put(r, convert(loaded.rows[b][r].get(i), chunk.get(r)));
+          if constexpr (Fused::holds_operand) {
+            column.put(r, convert(loaded.rows[b][r].get(i), column.get(r)));
           } else {
             const stored& element = convert(loaded.rows[b][r].get(i));
-            chunk.put(r, element);
+            column.put(r, element);
             if constexpr (Fused::copies) { copied[r].put(i, element); }
           }
         }
-        if (fills) { chunk.packed().store_to_shared(chunk_to); }
+        if (fills) { column.packed().store_to_shared(to_shared); }
       }
     }
     if constexpr (Fused::copies) {
@@ -164,7 +167,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           for (int i = 0; i < count; ++i) {
             const loop_step part(i);
             if (at.byte_exists((at.col + i) * in_bytes)) {
-              packed_elements<Out, 1, Fused::out_unit> one;
+              packed_elements<Out, 1, Fused::out_access> one;
               one.put(0, copied[r].packed().get(i));
               one.store(address + i * Fused::out_bytes);
             }
@@ -201,12 +204,12 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memo
   }
 }
 
-/// The old elements of the pieces that a thread will write.
+/// The old elements of the segments that a thread will write.
 template <class Fused, class Out>
-struct recalled {
+struct operand_vectors {
   static constexpr int count = Fused::combined;
   static constexpr int vector_bytes = count * Fused::out_bytes;
-  static constexpr int rounds = piece_rounds<Fused, vector_bytes>::rounds;
+  static constexpr int rounds = segment_rounds<Fused, vector_bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = Fused::out_bytes > 8;
   using vector = packed_elements<Out, count, vector_bytes>;
@@ -216,9 +219,9 @@ struct recalled {
 
 /// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
 template <class Fused, bool Interior, class Out, class Group>
-TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old,
+TILETRANSPOSE_FUNCTION void load_operands(Group group, operand_vectors<Fused, Out>& old,
                                           const tile_target& target) {
-  constexpr int bytes = recalled<Fused, Out>::vector_bytes;
+  constexpr int bytes = operand_vectors<Fused, Out>::vector_bytes;
   visit_vectors<Fused, bytes, Interior>(
       group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
@@ -227,15 +230,15 @@ TILETRANSPOSE_FUNCTION void recall_pieces(Group group, recalled<Fused, Out>& old
       });
 }
 
-/// Writes op(element, old element). Old elements that were not read early are read when it is their turn.
+/// Writes op(element, old element). Old elements that were not read early are read just before.
 /// Barriers: group.sync() between filling the tile and this call.
 template <class Fused, bool Interior, class In, class Out, class Op, class Group>
-TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* shared,
-                                           recalled<Fused, Out>& old, const tile_target& target,
-                                           const Op& op) {
-  using recall = recalled<Fused, Out>;
-  constexpr int count = recall::count;
-  constexpr int bytes = recall::vector_bytes;
+TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* shared,
+                                             operand_vectors<Fused, Out>& old,
+                                             const tile_target& target, const Op& op) {
+  using operands = operand_vectors<Fused, Out>;
+  constexpr int count = operands::count;
+  constexpr int bytes = operands::vector_bytes;
   const unsigned rank = group.thread_rank();
   visit_vectors<Fused, bytes, Interior>(
       group, target,
@@ -245,9 +248,9 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
         const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
           const auto elements =
-              read_elements<In, count, Fused::in_unit>(shared, from, further, rank);
-          if (!Interior && !recall::always_early) { old.vectors[round].load_changing(address); }
-          typename recall::gathered result;
+              read_elements<In, count, Fused::in_access>(shared, from, further, rank);
+          if (!Interior && !operands::always_early) { old.vectors[round].load_changing(address); }
+          typename operands::gathered result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
@@ -259,7 +262,7 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
             const loop_step part(i);
             const int at = byte + i * Fused::out_bytes;
             if (at < target.first_byte || at >= target.end_byte) { continue; }
-            const auto element = read_elements<In, 1, Fused::in_unit>(
+            const auto element = read_elements<In, 1, Fused::in_access>(
                 shared, from + i * Fused::in_bytes, further, rank);
             packed_elements<Out, 1, Fused::out_bytes> one;
             one.load_changing(address + i * Fused::out_bytes);
@@ -270,11 +273,11 @@ TILETRANSPOSE_FUNCTION void combine_pieces(Group group, const unsigned char* sha
       });
 }
 
-/// Writes the pieces. Barriers: group.sync() between filling the tile and this call.
+/// Writes the segments. Barriers: group.sync() between filling the tile and this call.
 template <class Fused, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* shared,
                                             const tile_target& target) {
-  constexpr int unit = Fused::out_unit;
+  constexpr int access_bytes = Fused::out_access;
   constexpr int bytes = Fused::store_bytes;
   const unsigned rank = group.thread_rank();
   visit_vectors<Fused, bytes, Interior>(
@@ -282,11 +285,12 @@ TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* sh
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
         const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          read_elements<access_word_t<unit>, bytes / unit, unit>(shared, from, further, rank)
+          read_elements<access_word_t<access_bytes>, bytes / access_bytes, access_bytes>(
+              shared, from, further, rank)
               .store(address);
         }
       });
-  if constexpr (!Interior && unit < bytes) { drain_ends<Fused>(group, shared, target); }
+  if constexpr (!Interior && access_bytes < bytes) { drain_ends<Fused>(group, shared, target); }
 }
 
 /// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
@@ -309,20 +313,20 @@ struct fused_arguments {
   row_major_copy copy;
 };
 
-/// The interior tiles of a problem. `skewed`: pieces of the output reach over a tile's first row or its last one.
+/// The interior tiles of a problem. `skewed`: segments of the output reach over a tile's first row or its last one.
 template <class Fused>
 interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   // How far loads reach over the tile.
-  constexpr size_type reach = Fused::shifts  ? Fused::load_bytes
-                              : Fused::spans ? Fused::spanned::reach
-                                             : Fused::lead_cols * Fused::in_bytes;
+  constexpr size_type reach = Fused::shifts            ? Fused::load_bytes
+                              : Fused::loads_unaligned ? Fused::unaligned::reach
+                                                       : Fused::lead_cols * Fused::in_bytes;
   constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
   };
-  // Words that hold the first and the last bytes of pieces which start anywhere.
+  // Words that hold the first and the last bytes of segments which start anywhere.
   const size_type past_rows =
-      skewed && Fused::recalls && Fused::out_unit < 4 ? divide_up(3, Fused::out_bytes) : 0;
+      skewed && Fused::holds_operand && Fused::out_access < 4 ? divide_up(3, Fused::out_bytes) : 0;
   const size_type first_row =
       skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
@@ -354,9 +358,9 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
-  result.target.sector_mask = !Fused::recalls       ? arguments.tiles.sector_mask
-                              : Fused::out_unit < 4 ? 3
-                                                    : 0;
+  result.target.sector_mask = !Fused::holds_operand   ? arguments.tiles.sector_mask
+                              : Fused::out_access < 4 ? 3
+                                                      : 0;
   if constexpr (Kind == fusion::dual) {
     result.copied = static_cast<unsigned char*>(arguments.copy.data) +
                     first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
@@ -385,10 +389,10 @@ TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_o
 template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
                                                  const fused_tile& tile, const Op& op) {
-  if constexpr (Fused::recalls) {
+  if constexpr (Fused::holds_operand) {
     // Both are under way before either is waited for.
-    recalled_words<Fused> old;
-    recall_words<Fused, Interior>(group, old, memory.shared, tile.target);
+    operand_words<Fused> old;
+    load_operand_words<Fused, Interior>(group, old, memory.shared, tile.target);
     fill_converted<Fused, Interior, In, Out>(
         group, memory, tile.source, tile.target,
         [&](const In& element, const Out& before) -> Out { return op(element, before); },
@@ -399,25 +403,25 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     group.sync();
     // Addresses are worked out once more: they would be kept from the first time on, two registers each.
     tile_target target = tile.target;
-    target.stride_bytes = settled(target.stride_bytes);
+    target.stride_bytes = optimisation_barrier(target.stride_bytes);
     drain_words<Fused, Interior>(group, memory.shared, target);
   } else if constexpr (Kind == fusion::accumulate) {
-    recalled<Fused, Out> old;
-    const auto recall = [&] {
-      if (Interior || recalled<Fused, Out>::always_early) {
-        recall_pieces<Fused, Interior>(group, old, tile.target);
+    operand_vectors<Fused, Out> old;
+    const auto load_early = [&] {
+      if (Interior || operand_vectors<Fused, Out>::always_early) {
+        load_operands<Fused, Interior>(group, old, tile.target);
       }
     };
     // Loads that are shifted go first: what has to be done with them takes longer.
-    if constexpr (!Fused::shifts) { recall(); }
+    if constexpr (!Fused::shifts) { load_early(); }
     fill_converted<Fused, Interior, In, Out>(
         group, memory, tile.source, tile.target,
         [](const In& element) -> const In& { return element; },
         [&] {
-          if constexpr (Fused::shifts) { recall(); }
+          if constexpr (Fused::shifts) { load_early(); }
         });
     group.sync();
-    combine_pieces<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
+    combine_segments<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
   } else {
     fill_converted<Fused, Interior, In, Out>(
         group, memory, tile.source, tile.target,
@@ -435,8 +439,9 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          unsigned block) {
   const tile_order::place at = arguments.tiles.order.in_matrix(block);
   fused_tile tile = place_tile<Fused, Kind>(arguments, at);
-  const fused_memory memory{Fused::settles_columns ? settled_shared(shared) : shared, tile.copied,
-                            arguments.copy.stride_bytes, arguments.copy.in_step};
+  const fused_memory memory{
+      Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared, tile.copied,
+      arguments.copy.stride_bytes, arguments.copy.in_step};
   if (arguments.interior.contain(at)) {
     convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
   } else {

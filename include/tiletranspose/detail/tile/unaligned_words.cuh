@@ -11,17 +11,17 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `Unit` bytes, 1 or 2, or of a
+/// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `AccessBytes` bytes, 1 or 2, or of a
 /// word's:
 ///
 ///     words     |. . . a|b b b c|c c d d|      four elements of 3 bytes, of which the first begins in byte 3
 ///
 /// Words are loaded whatever the first byte of them is, so that the last may hold nothing that is asked for. Bytes that
 /// start at a multiple of 4 are what their words hold.
-template <int Bytes, int Unit>
-struct spanned_words {
-  static constexpr bool shifts = Unit < 4;
-  static constexpr int count = (Bytes + 7 - (shifts ? Unit : 4)) / 4;
+template <int Bytes, int AccessBytes>
+struct unaligned_words {
+  static constexpr bool shifts = AccessBytes < 4;
+  static constexpr int count = (Bytes + 7 - (shifts ? AccessBytes : 4)) / 4;
   /// Bytes that loads may reach over behind the last one; before the first they are at most 3.
   static constexpr int reach = shifts ? 8 : 0;
   static_assert(!shifts || 4 * count - Bytes <= reach, "");

@@ -1,0 +1,235 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a gathered panel is copied to shared memory as it lies: whole segments, or rows one by one, by asynchronous
+/// copies of words or of 16 bytes; and their ends, by accesses of their elements.
+
+#pragma once
+
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/panel/gathered_arguments.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Copies bytes [from, end) of a segment, `AccessBytes` at a time: its ends.
+template <int AccessBytes>
+TILETRANSPOSE_FUNCTION void stage_bytes(unsigned char* shared, unsigned offset,
+                                        const unsigned char* first, unsigned from, unsigned end,
+                                        unsigned lane, unsigned lanes, unsigned pad_shift) {
+  for (unsigned byte = from + lane * AccessBytes; byte < end; byte += lanes * AccessBytes) {
+    store_shared(shared + padded(offset + byte, pad_shift),
+                 load_constant<access_word_t<AccessBytes>>(first + byte));
+  }
+}
+
+/// Copies one segment of sub-word elements to shared words; `lanes` threads share it. Segments may start
+/// inside of a word: they are shifted, so that all of them start at one in shared memory.
+template <int AccessBytes>
+TILETRANSPOSE_FUNCTION void stage_shifted(unsigned char* shared, unsigned offset,
+                                          const unsigned char* first, unsigned length,
+                                          unsigned lane, unsigned lanes, unsigned pad_shift) {
+  const unsigned off = address_bits(first) % 4;
+  if (off == 0) {
+    const unsigned whole = length / 4 * 4;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned byte = lane * 4; byte < whole; byte += lanes * 4) {
+      copy_async<4>(shared + padded(offset + byte, pad_shift), first + byte);
+    }
+    stage_bytes<AccessBytes>(shared, offset, first, whole, length, lane, lanes, pad_shift);
+  } else {
+    // Words 1 .. last lie between two words that are both inside of the segment.
+    const unsigned last = length >= 8 - off ? (length - (8 - off)) / 4 : 0;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned word = 1 + lane; word <= last; word += lanes) {
+      const unsigned char* from = word_below(first) + word * 4;
+      store_shared(
+          shared + padded(offset + word * 4, pad_shift),
+          funnel_shift(load_constant<unsigned>(from), load_constant<unsigned>(from + 4), 8 * off));
+    }
+    stage_bytes<AccessBytes>(shared, offset, first, 0, smaller(4u, length), lane, lanes, pad_shift);
+    stage_bytes<AccessBytes>(shared, offset, first, larger(4u, last * 4 + 4), length, lane, lanes,
+                             pad_shift);
+  }
+}
+
+/// Copies one segment as it lies: the word, or the 16 bytes, that hold its first byte go to `offset`; `lanes`
+/// threads share it. Where rows are padded, the word at a border belongs to two rows if the segment starts
+/// inside of a word: it is copied to the padding too, so that either row finds it behind its other words.
+template <int AccessBytes>
+TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* shared, unsigned offset,
+                                          const unsigned char* first, unsigned length,
+                                          unsigned lane, unsigned lanes,
+                                          const gathered_arguments& arguments) {
+  const unsigned lead = AccessBytes < 4 ? address_bits(first) & arguments.lead_mask : 0;
+  const unsigned char* const base = first - lead;
+  const unsigned pad_shift = arguments.pad_shift;
+  const bool wide = AccessBytes < 4 && arguments.lead_mask == 15;
+  const unsigned width = wide ? 16 : 4;
+  const unsigned end = (lead + length) / width * width;  // of what is whole
+  if (wide) {
+    for (unsigned byte = (lane + (lead > 0 ? 1 : 0)) * 16; byte < end; byte += lanes * 16) {
+      copy_async<16>(shared + offset + byte, base + byte);
+    }
+  } else {
+    const unsigned round = lanes * 4;
+    unsigned byte = (lane - line_lag(base)) % lanes * 4;
+    if (lead > 0 && byte == 0) { byte += round; }  // the first word is not whole
+    const unsigned char* from = base + byte;
+    if (!arguments.pads_rows) {
+      const unsigned step = round + (round >> pad_shift) * 4;
+      unsigned char* to = shared + padded(offset + byte, pad_shift);
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (; byte < end; byte += round, from += round, to += step) { copy_async<4>(to, from); }
+    } else if (lead == 0) {
+      const unsigned pad_bytes = arguments.pad_bytes;
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (; byte < end; byte += round, from += round) {
+        copy_async<4>(shared + (offset + byte + arguments.row_words.quotient(byte / 4) * pad_bytes),
+                      from);
+      }
+    } else {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (; byte < end; byte += round, from += round) {
+        const unsigned row = arguments.row_words.quotient(byte / 4);
+        unsigned char* const to = shared + (offset + byte + row * 4);
+        copy_async<4>(to, from);
+        if (row * arguments.row_words.divisor * 4 == byte && byte > 0) {
+          copy_async<4>(to - 4, from);
+        }
+      }
+    }
+  }
+  if constexpr (AccessBytes < 4) {
+    // The ends: bytes [lead, head) and [tail, lead + length) from `base` on.
+    const unsigned head = lead > 0 ? smaller(width, lead + length) : 0;
+    const unsigned tail = larger(head, end);
+    const unsigned ends = head - smaller(head, lead) + (lead + length - tail);
+    for (unsigned i = lane * AccessBytes; i < ends; i += lanes * AccessBytes) {
+      const unsigned at = lead > 0 && i < head - lead ? lead + i : lead + length - (ends - i);
+      const auto value = load_constant<access_word_t<AccessBytes>>(base + at);
+      if (arguments.pads_rows) {
+        const unsigned row = arguments.row_words.quotient(at / 4);
+        store_shared(shared + offset + at + row * 4, value);
+        if (row * arguments.row_words.divisor == at / 4 && at >= 4) {
+          store_shared(shared + offset + at + row * 4 - 4, value);
+        }
+      } else {
+        store_shared(shared + padded(offset + at, pad_shift), value);
+      }
+    }
+  }
+}
+
+/// Copies rows, `stride_bytes` apart, each to its own place.
+template <int AccessBytes, class Group>
+TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsigned offset,
+                                       const unsigned char* first, unsigned rows, unsigned length,
+                                       const gathered_arguments& arguments) {
+  const size_type stride_bytes = arguments.problem.in_stride_bytes;
+  const unsigned lane_shift = arguments.segment_lanes;
+  const unsigned lanes = 1u << lane_shift;
+  const unsigned together = gathered_threads >> lane_shift;
+  const unsigned lane = group.thread_rank() & (lanes - 1);
+  const unsigned first_row = group.thread_rank() >> lane_shift;
+  const auto stage_row = [&](unsigned row) {
+    const unsigned char* const row_start = first + row * stride_bytes;
+    const unsigned to = offset + row_place(row, arguments);
+    if (AccessBytes < 4 && arguments.shifts) {
+      stage_shifted<AccessBytes>(shared, to, row_start, length, lane, lanes, 31);
+      return;
+    }
+    const unsigned lead = AccessBytes < 4 ? address_bits(row_start) % 4 : 0;
+    const unsigned char* const base = row_start - lead;
+    const unsigned end = (lead + length) / 4 * 4;
+    unsigned byte = (lane - line_lag(base)) % lanes * 4;
+    if (lead > 0 && byte == 0) { byte += lanes * 4; }
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (; byte < end; byte += lanes * 4) { copy_async<4>(shared + to + byte, base + byte); }
+    if constexpr (AccessBytes < 4) {
+      // The ends: fewer than four bytes before the first whole word, and behind the last one.
+      const unsigned head = lead > 0 ? smaller(4u, lead + length) : 0;
+      const unsigned tail = larger(head, end);
+      for (unsigned i = lane; i < 8; i += lanes) {
+        const unsigned at = i < 4 ? lead + i * AccessBytes : tail + (i - 4) * AccessBytes;
+        if (at < (i < 4 ? head : lead + length)) {
+          store_shared(shared + to + at, load_constant<access_word_t<AccessBytes>>(base + at));
+        }
+      }
+    }
+  };
+  const size_type step = together * stride_bytes;
+  const unsigned char* from = first + first_row * stride_bytes + lane * 4;
+  if (AccessBytes == 4 && length <= 2 * 4 * lanes) {
+    // Two words a thread: what surrounds them counts, not where lines begin.
+    const bool one = lane * 4 < length;
+    const bool two = (lane + lanes) * 4 < length;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned row = first_row; row < rows; row += together, from += step) {
+      const loop_step here(row / together);
+      unsigned char* const to = shared + offset + row_place(row, arguments) + lane * 4;
+      if (one) { copy_async<4>(to, from); }
+      if (two) { copy_async<4>(to + lanes * 4, from + lanes * 4); }
+    }
+    return;
+  }
+  if (AccessBytes < 4 && lanes == 32 && length + (4 - AccessBytes) <= 4 * 32 && !arguments.shifts &&
+      arguments.rows_touch) {
+    // One word a thread. The words at both ends of a row may hold bytes of its neighbours; the first and the
+    // last row have none on one side.
+    const unsigned pitch = arguments.segment_pitch;
+    unsigned to = offset + first_row * pitch + lane * 4;
+    for (unsigned row = first_row; row < rows; row += 32) {
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < 4; ++i, from += step) {
+        const loop_step here(row / 8 + i);
+        const unsigned lead = address_bits(from) % 4;
+        if (lane * 4 < lead + length && row + i * 8 > 0 && row + i * 8 + 1 < rows) {
+          copy_async<4>(shared + (to + i * 8 * pitch), from - lead);
+        }
+      }
+      to += row_place(32, arguments);
+    }
+    if (first_row == 0) { stage_row(0); }
+    if (first_row == together - 1 && rows > 1) { stage_row(rows - 1); }
+    return;
+  }
+  for (unsigned row = first_row; row < rows; row += together) {
+    const loop_step here(row / together);
+    stage_row(row);
+  }
+}
+
+template <int ElementBytes, int AccessBytes, class Group>
+TILETRANSPOSE_FUNCTION void stage_panel(Group group, unsigned char* shared,
+                                        const gathered_arguments& arguments,
+                                        const gathered_panel& panel) {
+  const unsigned rows = panel.rows + panel.lead_rows;
+  if (!arguments.rows_joined) {
+    for (unsigned matrix = 0; matrix < panel.matrices; ++matrix) {
+      stage_rows<AccessBytes>(group, shared, matrix * arguments.matrix_bytes,
+                              panel_origin<ElementBytes>(arguments, panel, matrix), rows,
+                              panel.cols * ElementBytes, arguments);
+    }
+    return;
+  }
+  const unsigned matrices = arguments.matrices_joined ? 1 : panel.matrices;
+  const unsigned length =
+      (arguments.matrices_joined ? panel.matrices : 1) * rows * panel.cols * ElementBytes;
+  const unsigned lanes = 1u << arguments.segment_lanes;
+  const unsigned lane = group.thread_rank() & (lanes - 1);
+  for (unsigned matrix = group.thread_rank() >> arguments.segment_lanes; matrix < matrices;
+       matrix += gathered_threads >> arguments.segment_lanes) {
+    const unsigned offset = matrix * arguments.matrix_bytes;
+    const unsigned char* const origin = panel_origin<ElementBytes>(arguments, panel, matrix);
+    if (AccessBytes < 4 && arguments.shifts) {
+      stage_shifted<AccessBytes>(shared, offset, origin, length, lane, lanes, arguments.pad_shift);
+    } else {
+      stage_segment<AccessBytes>(shared, offset, origin, length, lane, lanes, arguments);
+    }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,334 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a tile is filled: rows of the input are loaded, transposed in registers, and stored as segments of output rows.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/warp_transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// end - begin, cut to a range that any tile's arithmetic fits.
+TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
+  constexpr size_type most = 1 << 20;
+  return end >= begin ? static_cast<int>(smaller(end - begin, most))
+                      : -static_cast<int>(smaller(begin - end, most));
+}
+
+/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
+template <int Bytes, bool Constant, int Fetched>
+TILETRANSPOSE_FUNCTION void load_words(const void* address,
+                                       unsigned (&words)[larger(Bytes / 4, 1)]) {
+  access_word_t<Bytes> word;
+  if constexpr (Constant) {
+    word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
+  } else {
+    word = load_global<access_word_t<Bytes>>(address);
+  }
+  if constexpr (Bytes == 16) {
+    words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
+  } else if constexpr (Bytes == 8) {
+    words[0] = static_cast<unsigned>(word), words[1] = static_cast<unsigned>(word >> 32);
+  } else {
+    words[0] = word;
+  }
+}
+
+template <int Bytes, int Words>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[Words]) {
+  if constexpr (Bytes == 16) {
+    return {words[0], words[1], words[2], words[3]};
+  } else if constexpr (Bytes == 8) {
+    return (static_cast<unsigned long long>(words[1]) << 32) | words[0];
+  } else {
+    return static_cast<access_word_t<Bytes>>(words[0]);
+  }
+}
+
+/// Where a tile's input lies and how much of it exists.
+struct tile_source {
+  const unsigned char* first;  ///< element (0, 0) of the tile
+  size_type stride_bytes;
+  int first_row;  ///< the matrix' first row and its end, counted from the tile's first row
+  int end_row;
+  int first_byte;  ///< the row's first byte and its end, counted from the tile's first column
+  int end_byte;
+  int next_rows = 0;  ///< rows behind the last one: the matrix' first ones, a column further right
+  long long next_bytes = 0;  ///< from where they would lie to where they do
+
+  TILETRANSPOSE_FUNCTION const unsigned char* row(int index) const {
+    return first + static_cast<long long>(index) * static_cast<long long>(stride_bytes);
+  }
+};
+
+/// Loads a row of a micro-block from `from` on, `from_byte` bytes after the tile's first column. A part that does not
+/// exist stays as it is.
+template <class Shape, bool Interior>
+TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsigned char* from,
+                                           int from_byte, bool row_exists,
+                                           unsigned (&loaded)[larger(Shape::load_bytes / 4, 1)]) {
+  constexpr int words = larger(Shape::load_bytes / 4, 1);
+  if constexpr (!Shape::shifts_loads) {
+    if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
+      if constexpr (!Shape::moves_groups) {
+        load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded);
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words; ++w) {
+          const loop_step part(w);
+          loaded[w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
+        }
+      }
+    }
+  } else {
+    // One word more than wanted, from the word boundary on, shifted together.
+    const int below = static_cast<int>(address_bits(from) % 4);
+    unsigned next = 0;
+    if (row_exists && (Interior || (from_byte - below >= source.first_byte &&
+                                    from_byte - below + 4 * words + 4 <= source.end_byte))) {
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) {
+        const loop_step part(w);
+        loaded[w] = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
+      }
+      next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
+    }
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < words; ++w) {
+      loaded[w] =
+          funnel_shift(loaded[w], w + 1 < words ? loaded[w + 1] : next, 8 * address_bits(from));
+    }
+  }
+}
+
+/// Stores the columns of a micro-block from `to` on, each into its own shared row.
+template <class Shape, int Rows, int Words>
+TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
+                                              const unsigned (&loaded)[Rows][Words]) {
+  if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
+    store_shared(to, join_words<Shape::fill_bytes>(loaded[0]));
+  } else {
+    unsigned transposed[Shape::micro_cols][Shape::fill_bytes / 4];
+    thread_transpose<Shape::element_bytes>(transposed, loaded);
+    TILETRANSPOSE_UNROLL
+    for (int c = 0; c < Shape::micro_cols; ++c) {
+      if constexpr (!Shape::moves_groups) {
+        store_shared(to + c * Shape::pitch, join_words<Shape::fill_bytes>(transposed[c]));
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < Shape::fill_bytes / 4; ++w) {
+          const loop_step part(c * Shape::fill_bytes / 4 + w);
+          store_shared(to + c * Shape::pitch + 4 * w, transposed[c][w]);
+        }
+      }
+    }
+  }
+}
+
+/// Fills rows [from_row, from_row + Rows) of a tile. All loads are under way before the first store.
+/// Rows before `first_row` are left out: they lie before the tile. So are columns from `cols` on, whose shared bytes
+/// stay as they were. Words that reach over the end of a row are left to `fill_row_ends`. `Interior` promises that
+/// there are none and that all rows exist: most tiles of a large matrix are spared every question.
+template <class Shape, bool Interior, int Rows, class Group>
+TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
+                                      int from_row, int first_row, int cols = Shape::tile_cols) {
+  constexpr int words = larger(Shape::load_bytes / 4, 1);
+  constexpr int micro_rows = Shape::micro_rows;
+  constexpr unsigned load_threads = Shape::load_threads;
+  constexpr unsigned steps = Rows / micro_rows * load_threads;
+  constexpr int rounds = (steps + Shape::threads - 1) / Shape::threads;
+  constexpr bool all_busy = steps % Shape::threads == 0;
+  const unsigned rank = group.thread_rank();
+  const loop_step call(from_row);
+
+  // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
+  constexpr bool straight = Shape::threads % load_threads == 0;
+  static_assert(straight || load_threads == Shape::row_loads,
+                "a thread that is idle is so in every round");
+  if (load_threads != Shape::row_loads && rank % load_threads >= Shape::row_loads) { return; }
+  constexpr int round_rows = Shape::threads / load_threads * micro_rows;
+  const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
+
+  // The first row of a round that is the thread's.
+  const auto row_of = [&](int round) {
+    const unsigned step = rank + round * Shape::threads;
+    return from_row + static_cast<int>(straight
+                                           ? rank / load_threads * micro_rows + round * round_rows
+                                           : step / load_threads * micro_rows);
+  };
+  // Which rounds may hold such rows the compiler knows.
+  const auto is_left_out = [&](int round, int row) {
+    return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
+  };
+  // What all loads of a thread share is asked once, because loads between which more is asked are not under way
+  // together.
+  constexpr bool may_leave = straight && Shape::varies_width;
+  if (may_leave &&
+      static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {
+    return;
+  }
+  unsigned loaded[rounds][micro_rows][words];
+  const unsigned char* address =
+      source.row(from_row + static_cast<int>(rank / load_threads * micro_rows)) +
+      rank % load_threads * Shape::load_bytes;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const unsigned step = rank + round * Shape::threads;
+    const int row = row_of(round);
+    const int byte = static_cast<int>((straight ? rank : step) % load_threads * Shape::load_bytes);
+    if constexpr (!straight) { address = source.row(row) + byte; }
+    if (straight && round > 0) { address += round_bytes; }
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
+      const loop_step here(round * micro_rows + r);
+      const bool row_exists =
+          (all_busy || step < steps) && !is_left_out(round, row) &&
+          (!Shape::varies_width || may_leave || byte < cols * Shape::element_bytes) &&
+          (Interior ||
+           (row + r >= source.first_row && row + r < source.end_row + source.next_rows));
+      const bool is_next = !Interior && Shape::joins_segments && row + r >= source.end_row;
+      const unsigned char* const from = is_next ? address + source.next_bytes : address;
+      const int from_byte = is_next ? byte + Shape::element_bytes : byte;
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
+      load_micro_row<Shape, Interior>(source, from, from_byte, row_exists, loaded[round][r]);
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const unsigned step = rank + round * Shape::threads;
+    const int row = row_of(round);
+    if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
+    unsigned char* to = shared + Shape::fill_offset((straight ? rank : step) % load_threads) +
+                        Shape::lead_bytes + row * Shape::element_bytes;
+    store_micro_block<Shape>(to, loaded[round]);
+  }
+}
+
+/// Fills rows [from_row, from_row + Rows) of a tile, negative ones only where it is `skewed`, with 16-byte loads,
+/// whatever the alignment of its rows: a load takes the elements from the boundary at or below the row's on, a warp
+/// takes whole rows, and each element goes to the shared row of its own column. All rows of a thread lie in their
+/// vectors alike. All loads are under way before the first store.
+template <class Shape, bool Interior, int Rows, class Group>
+TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
+                                            const tile_source& source, int from_row, bool skewed,
+                                            int cols) {
+  constexpr int element_bytes = Shape::element_bytes;
+  constexpr int elements = 16 / element_bytes;
+  constexpr int row_lanes = Shape::row_lanes;
+  constexpr int together = Shape::threads / row_lanes;
+  constexpr int rounds = (Rows + together - 1) / together;
+  static_assert(Shape::row_loads <= 32 && together % elements == 0, "");
+  const loop_step call(from_row);
+  using word = access_word_t<element_bytes>;
+  struct alignas(16) vector {
+    word elements[16 / Shape::element_bytes];
+  };
+  const int lane = static_cast<int>(group.thread_rank() % row_lanes);
+  const int first_row = Shape::dealt_row(static_cast<int>(group.thread_rank())) + from_row;
+  const unsigned char* row = source.row(first_row);
+  const int shift =
+      static_cast<int>(address_bits(row) % 16) / element_bytes;  // elements before the first column
+  const int byte = (lane * elements - shift) * element_bytes;
+  if (byte >= cols * element_bytes) { return; }
+  const auto exists = [&](int round) {
+    const int at = first_row + round * together;
+    return ((round + 1) * together <= Rows || at < from_row + Rows) &&
+           (round * together >= Shape::skew_rows || skewed || at >= 0) &&
+           (Interior || (at >= source.first_row && at < source.end_row));
+  };
+
+  vector loaded[rounds];
+  const bool whole = Interior || (byte >= source.first_byte && byte + 16 <= source.end_byte);
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    if (whole && exists(round)) {
+      const word16 all = load_constant_near<word16, Shape::fetched>(
+          row + byte + round * together * source.stride_bytes);
+      __builtin_memcpy(&loaded[round], &all, 16);
+    }
+  }
+  // Afterwards, because loads between which more is asked are not under way together.
+  if (!whole) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < elements; ++i) {
+      const int from = byte + i * element_bytes;
+      if (from < source.first_byte || from >= source.end_byte) { continue; }
+      TILETRANSPOSE_UNROLL
+      for (int round = 0; round < rounds; ++round) {
+        const loop_step here(i * rounds + round);
+        if (exists(round)) {
+          loaded[round].elements[i] =
+              load_constant<word>(row + from + round * together * source.stride_bytes);
+        }
+      }
+    }
+  }
+  // Elements before the first column and behind the last go to the spare ones.
+  unsigned char* const to = shared + Shape::dealt_offset(lane, shift) + Shape::lead_bytes +
+                            first_row * Shape::element_bytes;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    if (!exists(round)) { continue; }
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < elements; ++i) {
+      const loop_step part(i);
+      store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift) +
+                       round * together * Shape::element_bytes,
+                   loaded[round].elements[i]);
+    }
+  }
+}
+
+/// True where a tile touches the first or the last bytes of its rows, whose words `fill_rows` leaves out.
+template <class Shape>
+TILETRANSPOSE_FUNCTION bool has_row_ends(const tile_source& source) {
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  const int reach = 4 + (source.next_rows > 0 ? Shape::element_bytes : 0);
+  return source.first_byte > -3 || source.end_byte < row_bytes + reach;
+}
+
+/// Fills what `fill_rows` left out, an access of elements' own at a time.
+/// Barriers: group.sync() between fill_rows and this call.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void fill_row_ends(Group group, unsigned char* shared,
+                                          const tile_source& source, int from_row, int rows) {
+  static_assert(Shape::shifts_loads && Shape::joins_segments, "");
+  constexpr int bytes = Shape::element_bytes;
+  constexpr int left_cols = Shape::micro_cols;  // loads that start less than 4 bytes into the row
+  constexpr int right_cols =  // and that end less than 4 bytes before its end, or one further right
+      Shape::micro_cols + (3 + bytes - 1) / bytes + 1;
+  constexpr int row_accesses = (left_cols + right_cols) * Shape::parts;
+  using word = access_word_t<Shape::access_bytes>;
+  const int first_col = source.first_byte / bytes;
+  const int end_col = smaller(source.end_byte / bytes, Shape::tile_cols);
+  for (int step = static_cast<int>(group.thread_rank()); step < rows * row_accesses;
+       step += Shape::threads) {
+    const loop_step here(step / Shape::threads);
+    const int row = from_row + step / row_accesses;
+    const int end = step % row_accesses / Shape::parts;
+    const bool left = end < left_cols;
+    const int col = left ? first_col + end : end_col - 1 - (end - left_cols);
+    const bool is_next = row >= source.end_row;
+    if (row < source.first_row || row >= source.end_row + source.next_rows || col < 0 ||
+        col >= end_col || (is_next && (col + 1) * bytes >= source.end_byte)) {
+      continue;
+    }
+    // In a narrow tile the ends overlap: what the left end stores the right one leaves alone.
+    if (!left && col < first_col + left_cols) { continue; }
+    const int byte = step % Shape::parts * Shape::access_bytes;
+    store_shared(shared + Shape::row_offset(col) + Shape::lead_bytes + row * bytes + byte,
+                 load_global<word>(source.row(row) + (is_next ? source.next_bytes : 0) +
+                                   col * bytes + byte));
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
