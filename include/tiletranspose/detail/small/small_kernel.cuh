@@ -105,9 +105,12 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
   }
   typename Operation::stored held[Rounds];
   typename Operation::fetched old[Rounds];
-  unsigned char* to[Rounds];
+  unsigned char* places[Rounds];  // of elements of the output, where blocks take several rows
   unsigned rows[Rounds];
   unsigned cols[Rounds];
+  const auto to = [&](int k) {
+    return Divides ? places[k] : out + static_cast<long long>(Threads * fast.out_stride) * k;
+  };
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
@@ -123,23 +126,22 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
       const int at_slow = static_cast<int>(cols[k]);
       from =
           arguments.batch.in_matrix(matrix) + (at_fast * fast.in_stride + at_slow * slow.in_stride);
-      to[k] = arguments.batch.out_matrix(matrix) +
-              (at_fast * fast.out_stride + at_slow * slow.out_stride);
+      places[k] = arguments.batch.out_matrix(matrix) +
+                  (at_fast * fast.out_stride + at_slow * slow.out_stride);
     } else {
       rows[k] = block.y;
       cols[k] = i;
       from = in + static_cast<long long>(Threads * fast.in_stride) * k;
-      to[k] = out + static_cast<long long>(Threads * fast.out_stride) * k;
     }
     held[k] = operation.load(from, rows[k], cols[k]);
-    if constexpr (Operation::fetches) { old[k] = operation.fetch(to[k]); }
+    if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k)); }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
     operation.write_second(held[k], rows[k], cols[k]);
-    operation.store(to[k], held[k], old[k]);
+    operation.store(to(k), held[k], old[k]);
   }
 }
 
