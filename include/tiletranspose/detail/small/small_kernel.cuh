@@ -105,11 +105,15 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group, const small_row_argumen
   }
   typename Operation::stored held[Rounds];
   typename Operation::fetched old[Rounds];
-  unsigned char* places[Rounds];  // of elements of the output, where blocks take several rows
+  unsigned char* places[Rounds] = {};  // of elements of the output, where blocks take several rows
   unsigned rows[Rounds];
   unsigned cols[Rounds];
   const auto to = [&](int k) {
-    return Divides ? places[k] : out + static_cast<long long>(Threads * fast.out_stride) * k;
+    if constexpr (Divides) {
+      return places[k];
+    } else {
+      return out + static_cast<long long>(Threads * fast.out_stride) * k;
+    }
   };
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
