@@ -59,14 +59,15 @@ constexpr int fused_blocks() {
   constexpr int in = Fused::in_bytes;
   constexpr int out = Fused::out_bytes;
   // One packed element a lane. 3 bytes to 9 84 % and, odd shapes, 85; 79 and 77 with 4 blocks; but 7 bytes to 9, 9 to 9
-  // and 8 to 16 spilled with 6, and before 9.0 3 to 9 with 5.
+  // and 8 to 16 spilled with 6, with CUDA 13.5 4 bytes to 15, too, and before 9.0 3 to 9 with 5.
   if (Fused::loads_unaligned && !Fused::copies && widens_packed(in, out)) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
     constexpr int most = 5;  // of which resident_blocks takes one
 #else
     constexpr int most = 6;
 #endif
-    return (in > 6 && Fused::out_access < 4) || in + out > 20 ? 4 : most;
+    const bool few = in > 6 || out == 15;
+    return (few && Fused::out_access < 4) || in + out > 20 ? 4 : most;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
   if (Fused::loads_unaligned && in + out <= 16) {
@@ -75,8 +76,8 @@ constexpr int fused_blocks() {
     const int blocks = Fused::copies && in == 4 && out == 1 ? 2 : few ? 3 : 4;
     return blocks * 256 / Fused::threads;
   }
-  // Large elements; bytes to 15 packed ones spilled with 2 blocks by CUDA 13.5.
-  if (in + out > 16 || out == 15) { return 1; }
+  // Large elements.
+  if (in + out > 16) { return 1; }
   // Blocks of twice as many threads.
   if (Fused::threads == 512) {
     if ((Fused::shifts && out < in) || (Fused::count == 1 && Fused::whole_in)) { return 3; }

@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which mover takes a relocation: those for transposes and for rows wherever it is one of theirs, however many axes the
+/// caller gave, else the one for little work, which counts axes. Pure functions, plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose_small.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
+#include <tiletranspose/detail/request/relocation.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+enum class axes_mover {
+  copy,       ///< contiguous on both sides
+  rows,       ///< the fastest axis is the same on both sides, and at most two others are left
+  transpose,  ///< two axes change places, in a batch or not
+  tiles,      ///< the same with more axes around them: by tiles in shared memory
+  elements    ///< all others: element by element along the output
+};
+
+/// Axes that make up a side of a tile together, the fastest first.
+struct side_axes {
+  int count;
+  int axes[3];
+  size_type extent;
+};
+
+struct axes_choice {
+  axes_mover mover;
+  int x;               ///< the fastest axis of the input
+  side_axes sides[2];  ///< of tiles: along the input's fastest axis, and along the output's
+};
+
+/// Sides up to this are too short for tiles.
+inline constexpr size_type short_axis = 8;
+
+/// Rows of threads of a block: few, since each thread works out places along both sides. The 57 cases of the benchmark of
+/// TTC and HPTT, geometric mean: 4 rows 91 % of cudaMemcpyAsync, 2 rows 91, 8 rows 83, 16 rows 61, 1 row 76.
+inline constexpr int axes_block_rows = 4;
+
+/// A side takes one more axis while less than this of its last tile, and of those before, is used: percent.
+inline constexpr size_type least_side_filled = 90;
+
+inline size_type distance(long long stride) {
+  const auto bytes = static_cast<size_type>(stride);
+  return stride < 0 ? 0 - bytes : bytes;
+}
+
+/// The next axis of the input, counted from its fastest, that no side has; -1 where there is none.
+inline int next_of_input(const relocation& move, const bool* taken) {
+  int found = -1;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    const bool nearer =
+        found < 0 || distance(move.axes[k].in_stride) < distance(move.axes[found].in_stride);
+    if (!taken[k] && nearer) { found = k; }
+  }
+  return found;
+}
+inline int next_of_output(const relocation& move, const bool* taken) {
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (!taken[k]) { return k; }
+  }
+  return -1;
+}
+
+/// Adds axes to the sides of tiles of `side` x `side` elements, to the one that fills its tiles less, until both are
+/// filled.
+inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
+  bool taken[most_axes] = {};
+  const int fastest[2] = {choice.x, move.rank - 1};
+  for (int s = 0; s < 2; ++s) {
+    choice.sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
+    taken[fastest[s]] = true;
+  }
+  const auto filled = [&](int s) {  // percent
+    const size_type extent = choice.sides[s].extent;
+    const auto length = static_cast<size_type>(side);
+    return 100 * extent / (divide_up(extent, length) * length);
+  };
+  bool ended[2] = {};
+  while (!ended[0] || !ended[1]) {
+    const int s = ended[0] ? 1 : ended[1] ? 0 : filled(0) <= filled(1) ? 0 : 1;
+    side_axes& grown = choice.sides[s];
+    const int next = s == 0 ? next_of_input(move, taken) : next_of_output(move, taken);
+    if (filled(s) >= least_side_filled || grown.count == 3 || next < 0 ||
+        move.axes[next].extent > most_counted / grown.extent) {
+      ended[s] = true;
+      continue;
+    }
+    grown.axes[grown.count++] = next;
+    grown.extent *= move.axes[next].extent;
+    taken[next] = true;
+  }
+}
+
+/// Chooses for elements of the output. Precondition: the relocation is normalized.
+inline axes_choice choose_axes(const relocation& move) {
+  if (move.rank == 0) { return {axes_mover::copy, 0, {}}; }
+  const int y = move.rank - 1;
+  const int x = fastest_of_input(move);
+  const relocation_axis& fast = move.axes[y];
+  const bool steps_by_one = fast.out_stride == 1 && distance(move.axes[x].in_stride) == 1;
+  if (x == y) {
+    if (y == 0 && steps_by_one && fast.in_stride == 1) { return {axes_mover::copy, x, {}}; }
+    const bool rows_apart = y == 0 || distance(move.axes[y - 1].in_stride) >= fast.extent;
+    const bool forwards = y != 2 || move.axes[0].in_stride > 0;
+    const bool are_rows = steps_by_one && y <= 2 && rows_apart && forwards;
+    return {are_rows ? axes_mover::rows : axes_mover::elements, x, {}};
+  }
+  const bool rows_apart = distance(fast.in_stride) >= move.axes[x].extent;
+  const bool forwards = y != 2 || move.axes[1 - x].in_stride > 0;  // of 0, 1 and 2 = y the other
+  axes_choice choice{axes_mover::transpose, x, {}};
+  fill_sides(choice, move, small_tile_side(static_cast<int>(move.out_element)));
+  if (!(steps_by_one && y <= 2 && rows_apart && forwards)) {
+    const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
+    choice.mover = shorter > short_axis ? axes_mover::tiles : axes_mover::elements;
+  }
+  return choice;
+}
+
+/// A relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output rows that do.
+inline tile_problem make_problem(const relocation& move, int x, size_type& batch) {
+  const int y = move.rank - 1;
+  relocation_axis cols = move.axes[x];
+  const unsigned char* in = static_cast<const unsigned char*>(move.in);
+  unsigned char* out = static_cast<unsigned char*>(move.out);
+  const auto in_element = static_cast<long long>(move.in_element);
+  const auto out_element = static_cast<long long>(move.out_element);
+  if (cols.in_stride < 0) {
+    const auto last = static_cast<long long>(cols.extent - 1);
+    in += last * cols.in_stride * in_element;
+    out += last * cols.out_stride * out_element;
+    cols.out_stride = -cols.out_stride;
+  }
+  relocation_axis matrices{1, 0, 0};
+  if (y == 2) { matrices = move.axes[1 - x]; }
+  batch = matrices.extent;
+  return {in,
+          out,
+          static_cast<size_type>(move.axes[y].in_stride * in_element),
+          static_cast<size_type>(cols.out_stride * out_element),
+          static_cast<size_type>(matrices.in_stride * in_element),
+          static_cast<size_type>(matrices.out_stride * out_element),
+          cols.extent,
+          move.axes[y].extent,
+          false};
+}
+
+/// The same bytes in elements as wide as all of it allows, up to 16 bytes, where the fastest axis is contiguous on both
+/// sides; else as it is. Precondition: input and output have elements of one size.
+inline relocation widen(relocation move) {
+  const int y = move.rank - 1;
+  if (move.axes[y].in_stride != 1 || move.axes[y].out_stride != 1) { return move; }
+  const size_type element = move.in_element;
+  size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out) |
+                   move.axes[y].extent * element | max_access_bytes;
+  for (int k = 0; k < y; ++k) {
+    bits |= static_cast<size_type>(move.axes[k].in_stride | move.axes[k].out_stride) * element;
+  }
+  const size_type width = bits & (0 - bits);
+  move.in_element = move.out_element = width;
+  move.axes[y].extent = move.axes[y].extent * element / width;
+  for (int k = 0; k < y; ++k) {
+    const auto scale = [&](long long stride) {
+      return stride * static_cast<long long>(element) / static_cast<long long>(width);
+    };
+    move.axes[k].in_stride = scale(move.axes[k].in_stride);
+    move.axes[k].out_stride = scale(move.axes[k].out_stride);
+  }
+  return move;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

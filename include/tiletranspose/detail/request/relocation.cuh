@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Moves of arrays of any rank: every element has a place in the input and one in the output, and both are sums of its
+/// indices times strides. A permute of axes, a flip, a turn and a batch are strides. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/request/request.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Axes that a caller may give, and those that may be left when axes that stay together are one.
+inline constexpr int most_given_axes = 16;
+inline constexpr int most_axes = 8;
+
+/// One axis: elements, and how many elements lie between two of them; strides of either sign.
+struct relocation_axis {
+  size_type extent;
+  long long in_stride;
+  long long out_stride;
+};
+
+/// What is to be moved. After `normalize` the axes are those that matter, the slowest of the output first.
+struct relocation {
+  const void* in;  ///< the element whose indices are all 0
+  void* out;
+  size_type in_element;  ///< bytes
+  size_type out_element;
+  size_type in_alignment;
+  size_type out_alignment;
+  int rank;
+  relocation_axis axes[most_given_axes];
+};
+
+inline relocation typed_relocation(const transpose_request& types, int rank) {
+  return {types.in,
+          types.out,
+          types.in_element,
+          types.out_element,
+          types.in_alignment,
+          types.out_alignment,
+          rank,
+          {}};
+}
+
+/// Gives a relocation the strides of dense arrays: axis j of the output is axis axes[j] of the input, the last of each is
+/// the fastest. False where `axes` is no permutation.
+inline bool permute_axes(relocation& move, const size_type* extents, const int* axes) {
+  bool taken[most_given_axes] = {};
+  size_type in_stride = 1;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (axes[k] < 0 || axes[k] >= move.rank || taken[axes[k]]) { return false; }
+    taken[axes[k]] = true;
+    move.axes[k] = {extents[k], static_cast<long long>(in_stride), 0};
+    in_stride *= extents[k];  // where this wraps, `examine` finds it
+  }
+  size_type out_stride = 1;
+  for (int j = move.rank - 1; j >= 0; --j) {
+    move.axes[axes[j]].out_stride = static_cast<long long>(out_stride);
+    out_stride *= extents[axes[j]];
+  }
+  return true;
+}
+
+/// Bytes in front of the first element, and from there to the end of the last, that a side reaches; false where they
+/// overflow.
+struct reach {
+  size_type before = 0;
+  size_type behind = 0;
+};
+inline bool add_reach(reach& side, size_type extent, long long stride, size_type element) {
+  const auto unsigned_stride = static_cast<size_type>(stride);
+  const size_type step = stride < 0 ? 0 - unsigned_stride : unsigned_stride;
+  size_type step_bytes = 0;
+  size_type bytes = 0;
+  if (!multiplies(step, element, step_bytes) || !multiplies(extent - 1, step_bytes, bytes)) {
+    return false;
+  }
+  (stride < 0 ? side.before : side.behind) += bytes;  // 16 eighths of the address space at most
+  return side.before <= ~size_type{0} / 8 && side.behind <= ~size_type{0} / 8;
+}
+
+/// Drops axes of one element, has every axis of the output run forwards, sorts the axes by their strides there, and makes
+/// one axis of two that follow each other on both sides. Precondition: no extent is 0, and no reach overflows.
+inline void normalize(relocation& move) {
+  int kept = 0;
+  for (int k = 0; k < move.rank; ++k) {
+    relocation_axis axis = move.axes[k];
+    if (axis.extent == 1) { continue; }
+    if (axis.out_stride < 0) {
+      const auto last = static_cast<long long>(axis.extent - 1);
+      move.in = static_cast<const unsigned char*>(move.in) +
+                last * axis.in_stride * static_cast<long long>(move.in_element);
+      move.out = static_cast<unsigned char*>(move.out) +
+                 last * axis.out_stride * static_cast<long long>(move.out_element);
+      axis.in_stride = -axis.in_stride;
+      axis.out_stride = -axis.out_stride;
+    }
+    int at = kept++;
+    for (; at > 0 && move.axes[at - 1].out_stride < axis.out_stride; --at) {
+      move.axes[at] = move.axes[at - 1];
+    }
+    move.axes[at] = axis;
+  }
+  move.rank = 0;
+  for (int k = 0; k < kept; ++k) {
+    const relocation_axis axis = move.axes[k];
+    relocation_axis* const slower = move.rank > 0 ? &move.axes[move.rank - 1] : nullptr;
+    const auto extent = static_cast<long long>(axis.extent);
+    if (slower != nullptr && slower->in_stride == axis.in_stride * extent &&
+        slower->out_stride == axis.out_stride * extent) {
+      *slower = {slower->extent * axis.extent, axis.in_stride, axis.out_stride};
+    } else {
+      move.axes[move.rank++] = axis;
+    }
+  }
+}
+
+/// True where no two elements of the output share an address: every axis steps over all that faster ones reach.
+/// Precondition: the relocation is normalized.
+inline bool is_injective(const relocation& move) {
+  size_type reached = 0;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    const auto stride = static_cast<size_type>(move.axes[k].out_stride);
+    if (stride <= reached) { return false; }
+    reached += (move.axes[k].extent - 1) * stride;
+  }
+  return true;
+}
+
+/// Examines a relocation and, where it may go, normalizes it.
+inline verdict examine(relocation& move) {
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent == 0) { return verdict::nothing_to_do; }
+  }
+  if (!points(move.in, move.in_alignment) || !points(move.out, move.out_alignment)) {
+    return verdict::refused;
+  }
+  size_type bytes = larger(move.in_element, move.out_element);
+  reach in{0, move.in_element};
+  reach out{0, move.out_element};
+  for (int k = 0; k < move.rank; ++k) {
+    const relocation_axis& axis = move.axes[k];
+    if (!multiplies(bytes, axis.extent, bytes) ||
+        !add_reach(in, axis.extent, axis.in_stride, move.in_element) ||
+        !add_reach(out, axis.extent, axis.out_stride, move.out_element)) {
+      return verdict::refused;
+    }
+  }
+  const auto in_at = reinterpret_cast<size_type>(move.in);
+  const auto out_at = reinterpret_cast<size_type>(move.out);
+  const bool fits = in_at >= in.before && in.behind <= ~size_type{0} - in_at &&
+                    out_at >= out.before && out.behind <= ~size_type{0} - out_at;
+  if (!fits ||
+      (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind)) {
+    return verdict::refused;
+  }
+  normalize(move);
+  return move.rank <= most_axes && is_injective(move) ? verdict::go : verdict::refused;
+}
+
+/// The axis along which the input's elements lie closest together. Precondition: there is one.
+inline int fastest_of_input(const relocation& move) {
+  const auto step = [&](int k) {
+    const long long stride = move.axes[k].in_stride;
+    return stride < 0 ? -stride : stride;
+  };
+  int found = move.rank - 1;
+  for (int k = move.rank - 2; k >= 0; --k) {
+    if (step(k) < step(found) || step(found) == 0) { found = step(k) == 0 ? found : k; }
+  }
+  return found;
+}
+
+/// The bits that some address or stride has.
+inline size_type address_bits_of(const relocation& move) {
+  size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
+  for (int k = 0; k < move.rank; ++k) {
+    bits |= static_cast<size_type>(move.axes[k].in_stride) * move.in_element |
+            static_cast<size_type>(move.axes[k].out_stride) * move.out_element;
+  }
+  return bits;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The bodies of the mover for little work for arrays of more axes than a batch of matrices has: as there a tile passes
+/// through shared memory where the fastest axes of input and output differ, and elements are moved directly where they
+/// are the same or one is short. Blocks, or elements, are counted along the output's fastest axis first.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Bytes from an element to the next, on both sides.
+struct axis_steps {
+  long long in;
+  long long out;
+};
+
+/// Axes of which an index counts all elements, the fastest first.
+template <int MostAxes>
+struct counted_axes {
+  int count;
+  divider extents[MostAxes];
+  axis_steps steps[MostAxes];
+
+  /// The places of element `index`, in bytes.
+  TILETRANSPOSE_FUNCTION axis_steps places(unsigned index) const {
+    axis_steps at{0, 0};
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < MostAxes; ++k) {
+      if (k >= count) { break; }
+      const unsigned next = k + 1 < count ? extents[k].quotient(index) : 0;
+      const unsigned here = k + 1 < count ? extents[k].remainder(index, next) : index;
+      at.in += here * steps[k].in;
+      at.out += here * steps[k].out;
+      index = next;
+    }
+    return at;
+  }
+};
+
+/// The axes of a tile's side, those outside of a tile, and all axes.
+inline constexpr int most_side_axes = 3;
+inline constexpr int most_outer_axes = 6;
+inline constexpr int most_counted_axes = 8;
+
+/// A side of a tile runs along one axis or, where that is short, along several, the fastest first.
+struct tile_side {
+  unsigned extent;  ///< elements along all of them
+  counted_axes<most_side_axes> axes;
+};
+
+/// What the tile kernel moves: `x` has the fastest axis of the input, `y` that of the output.
+struct axes_tile_arguments {
+  const unsigned char* in;
+  unsigned char* out;
+  tile_side x;
+  tile_side y;
+  divider x_tiles;
+  divider y_tiles;
+  counted_axes<most_outer_axes> outer;
+};
+
+/// The body of the tile kernel: block b moves tile b, counted along y, then x, then the outer axes. Consecutive threads
+/// load along x, and store along y. Each place along a side is worked out by one lane; lanes ask each other.
+/// Shared memory: the storage of `Tile`. Barriers: one, inside.
+template <class Tile, int BlockRows, class Group, class Operation>
+TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, typename Tile::storage& storage,
+                                           const axes_tile_arguments& arguments,
+                                           const Operation& operation, unsigned block) {
+  static_assert(!Operation::fetches, "");
+  constexpr unsigned side = Tile::cols;
+  constexpr int rounds = Tile::cols / BlockRows;
+  const Tile tile(storage);
+  const unsigned line = arguments.y_tiles.quotient(block);
+  const unsigned y0 = arguments.y_tiles.remainder(block, line) * side;
+  const unsigned outer = arguments.x_tiles.quotient(line);
+  const unsigned x0 = arguments.x_tiles.remainder(line, outer) * side;
+  const axis_steps matrix = arguments.outer.places(outer);
+  const unsigned lane = group.thread_rank() % side;
+  const unsigned first = group.thread_rank() / side;
+  const unsigned col = x0 + lane;
+  const unsigned row = y0 + lane;
+  const axis_steps x = arguments.x.axes.places(col);
+  const axis_steps y = arguments.y.axes.places(row);
+  const unsigned char* const from = arguments.in + (matrix.in + x.in);
+  unsigned char* const to = arguments.out + (matrix.out + y.out);
+
+  typename Operation::stored held[rounds];
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    const unsigned down = first + static_cast<unsigned>(k * BlockRows);
+    const long long at = shuffle(y.in, down);
+    if (col < arguments.x.extent && y0 + down < arguments.y.extent) {
+      held[k] = operation.load(from + at, y0 + down, col);
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    const unsigned down = first + static_cast<unsigned>(k * BlockRows);
+    if (col < arguments.x.extent && y0 + down < arguments.y.extent) {
+      tile.set(static_cast<int>(down), static_cast<int>(lane), held[k]);
+    }
+  }
+  group.sync();
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    const unsigned across = first + static_cast<unsigned>(k * BlockRows);
+    const long long at = shuffle(x.out, across);
+    if (x0 + across < arguments.x.extent && row < arguments.y.extent) {
+      operation.store(to + at, tile.get(static_cast<int>(lane), static_cast<int>(across)), {});
+    }
+  }
+}
+
+/// What the element kernel moves.
+struct axes_element_arguments {
+  const unsigned char* in;
+  unsigned char* out;
+  unsigned elements;
+  counted_axes<most_counted_axes> axes;
+};
+
+/// The body of the element kernel: block b moves the elements from b * Threads * Rounds on, as many.
+template <int Threads, int Rounds, class Group, class Operation>
+TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
+                                               const Operation& operation, unsigned block) {
+  static_assert(!Operation::fetches, "");
+  const unsigned first = block * (Threads * Rounds) + group.thread_rank();
+  typename Operation::stored held[Rounds];
+  unsigned char* places[Rounds] = {};
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < Rounds; ++k) {
+    const loop_step here(k);
+    const unsigned i = first + static_cast<unsigned>(k * Threads);
+    if (i >= arguments.elements) { continue; }
+    const axis_steps at = arguments.axes.places(i);
+    held[k] = operation.load(arguments.in + at.in, 0, 0);
+    places[k] = arguments.out + at.out;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < Rounds; ++k) {
+    const loop_step here(k);
+    if (first + static_cast<unsigned>(k * Threads) >= arguments.elements) { continue; }
+    operation.store(places[k], held[k], {});
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Permutes of arrays of any rank, as numpy.transpose: the axes of the input in another order.
+///
+///     #include <tiletranspose/permute.cuh>
+///
+///     // Images of height x width pixels of 3 channels, to one plane a channel.
+///     status = tt::permute(planes, pixels, {images, height, width, 3}, {0, 3, 1, 2}, stream);
+///
+/// All calls return the status of their launches, allocate nothing, run asynchronously on `stream` and may be captured.
+/// Axes of one element do not count, and axes that stay together count as one: at most 8 are left of at most 16.
+///
+/// cudaErrorInvalidValue, before anything is launched: a pointer that is null or misaligned for its type, axes that repeat
+/// or are none of the array's, sizes that overflow, more than 8 axes left, input and output that share memory anywhere
+/// between their first and last elements, or an output in which an axis does not step over all that the faster ones reach
+/// (two elements might share an address). Where an extent is 0 nothing is done.
+///
+/// An operation that two fused axes, or two and a batch, can express is moved as `transpose` and `reorient` move it, at
+/// their speed. With more axes tiles of 32 x 32 elements, or single elements, are moved one access each.
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error \
+    "tt: permute.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
+#endif
+
+#include <cstddef>
+
+#include <tiletranspose/detail/calls/permute.cuh>
+#include <tiletranspose/transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <std::size_t Rank>
+constexpr bool check_rank() {
+  static_assert(Rank <= most_given_axes, "tt: an array to be permuted has at most 16 axes");
+  return Rank <= most_given_axes;
+}
+
+/// A relocation between dense arrays, examined.
+template <class Out, class In, std::size_t Rank>
+verdict make_relocation(relocation& move, Out* out, const In* in, const size_type (&extents)[Rank],
+                        const int (&axes)[Rank]) {
+  move = typed_relocation(typed_request(out, in), static_cast<int>(Rank));
+  return permute_axes(move, extents, axes) ? examine(move) : verdict::refused;
+}
+
+}  // namespace detail
+
+/// Permutes the axes of a dense array in C order, the last axis fastest: as numpy.transpose(in, axes), axis j of the output
+/// is axis axes[j] of the input.
+/// \param out      product of all extents elements, in which axis j has extents[axes[j]]
+/// \param in       as many
+/// \param extents  elements along each axis of the input
+/// \param axes     each of 0 .. Rank - 1 once
+///
+///     status = tt::permute(heads, tokens, {batch, length, 12, 64}, {0, 2, 1, 3}, stream);  // attention heads
+template <class T, std::size_t Rank>
+[[nodiscard]] cudaError_t permute(T* out, const T* in, const size_type (&extents)[Rank],
+                                  const int (&axes)[Rank], cudaStream_t stream = nullptr) {
+  static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
+  detail::relocation move{};
+  const detail::verdict answer = detail::make_relocation(move, out, in, extents, axes);
+  return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
+                                       : detail::status_of(answer);
+}
+
+/// The same between arrays whose strides the caller gives: element (i_0, i_1, ...) of the output, at out[sum of i_k *
+/// out_strides[k]], becomes that of the input. Strides are in elements and may be negative; those of the input also 0.
+/// \param out_strides, in_strides  of axis k on both sides, in one order
+///
+///     status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // a quarter turn
+template <class T, std::size_t Rank>
+[[nodiscard]] cudaError_t permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], const T* in,
+                                  const std::ptrdiff_t (&in_strides)[Rank],
+                                  const size_type (&extents)[Rank], cudaStream_t stream = nullptr) {
+  static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
+  detail::relocation move =
+      detail::typed_relocation(detail::typed_request(out, in), static_cast<int>(Rank));
+  for (std::size_t k = 0; k < Rank; ++k) {
+    move.axes[k] = {extents[k], in_strides[k], out_strides[k]};
+  }
+  const detail::verdict answer = detail::examine(move);
+  return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
+                                       : detail::status_of(answer);
+}
+
+/// Permutes with a function on the way: each element of the output is op(element of the input). The types may differ.
+/// \param op  as transform_transpose takes it: a function object with a __device__ call operator
+///
+///     status = tt::transform_permute(planes, pixels, {images, height, width, 3}, {0, 3, 1, 2},
+///                                    normalize{}, stream);
+template <class Out, class In, std::size_t Rank, class Op>
+[[nodiscard]] cudaError_t transform_permute(Out* out, const In* in,
+                                            const size_type (&extents)[Rank],
+                                            const int (&axes)[Rank], Op op,
+                                            cudaStream_t stream = nullptr) {
+  static_assert(
+      detail::check_fused<detail::fusion::transform, Out, In, Op>() && detail::check_rank<Rank>(),
+      "");
+  detail::relocation move{};
+  const detail::verdict answer = detail::make_relocation(move, out, in, extents, axes);
+  return answer == detail::verdict::go ? detail::relocate_transformed<In, Out>(move, op, stream)
+                                       : detail::status_of(answer);
+}
+
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,359 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Permutes of arrays of any rank on the CPU, against their definition: every permutation of up to five axes, random ranks
+// up to twelve, strides of either sign, functions on the way, and everything that is refused.
+
+#include "cuda_on_cpu.hpp"
+
+#include <tiletranspose/permute.cuh>
+
+#include <algorithm>
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace {
+
+using tt::size_type;
+using tt::detail::axes_mover;
+
+constexpr unsigned char guard = 0xA5;
+
+template <int Bytes>
+struct element {
+  unsigned char bytes[Bytes];
+};
+
+// One axis of a reference: elements, and how far apart they are on both sides.
+struct axis {
+  size_type extent;
+  std::ptrdiff_t in, out;
+};
+
+// What the output must be: every element where the definition puts it, guards elsewhere.
+std::vector<unsigned char> expected(const std::vector<unsigned char>& in, std::size_t in_first,
+                                    std::size_t out_bytes, std::size_t out_first,
+                                    const std::vector<axis>& axes, std::size_t element_bytes) {
+  std::vector<unsigned char> out(out_bytes, guard);
+  std::vector<size_type> index(axes.size(), 0);
+  for (;;) {
+    std::ptrdiff_t from = 0;
+    std::ptrdiff_t to = 0;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      from += static_cast<std::ptrdiff_t>(index[k]) * axes[k].in;
+      to += static_cast<std::ptrdiff_t>(index[k]) * axes[k].out;
+    }
+    const auto bytes = static_cast<std::ptrdiff_t>(element_bytes);
+    std::memcpy(&out[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(out_first) + to * bytes)],
+                &in[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(in_first) + from * bytes)],
+                element_bytes);
+    std::size_t k = axes.size();
+    while (k > 0 && ++index[k - 1] == axes[k - 1].extent) { index[--k] = 0; }
+    if (k == 0) { return out; }
+  }
+}
+
+std::vector<unsigned char> random_bytes(std::size_t count) {
+  static std::mt19937 generator(7);
+  std::vector<unsigned char> bytes(count);
+  for (unsigned char& byte : bytes) { byte = static_cast<unsigned char>(generator()); }
+  return bytes;
+}
+
+// Memory that the emulator watches, whose first element starts `offset` bytes behind a multiple of 16.
+struct memory {
+  tt::emulated_buffer<unsigned char> bytes;
+  explicit memory(const std::vector<unsigned char>& content) : bytes(content.size()) {
+    std::copy(content.begin(), content.end(), bytes.data());
+  }
+  std::vector<unsigned char> content() {
+    return std::vector<unsigned char>(bytes.data(), bytes.data() + bytes.size());
+  }
+};
+
+// Runs a permute by its axes; the output is compared with the definition.
+template <class T, std::size_t Rank>
+void check(const std::array<size_type, Rank>& extents, const std::array<int, Rank>& order,
+           std::size_t offset = 0) {
+  std::string said = std::to_string(sizeof(T)) + " bytes, offset " + std::to_string(offset) + ":";
+  size_type count = 1;
+  std::vector<axis> axes(Rank);
+  for (std::size_t k = Rank; k-- > 0;) {
+    axes[k] = {extents[k], static_cast<std::ptrdiff_t>(count), 0};
+    count *= extents[k];
+    said = said + ' ' + std::to_string(extents[Rank - 1 - k]);
+  }
+  std::ptrdiff_t out_stride = 1;
+  for (std::size_t j = Rank; j-- > 0;) {
+    axis& moved = axes[static_cast<std::size_t>(order[j])];
+    moved.out = out_stride;
+    out_stride *= static_cast<std::ptrdiff_t>(moved.extent);
+  }
+  for (const int a : order) { said += " ->"[0] + std::to_string(a); }
+  INFO(said);
+  const std::size_t first = 64 + offset * alignof(T);
+  const std::size_t bytes = count * sizeof(T);
+  memory in(random_bytes(bytes + 256));
+  memory out(std::vector<unsigned char>(bytes + 256, guard));
+  size_type given[Rank];
+  int places[Rank];
+  std::copy(extents.begin(), extents.end(), given);
+  std::copy(order.begin(), order.end(), places);
+  cpu::this_device() = {};
+  const cudaError_t status =
+      tt::permute(reinterpret_cast<T*>(out.bytes.data() + first),
+                  reinterpret_cast<const T*>(in.bytes.data() + first), given, places);
+  REQUIRE(status == cudaSuccess);
+  REQUIRE(out.content() == expected(in.content(), first, bytes + 256, first, axes, sizeof(T)));
+}
+
+template <class T, std::size_t Rank>
+void check_all_orders(const std::array<size_type, Rank>& extents) {
+  std::array<int, Rank> order{};
+  std::iota(order.begin(), order.end(), 0);
+  do { check<T>(extents, order); } while (std::next_permutation(order.begin(), order.end()));
+}
+
+template <class T>
+void check_ranks() {
+  check_all_orders<T, 1>({37});
+  check_all_orders<T, 2>({37, 41});
+  check_all_orders<T, 2>({1, 5});
+  check_all_orders<T, 3>({7, 33, 35});
+  check_all_orders<T, 3>({2, 64, 3});
+  check_all_orders<T, 4>({3, 11, 5, 13});
+  check_all_orders<T, 4>({2, 34, 1, 33});
+  check_all_orders<T, 5>({2, 3, 9, 5, 11});
+}
+
+}  // namespace
+
+TEST_CASE("permute: every order of up to five axes") {
+  check_ranks<unsigned char>();
+  check_ranks<float>();
+  check_ranks<element<3>>();
+  check_ranks<element<12>>();
+}
+
+TEST_CASE("permute: offsets and wider elements") {
+  for (const std::size_t offset : {0u, 1u, 2u, 3u}) {
+    check<unsigned short, 4>({3, 20, 5, 17}, {2, 3, 0, 1}, offset);
+    check<double, 4>({3, 9, 5, 10}, {0, 3, 2, 1}, offset);
+    check<element<16>, 4>({2, 5, 9, 4}, {1, 0, 2, 3}, offset);
+    check<unsigned char, 4>({4, 5, 6, 24}, {2, 1, 0, 3}, offset);
+  }
+}
+
+namespace {
+template <class T, std::size_t Rank>
+void check_random(std::mt19937& generator, int cases) {
+  for (int i = 0; i < cases; ++i) {
+    std::array<size_type, Rank> extents{};
+    size_type left = 6000;
+    for (size_type& extent : extents) {
+      const size_type most = std::min<size_type>(left, Rank > 6 ? 4 : 40);
+      extent = 1 + generator() % most;
+      left = std::max<size_type>(left / extent, 1);
+    }
+    std::array<int, Rank> order{};
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(extents.begin(), extents.end(), generator);
+    std::shuffle(order.begin(), order.end(), generator);
+    check<T>(extents, order, generator() % 4);
+  }
+}
+}  // namespace
+
+TEST_CASE("permute: random ranks and shapes") {
+  std::mt19937 generator(11);
+  check_random<unsigned char, 3>(generator, 40);
+  check_random<unsigned char, 5>(generator, 40);
+  check_random<float, 6>(generator, 30);
+  check_random<float, 8>(generator, 30);
+}
+
+namespace {
+
+// Random strides: a permute of parts of larger arrays, some axes of either side backwards.
+template <class T, std::size_t Rank>
+void check_strides(std::mt19937& generator) {
+  size_type extents[Rank];
+  std::ptrdiff_t in_strides[Rank];
+  std::ptrdiff_t out_strides[Rank];
+  std::vector<axis> axes(Rank);
+  std::array<std::size_t, Rank> in_order{};
+  std::array<std::size_t, Rank> out_order{};
+  std::iota(in_order.begin(), in_order.end(), 0);
+  std::iota(out_order.begin(), out_order.end(), 0);
+  std::shuffle(in_order.begin(), in_order.end(), generator);
+  std::shuffle(out_order.begin(), out_order.end(), generator);
+  for (std::size_t k = 0; k < Rank; ++k) { extents[k] = 1 + generator() % (Rank > 3 ? 9 : 40); }
+  // From the fastest axis on; what lies in front of the first element and behind it.
+  const auto lay = [&](const std::array<std::size_t, Rank>& order, std::ptrdiff_t* strides,
+                       bool broadcasts) {
+    std::ptrdiff_t step = 1 + static_cast<std::ptrdiff_t>(generator() % 3 == 0);
+    std::pair<std::size_t, std::size_t> room{0, 1};
+    for (std::size_t i = Rank; i-- > 0;) {
+      const std::size_t k = order[i];
+      const auto extent = static_cast<std::ptrdiff_t>(extents[k]);
+      strides[k] = broadcasts && generator() % 6 == 0 ? 0 : step;
+      const auto far = static_cast<std::size_t>((extent - 1) * strides[k]);
+      if (generator() % 3 == 0) {
+        strides[k] = -strides[k];
+        room.first += far;
+      } else {
+        room.second += far;
+      }
+      step = step * extent + static_cast<std::ptrdiff_t>(generator() % 2 * 3);
+    }
+    return room;
+  };
+  const auto in_room = lay(in_order, in_strides, true);
+  const auto out_room = lay(out_order, out_strides, false);
+  for (std::size_t k = 0; k < Rank; ++k) { axes[k] = {extents[k], in_strides[k], out_strides[k]}; }
+  memory in(random_bytes((in_room.first + in_room.second) * sizeof(T) + 128));
+  memory out(
+      std::vector<unsigned char>((out_room.first + out_room.second) * sizeof(T) + 128, guard));
+  const std::size_t in_first = 64 + in_room.first * sizeof(T);
+  const std::size_t out_first = 64 + out_room.first * sizeof(T);
+  cpu::this_device() = {};
+  REQUIRE(tt::permute(reinterpret_cast<T*>(out.bytes.data() + out_first), out_strides,
+                      reinterpret_cast<const T*>(in.bytes.data() + in_first), in_strides,
+                      extents) == cudaSuccess);
+  REQUIRE(out.content() ==
+          expected(in.content(), in_first, out.bytes.size(), out_first, axes, sizeof(T)));
+}
+
+}  // namespace
+
+TEST_CASE("permute: strides of either sign, gaps and broadcasts") {
+  std::mt19937 generator(13);
+  for (int i = 0; i < 60; ++i) {
+    INFO("case " << i);
+    check_strides<unsigned char, 2>(generator);
+    check_strides<float, 3>(generator);
+    check_strides<element<3>, 3>(generator);
+    check_strides<unsigned short, 4>(generator);
+  }
+}
+
+namespace {
+struct doubled {
+  double operator()(unsigned char value) const { return 2.0 * value; }
+};
+struct halved {
+  unsigned char operator()(float value) const { return static_cast<unsigned char>(value / 2); }
+};
+
+template <class Out, class In, class Op, std::size_t Rank>
+void check_function(const size_type (&extents)[Rank], const int (&axes)[Rank], Op op) {
+  size_type count = 1;
+  for (const size_type extent : extents) { count *= extent; }
+  tt::emulated_buffer<In> in(count);
+  tt::emulated_buffer<Out> out(count);
+  for (size_type i = 0; i < count; ++i) { in[i] = static_cast<In>(i * 7 % 251); }
+  cpu::this_device() = {};
+  const In* const from = in.data();
+  REQUIRE(tt::transform_permute(out.data(), from, extents, axes, op) == cudaSuccess);
+  // The place in the output of each element of the input.
+  bool right = true;
+  for (size_type i = 0; i < count; ++i) {
+    size_type rest = i;
+    size_type index[Rank];
+    for (std::size_t k = Rank; k-- > 0;) { index[k] = rest % extents[k], rest /= extents[k]; }
+    size_type to = 0;
+    for (std::size_t j = 0; j < Rank; ++j) { to = to * extents[axes[j]] + index[axes[j]]; }
+    right = right && out[to] == op(from[i]);
+  }
+  CHECK(right);
+}
+}  // namespace
+
+TEST_CASE("permute: a function on the way") {
+  check_function<double, unsigned char>({33, 40}, {1, 0}, doubled{});
+  check_function<double, unsigned char>({3, 9, 20}, {0, 2, 1}, doubled{});
+  check_function<double, unsigned char>({3, 9, 11, 10}, {2, 1, 3, 0}, doubled{});
+  check_function<double, unsigned char>({6, 50}, {0, 1}, doubled{});
+  check_function<unsigned char, float>({2, 33, 3, 34}, {0, 3, 2, 1}, halved{});
+  check_function<unsigned char, float>({2, 33, 3}, {0, 2, 1}, halved{});
+  check_function<unsigned char, float>({1, 1}, {0, 1}, halved{});
+}
+
+namespace {
+axes_mover mover_of(std::vector<axis> axes) {
+  static unsigned char places[2];
+  tt::detail::relocation move{&places[0], &places[1], 4, 4, 1, 1, static_cast<int>(axes.size()),
+                              {}};
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
+  }
+  normalize(move);
+  return choose_axes(move).mover;
+}
+}  // namespace
+
+TEST_CASE("permute: what two axes and a batch can express goes to their movers") {
+  CHECK(mover_of({{9, 35, 35}, {7, 5, 5}, {5, 1, 1}}) == axes_mover::copy);
+  CHECK(mover_of({{9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
+  CHECK(mover_of({{9, -40, 1}, {40, 1, 9}}) == axes_mover::transpose);
+  CHECK(mover_of({{3, 360, 360}, {9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
+  CHECK(mover_of({{3, 40, 360}, {9, 120, 1}, {40, 1, 9}}) == axes_mover::transpose);
+  CHECK(mover_of({{9, -40, 40}, {40, 1, 1}}) == axes_mover::rows);
+  CHECK(mover_of({{9, 40, 200}, {5, 360, 40}, {40, 1, 1}}) == axes_mover::rows);
+  // Images of several planes: rows and columns stay together.
+  CHECK(mover_of({{2, 6000, 6000}, {50, 120, 40}, {40, 3, 1}, {3, 1, 2000}}) ==
+        axes_mover::transpose);
+  // Heads of attention: rows that stay rows, but in three axes.
+  CHECK(mover_of({{2, 4290, 4290}, {11, 390, 13}, {30, 13, 143}, {13, 1, 1}}) ==
+        axes_mover::elements);
+  CHECK(mover_of({{20, 6000, 1}, {10, 600, 20}, {20, 30, 200}, {30, 1, 4000}}) ==
+        axes_mover::tiles);
+  // A side that is too short alone takes the next axis.
+  CHECK(mover_of({{20, 1800, 1}, {10, 180, 20}, {60, 3, 200}, {3, 1, 12000}}) == axes_mover::tiles);
+  CHECK(mover_of({{2, 8, 1}, {2, 4, 2}, {2, 2, 4}, {2, 1, 8}}) == axes_mover::elements);
+}
+
+TEST_CASE("permute: what is refused leaves the output alone") {
+  tt::emulated_buffer<float> in(64);
+  tt::emulated_buffer<float> out(64);
+  std::memset(out.data(), guard, 64 * sizeof(float));
+  std::memset(in.data(), 1, 64 * sizeof(float));
+  const float* const from = in.data();
+  float* const to = out.data();
+  const cudaError_t refused = cudaErrorInvalidValue;
+  cpu::this_device() = {};
+  CHECK(tt::permute(to, from, {4, 4}, {0, 0}) == refused);
+  CHECK(tt::permute(to, from, {4, 4}, {0, 2}) == refused);
+  CHECK(tt::permute(to, from, {4, 4}, {-1, 0}) == refused);
+  CHECK(tt::permute(static_cast<float*>(nullptr), from, {4, 4}, {1, 0}) == refused);
+  CHECK(tt::permute(to, static_cast<const float*>(nullptr), {4, 4}, {1, 0}) == refused);
+  CHECK(tt::permute(reinterpret_cast<float*>(reinterpret_cast<char*>(to) + 1), from, {4, 4},
+                    {1, 0}) == refused);
+  CHECK(tt::permute(to, from, {size_type{1} << 40, size_type{1} << 40}, {1, 0}) == refused);
+  CHECK(tt::permute(in.data() + 8, from, {4, 4}, {1, 0}) == refused);
+  CHECK(tt::permute(in.data(), from, {4, 4}, {1, 0}) == refused);
+  // Elements of the output that share an address.
+  CHECK(tt::permute(to, {1, 3}, from, {4, 1}, {4, 4}) == refused);
+  CHECK(tt::permute(to, {0, 1}, from, {4, 1}, {4, 4}) == refused);
+  CHECK(tt::permute(to, {-3, 1}, from, {4, 1}, {4, 4}) == refused);
+  // More than eight axes that stay apart.
+  CHECK(tt::permute(to, from, {2, 2, 2, 2, 2, 2, 2, 2, 2}, {8, 7, 6, 5, 4, 3, 2, 1, 0}) == refused);
+  CHECK(cpu::this_device().launches == 0);
+  for (int i = 0; i < 64; ++i) {
+    float untouched = 0;
+    std::memset(&untouched, guard, sizeof untouched);
+    REQUIRE(std::memcmp(&out.data()[i], &untouched, sizeof untouched) == 0);
+  }
+
+  CHECK(tt::permute(static_cast<float*>(nullptr), from, {4, 0}, {1, 0}) == cudaSuccess);
+  CHECK(cpu::this_device().launches == 0);
+  // Nine axes of which two stay together.
+  CHECK(tt::permute(to, from, {2, 2, 1, 1, 2, 2, 2, 1, 2}, {8, 6, 7, 5, 4, 3, 2, 0, 1}) ==
+        cudaSuccess);
+}
