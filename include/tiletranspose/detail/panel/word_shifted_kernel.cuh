@@ -246,7 +246,7 @@ TILETRANSPOSE_FUNCTION void stage_sheared(Group group, unsigned char* shared,
 }
 
 /// Turns the box, from `shared` to `image`.
-template <class Shape, bool InWords, class Group>
+template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* shared,
                                          unsigned char* image, const sheared_arguments& arguments,
                                          const sheared_box& box) {
@@ -295,17 +295,18 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
 
     const auto load = [&](unsigned(&words)[units]) {
       unsigned low[units];
-      unsigned high[units];
+      unsigned high[units] = {};
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < units; ++i) {
-        low[i] = load_shared<unsigned>(from[i]);
-        high[i] = InWords ? 0 : load_shared<unsigned>(from[i] + 4);
+      for (unsigned i = 0; i < units; ++i) { low[i] = load_shared<unsigned>(from[i]); }
+      if (!arguments.in_words) {
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < units; ++i) { high[i] = load_shared<unsigned>(from[i] + 4); }
       }
       unsigned held[units][1];
       unsigned turned[units][1];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) {
-        held[i][0] = InWords ? low[i] : funnel_shift(low[i], high[i], shifts[i]);
+        held[i][0] = funnel_shift(low[i], high[i], shifts[i]);
       }
       thread_transpose<Shape::element_bytes>(turned, held);
       TILETRANSPOSE_UNROLL
@@ -553,11 +554,7 @@ TILETRANSPOSE_FUNCTION void move_sheared(Group group, unsigned char* shared,
   wait_for_copies(0);
   group.sync();
   while (true) {
-    if (arguments.in_words) {
-      turn_sheared<Shape, true>(group, shared, image, arguments, box);
-    } else {
-      turn_sheared<Shape, false>(group, shared, image, arguments, box);
-    }
+    turn_sheared<Shape>(group, shared, image, arguments, box);
     if constexpr (Shape::joins_cols) {
       if (arguments.shears) { join_matrices<Shape>(group, shared, image, arguments, box); }
     }

@@ -53,29 +53,23 @@ cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& 
                pointers, stream);
 }
 
-template <class Operation>
-cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
+/// Launches the row kernel; with `Divides` blocks take several rows.
+template <bool Divides, class Operation>
+cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch,
                               Operation operation, cudaStream_t stream) {
   small_row_arguments arguments{batch,
                                 {make_axis(problem.fast), make_axis(problem.slow)},
-                                divides ? divider(problem.fast.extent) : divider()};
+                                Divides ? divider(problem.fast.extent) : divider()};
   void* pointers[] = {&arguments, &operation};
-  const auto matrices = static_cast<unsigned>(problem.batch);
-  if (divides) {
-    constexpr int threads = small_row_threads(true);
-    constexpr int rounds = small_row_rounds(true, Operation::accesses);
-    const size_type elements = problem.fast.extent * problem.slow.extent;
-    return start(&small_row_kernel<true, threads, rounds, Operation>,
-                 dim3(blocks_for(elements, threads * rounds), 1, matrices), threads, 0, pointers,
-                 stream);
-  }
-  constexpr int threads = small_row_threads(false);
-  constexpr int rounds = small_row_rounds(false, Operation::accesses);
-  static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
-  return start(&small_row_kernel<false, threads, rounds, Operation>,
-               dim3(blocks_for(problem.fast.extent, threads * rounds),
-                    static_cast<unsigned>(problem.slow.extent), matrices),
-               threads, 0, pointers, stream);
+  constexpr int threads = small_row_threads(Divides);
+  constexpr int rounds = small_row_rounds(Divides, Operation::accesses);
+  static_assert(Divides || threads * rounds <= longest_row_segment,
+                "has_short_offsets knows of no more");
+  const size_type rows = problem.slow.extent;
+  const dim3 grid(blocks_for(problem.fast.extent * (Divides ? rows : 1), threads * rounds),
+                  Divides ? 1 : static_cast<unsigned>(rows), static_cast<unsigned>(problem.batch));
+  return start(&small_row_kernel<Divides, threads, rounds, Operation>, grid, threads, 0, pointers,
+               stream);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
@@ -90,9 +84,11 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
       return launch_small_tiles<Operation, side, block_rows, element_padding<stored, side>()>(
           problem, batch, operation, stream);
     }
-    return launch_small_rows(problem, batch, true, operation, stream);
+    return launch_small_rows<true>(problem, batch, operation, stream);
+  } else if (mover == small_mover::direct) {
+    return launch_small_rows<true>(problem, batch, operation, stream);
   } else {
-    return launch_small_rows(problem, batch, mover == small_mover::direct, operation, stream);
+    return launch_small_rows<false>(problem, batch, operation, stream);
   }
 }
 
