@@ -197,12 +197,23 @@ template <class T>
 /// \param in   ny rows x nx columns
 /// \param op   a trivially copyable function object with a __device__ (or __host__ __device__) call
 ///             operator; called once per element, or more than once for elements near tile borders, so it
-///             must depend on its argument alone
+///             must depend on its arguments alone. One that cannot be called with an element alone is called with
+///             the element, its row and its column in the input, op(in[y * nx + x], y, x), as std::size_t.
 ///
 ///     struct to_half {
 ///       __device__ __half operator()(float value) const { return __float2half(value); }
 ///     };
 ///     status = tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+///
+/// A bias for each column:
+///
+///     struct add_bias {
+///       const float* bias;
+///       __device__ float operator()(float value, std::size_t, std::size_t col) const {
+///         return value + bias[col];
+///       }
+///     };
+///     status = tt::transform_transpose(out, in, nx, ny, add_bias{bias}, stream);
 template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                               Op op, cudaStream_t stream = nullptr) {
@@ -211,7 +222,7 @@ template <class Out, class In, class Op>
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
-/// The same for pitched matrices and parts of matrices.
+/// The same for pitched matrices and parts of matrices; rows and columns are counted from the first element of `in`.
 ///
 ///     out(x, y) == op(in(y, x))
 template <class Out, class Element, class Op>
@@ -268,7 +279,7 @@ template <class Out, class Element, class Op>
 /// \param copy  ny rows x nx columns
 /// \param out   nx rows x ny columns of the same type
 /// \param in    ny rows x nx columns; none of the three may share a byte with another
-/// \param op    as above, with one argument
+/// \param op    as of transform_transpose
 ///
 ///     status = tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
 template <class Out, class In, class Op>

@@ -71,6 +71,19 @@ cudaError_t fused(__half* halves, float* sums, __half* rows, __half* columns, co
   return status;
 }
 
+// Adds a bias for each column, and leaves zeros above the diagonal.
+struct bias_and_mask {
+  const float* bias;
+  __device__ float operator()(float value, std::size_t row, std::size_t col) const {
+    return col > row ? 0.0f : value + bias[col];
+  }
+};
+
+cudaError_t biased(float* out, const float* in, const float* bias, std::size_t nx, std::size_t ny,
+                   cudaStream_t stream) {
+  return tt::transform_transpose(out, in, nx, ny, bias_and_mask{bias}, stream);
+}
+
 // The 100 x 200 elements at row 5, column 7 of a picture whose rows are `pitch` elements apart.
 cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch,
                            cudaStream_t stream) {

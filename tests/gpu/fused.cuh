@@ -106,6 +106,16 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
   }
 }
 
+// What the host's version of an operation says of an element, which it may ask for its place.
+template <class U, class Reference, class T>
+U result_at(const Reference& reference, const T& value, std::size_t row, std::size_t col) {
+  if constexpr (std::is_invocable_v<const Reference&, const T&>) {
+    return reference(value);
+  } else {
+    return reference(value, row, col);
+  }
+}
+
 // Elements are drawn from `values`, old elements of the output from `olds`; `reference` is the
 // host's own version of `op`.
 template <class Call, class U, class T, class Op, class Reference>
@@ -130,7 +140,7 @@ void check_fused(shape s, fused_placement p, random_source& random, const std::v
         before[x * s.ny + y] = old;
         result = reference(value, old);
       } else {
-        result = reference(value);
+        result = result_at<U>(reference, value, y, x);
       }
       copied[y * s.nx + x] = result;
     }

@@ -312,6 +312,12 @@ namespace in_transpose {
 struct to_half {
   __device__ __half operator()(float value) const { return __float2half(value); }
 };
+struct add_bias {
+  const float* bias;
+  __device__ float operator()(float value, std::size_t, std::size_t col) const {
+    return value + bias[col];
+  }
+};
 struct scaled_sum {
   float alpha, beta;
   __device__ float operator()(float element, float old) const {
@@ -323,9 +329,11 @@ struct to_fp8 {
   __device__ __nv_fp8_e4m3 operator()(float value) const { return __nv_fp8_e4m3(scale * value); }
 };
 
-cudaError_t calls(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+cudaError_t calls(float* out, const float* in, const float* bias, std::size_t nx, std::size_t ny,
+                  cudaStream_t stream) {
   cudaError_t status = tt::transpose(out, in, nx, ny, stream);
   status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);
+  status = tt::transform_transpose(out, in, nx, ny, add_bias{bias}, stream);
   status = tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
   return status;
 }

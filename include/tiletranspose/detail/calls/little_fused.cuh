@@ -52,11 +52,12 @@ struct fused_operation {
   static constexpr bool fetches = accumulates;
   using fetched = typename std::conditional<fetches, words_of<Out>, no_operand>::type;
 
-  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
+    static_cast<void>(row), static_cast<void>(col);
     if constexpr (accumulates) {
       return to_words<In>(load_global<In>(from));
     } else {
-      const Out result = op(load_global<In>(from));
+      const Out result = call_at<In, Out>(op, load_global<In>(from), row, col);
       return to_words<Out>(result);
     }
   }

@@ -36,16 +36,20 @@ __global__ void __launch_bounds__(Fused::threads,
   }
 }
 
-/// The copy's part beside a part of the problem, which starts some rows down or some columns across.
-inline row_major_copy copy_beside(const row_major_copy& copy, const tile_problem& problem,
-                                  const tile_problem& part, size_type in_element,
-                                  size_type out_element) {
+/// How many rows down and columns across a part of a problem starts.
+inline matrix_place place_of(const tile_problem& part, const tile_problem& problem,
+                             size_type in_element) {
   const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
                                                static_cast<const unsigned char*>(problem.in));
+  return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
+}
+
+/// The copy's part beside such a part.
+inline row_major_copy copy_beside(const row_major_copy& copy, matrix_place place,
+                                  size_type out_element) {
   row_major_copy result = copy;
-  result.data = static_cast<unsigned char*>(copy.data) +
-                distance / problem.in_stride_bytes * copy.stride_bytes +
-                distance % problem.in_stride_bytes / in_element * out_element;
+  result.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
+                place.col * out_element;
   return result;
 }
 
@@ -67,7 +71,7 @@ inline bool starts_on_words(const tile_problem& problem) {
 
 template <class Fused, fusion Kind, class In, class Out, class Op>
 cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
-                               cudaStream_t stream) {
+                               cudaStream_t stream, matrix_place first = {0, 0}) {
   const unsigned mask = Fused::recalls ? 0 : sector_mask(problem, 1);
   const bool skewed = Fused::recalls ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
@@ -86,14 +90,14 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   const int strip_width = Kind == fusion::dual ? 512 : 1;
   if (!order_tiles(arguments, 1, sizeof(Out), Fused::piece_bytes, strip_width, blocks)) {
     return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
-      const bool copies = Kind == fusion::dual;
+      const matrix_place place = place_of(part, problem, sizeof(In));
       return launch_fused_tiles<Fused, Kind, In, Out>(
-          part, copies ? copy_beside(copy, problem, part, sizeof(In), sizeof(Out)) : copy, op,
-          stream);
+          part, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy, op, stream,
+          {first.row + place.row, first.col + place.col});
     });
   }
   arguments.problem.nx = problem.nx;
-  fused_arguments all{arguments, find_interior<Fused>(problem, skewed), copy};
+  fused_arguments all{arguments, find_interior<Fused>(problem, skewed), copy, first};
   Op own_op = op;
   void* pointers[] = {&all, &own_op};
   const auto kernel = &fused_kernel<Fused, Kind, In, Out, Op>;
