@@ -171,6 +171,21 @@ template <class T>
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, stream);
 }
 
+/// The same for pitched matrices and parts of matrices, as transpose_batched takes them.
+///
+///     status = tt::reorient_batched(first_out, out_step, first_in, in_step, batch, tt::symmetry::flip_lr, stream);
+template <class T, class Element>
+[[nodiscard]] cudaError_t reorient_batched(matrix_view<T> out, size_type out_batch_stride,
+                                           matrix_view<Element> in, size_type in_batch_stride,
+                                           size_type batch, symmetry s,
+                                           cudaStream_t stream = nullptr) {
+  static_assert(detail::check_matrices<T, Element>(), "");
+  return detail::reorient_bytes<sizeof(T), alignof(T)>(
+      detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
+                       in_batch_stride),
+      s, stream);
+}
+
 /// The same for matrices that lie anywhere.
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
 ///                  overlap, nor a pointer be null or misaligned, which only the caller can know.

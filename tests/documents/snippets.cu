@@ -91,6 +91,14 @@ cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch
   return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
 }
 
+// Four matrices side by side become four dense ones, one behind the other.
+cudaError_t take_apart(float* out, const float* in, std::size_t rows, std::size_t cols,
+                       cudaStream_t stream) {
+  const tt::matrix_view<const float> first{in, rows, cols, 4 * cols};
+  return tt::transpose_batched(tt::matrix_view<float>{out, cols, rows, rows}, rows * cols, first,
+                               cols, 4, stream);
+}
+
 cudaError_t structures_and_planes(float* planes, float* particles, std::size_t n,
                                   unsigned char* nchw, const unsigned char* nhwc,
                                   std::size_t channels, std::size_t height, std::size_t width,

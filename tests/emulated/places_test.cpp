@@ -127,7 +127,7 @@ TEST_CASE("places: rows and columns beyond 32 bits") {
     return tt::detail::launch_fused_tiles<tile, fusion::transform, in, out>(
         {from.data, to.data, from.stride * sizeof(in), to.stride * sizeof(out), 0, 0, from.cols,
          from.rows, false},
-        {}, placed<in, out>{}, nullptr, {s.first_row, s.first_col});
+        1, {}, placed<in, out>{}, nullptr, {s.first_row, s.first_col});
   });
 }
 

@@ -101,14 +101,12 @@ inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), align
 
 /// Moves a fused transpose if it is little work: true, with the launch's status.
 template <fusion Kind, class In, class Out, class Op>
-bool transform_little(const tile_problem& problem, const second_output& copy, const Op& op,
-                      cudaStream_t stream, cudaError_t& status) {
+bool transform_little(const tile_problem& problem, size_type batch, const second_output& copy,
+                      const Op& op, cudaStream_t stream, cudaError_t& status) {
   if constexpr (loads_together<In> && loads_together<Out>) {
-    const size_type bits = reinterpret_cast<size_type>(problem.in) |
-                           reinterpret_cast<size_type>(problem.out) | problem.in_stride_bytes |
-                           problem.out_stride_bytes;
+    const size_type bits = address_bits_of(problem, 0);
     return transpose_little<sizeof(In), sizeof(Out)>(
-        problem, 1, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
+        problem, batch, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
   } else {
     return false;
   }

@@ -294,19 +294,18 @@ TILETRANSPOSE_FUNCTION void turn_sheared(Group group, const unsigned char* share
     }
 
     const auto load = [&](unsigned(&words)[units]) {
-      unsigned low[units];
-      unsigned high[units] = {};
+      unsigned read[2][units] = {};  // a word, and the next one where the row starts inside of it
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < units; ++i) { low[i] = load_shared<unsigned>(from[i]); }
+      for (unsigned i = 0; i < units; ++i) { read[0][i] = load_shared<unsigned>(from[i]); }
       if (!arguments.in_words) {
         TILETRANSPOSE_UNROLL
-        for (unsigned i = 0; i < units; ++i) { high[i] = load_shared<unsigned>(from[i] + 4); }
+        for (unsigned i = 0; i < units; ++i) { read[1][i] = load_shared<unsigned>(from[i] + 4); }
       }
       unsigned held[units][1];
       unsigned turned[units][1];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < units; ++i) {
-        held[i][0] = funnel_shift(low[i], high[i], shifts[i]);
+        held[i][0] = funnel_shift(read[0][i], read[1][i], shifts[i]);
       }
       thread_transpose<Shape::element_bytes>(turned, held);
       TILETRANSPOSE_UNROLL

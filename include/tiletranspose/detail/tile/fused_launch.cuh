@@ -28,11 +28,11 @@ __global__ void __launch_bounds__(Fused::threads,
   // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
   if constexpr (Fused::shared_bytes <= default_shared_bytes) {
     __shared__ __align__(16) unsigned char shared[Fused::shared_bytes];
-    convert_tile<Fused, Kind, In, Out>(block, shared, arguments, op, blockIdx.x);
+    convert_tile<Fused, Kind, In, Out>(block, shared, arguments, op, blockIdx.x, blockIdx.y);
   } else {
     extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
     convert_tile<Fused, Kind, In, Out>(block, tiletranspose_dynamic_shared, arguments, op,
-                                       blockIdx.x);
+                                       blockIdx.x, blockIdx.y);
   }
 }
 
@@ -69,10 +69,11 @@ inline bool starts_on_words(const tile_problem& problem) {
   return (reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes) % 4 == 0;
 }
 
+/// The matrices of a batch, which only conversions have, are the grid's second axis.
 template <class Fused, fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy, const Op& op,
-                               cudaStream_t stream, matrix_place first = {0, 0}) {
-  const unsigned mask = Fused::recalls ? 0 : sector_mask(problem, 1);
+cudaError_t launch_fused_tiles(const tile_problem& problem, size_type batch, row_major_copy copy,
+                               const Op& op, cudaStream_t stream, matrix_place first = {0, 0}) {
+  const unsigned mask = Fused::recalls ? 0 : sector_mask(problem, batch);
   const bool skewed = Fused::recalls ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed pieces of the copy leave the last columns to one more tile.
@@ -88,13 +89,16 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
   // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
   // 91.6, 93.0.
   const int strip_width = Kind == fusion::dual ? 512 : 1;
-  if (!order_tiles(arguments, 1, sizeof(Out), Fused::piece_bytes, strip_width, blocks)) {
-    return split(problem, 1, sizeof(In), sizeof(Out), [&](const tile_problem& part, size_type) {
-      const matrix_place place = place_of(part, problem, sizeof(In));
+  if (batch > max_grid_side ||
+      !order_tiles(arguments, 1, sizeof(Out), Fused::piece_bytes, strip_width, blocks)) {
+    const auto launch = [&](const tile_problem& part, size_type part_batch) {
+      const matrix_place place =
+          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, sizeof(In));
       return launch_fused_tiles<Fused, Kind, In, Out>(
-          part, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy, op, stream,
-          {first.row + place.row, first.col + place.col});
-    });
+          part, part_batch, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy, op,
+          stream, {first.row + place.row, first.col + place.col});
+    };
+    return split(problem, batch, sizeof(In), sizeof(Out), launch);
   }
   arguments.problem.nx = problem.nx;
   fused_arguments all{arguments, find_interior<Fused>(problem, skewed), copy, first};
@@ -105,18 +109,20 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, row_major_copy copy,
       Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
   const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
   if (status != cudaSuccess) { return status; }
-  return start(kernel, blocks, Fused::threads, shared_bytes, pointers, stream);
+  return start(kernel, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(batch)),
+               Fused::threads, shared_bytes, pointers, stream);
 }
 
 /// Chooses the kernel: for rows of the input that are aligned to loads, and those of a copy to sectors, or for any.
 /// fused_shape says which alignment.
 template <fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy, const Op& op,
-                         cudaStream_t stream) {
+cudaError_t launch_fused(const tile_problem& problem, size_type batch, const row_major_copy& copy,
+                         const Op& op, cudaStream_t stream) {
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
   if constexpr (aligned::loads != any::loads || aligned::spans_whole) {
-    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes;
+    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes |
+                              (batch > 1 ? problem.in_batch_bytes : 0);
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     const bool is_aligned = aligned::spans_whole
                                 ? (in_bits | copy_bits) % 4 == 0
@@ -126,13 +132,13 @@ cudaError_t launch_fused(const tile_problem& problem, const row_major_copy& copy
         using large = fused_shape<In, Out, Kind, true, true>;
         if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
             large::shared_bytes <= most_shared_bytes()) {
-          return launch_fused_tiles<large, Kind, In, Out>(problem, copy, op, stream);
+          return launch_fused_tiles<large, Kind, In, Out>(problem, batch, copy, op, stream);
         }
       }
-      return launch_fused_tiles<aligned, Kind, In, Out>(problem, copy, op, stream);
+      return launch_fused_tiles<aligned, Kind, In, Out>(problem, batch, copy, op, stream);
     }
   }
-  return launch_fused_tiles<any, Kind, In, Out>(problem, copy, op, stream);
+  return launch_fused_tiles<any, Kind, In, Out>(problem, batch, copy, op, stream);
 }
 
 }  // namespace detail

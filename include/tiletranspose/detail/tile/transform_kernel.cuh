@@ -36,8 +36,8 @@ struct row_major_copy {
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
 };
 
-/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and, where the
-/// tile recalls, the old one, else with its row and column, counted from the tile's first.
+/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
+/// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
 template <class Fused, bool Interior, class In, class Out, class Convert>
 TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
                                        const fused_memory& memory, int first,
@@ -350,10 +350,10 @@ struct fused_tile {
   matrix_place first;  ///< its first element
 };
 
-/// What exists of the tile is left open where all of it does.
+/// What exists of the tile is left open where all of it does. `matrix` counts a batch; other kinds have none.
 template <class Fused, fusion Kind>
 TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
-                                             const tile_order::place& at) {
+                                             const tile_order::place& at, unsigned matrix) {
   const tile_problem& problem = arguments.tiles.problem;
   const size_type first_row = at.row_tile * Fused::rows;
   const size_type first_col = at.col_tile * Fused::cols;
@@ -365,6 +365,10 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
+  if constexpr (Kind == fusion::transform) {
+    result.source.first += matrix * problem.in_batch_bytes;
+    result.target.first += matrix * problem.out_batch_bytes;
+  }
   result.target.sector_mask = !Fused::recalls       ? arguments.tiles.sector_mask
                               : Fused::out_unit < 4 ? 3
                                                     : 0;
@@ -442,14 +446,14 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
   }
 }
 
-/// The kernel's body: one block converts and moves the tile that `block` names.
+/// The kernel's body: one block converts and moves the tile that `block` names, of a matrix of a batch.
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const fused_arguments& arguments, const Op& op,
-                                         unsigned block) {
+                                         unsigned block, unsigned matrix) {
   const tile_order::place at = arguments.tiles.order.in_matrix(block);
-  fused_tile tile = place_tile<Fused, Kind>(arguments, at);
+  fused_tile tile = place_tile<Fused, Kind>(arguments, at, matrix);
   const fused_memory memory{Fused::settles_columns ? settled_shared(shared) : shared, tile.copied,
                             arguments.copy.stride_bytes, arguments.copy.in_step};
   if (arguments.interior.contain(at)) {
