@@ -94,11 +94,6 @@ struct fused_operation {
   }
 };
 
-/// True where the registers hold elements of a type that are loaded together.
-template <class T>
-inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), alignof(T)) <= 4 &&
-                                       sizeof(T) <= 16;
-
 /// Moves a fused transpose if it is little work: true, with the launch's status.
 template <fusion Kind, class In, class Out, class Op>
 bool transform_little(const tile_problem& problem, size_type batch, const second_output& copy,

@@ -107,7 +107,10 @@ enum class refusal {
   short_stride,
   too_large,
   shared_tables,
-  shared_bytes
+  shared_bytes,
+  no_square,
+  second_output,
+  scratch
 };
 
 /// The rule that refuses a request with work to do; `s` says what shape the output has.
@@ -149,15 +152,21 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
   return find_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
 }
 
-/// The same for one matrix that is its own output, which symmetries that transpose ask to be square.
+/// The rule that refuses one matrix that is its own output, which symmetries that transpose ask to be square.
+inline refusal find_inplace_refusal(const transpose_request& request, symmetry s) {
+  if (request.in == nullptr) { return refusal::null_pointer; }
+  if (!points(request.in, request.in_alignment)) { return refusal::misaligned_pointer; }
+  if (request.in_stride < request.nx) { return refusal::short_stride; }
+  if (transposes(s) && request.nx != request.ny) { return refusal::no_square; }
+  memory_region data{};
+  return make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element,
+                     data)
+             ? refusal::none
+             : refusal::too_large;
+}
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
   if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
-  memory_region data{};
-  const bool fits =
-      points(request.in, request.in_alignment) && request.in_stride >= request.nx &&
-      (!transposes(s) || request.nx == request.ny) &&
-      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, data);
-  return fits ? verdict::go : verdict::refused;
+  return find_inplace_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside

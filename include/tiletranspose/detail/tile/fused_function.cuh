@@ -132,6 +132,7 @@ constexpr bool check_function() {
   return true;
 }
 
+#if defined(__CUDACC__) || defined(__device__)  // where there are kernels
 /// Calls a function object as the kernel does. The kernel's parts are functions for host and device, from which nvcc
 /// takes a call of a host function with a warning, and in a folder of system headers without one. Here it is an error.
 template <fusion Kind, class In, class Out, class Op>
@@ -145,6 +146,7 @@ __device__ TILETRANSPOSE_INLINE void call_on_device(const Op& op, const In* elem
     static_cast<void>(op(*element));
   }
 }
+#endif
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
