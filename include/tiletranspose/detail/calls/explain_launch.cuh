@@ -126,7 +126,7 @@ void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 
-/// `problem.element_bytes` are those of an element as a block keeps it, by accesses of `unit` bytes.
+/// `problem.element_bytes` are those of an element as a block keeps it.
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int unit) {
   const int accesses = problem.element_bytes / unit;

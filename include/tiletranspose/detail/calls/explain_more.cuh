@@ -23,11 +23,17 @@ inline const char* sentence_of(fused_loads loads) {
              "that it lacks";
     case fused_loads::dealt:
       return "rows start anywhere: a lane loads what one store of the second output takes";
-    case fused_loads::spanned:
-      return "elements that start inside of words are loaded as the words that they lie in";
-    default:
+    case fused_loads::elements:
       return "a lane loads one element, or a part of one";
+    default:
+      return "elements that start inside of words are loaded as the words that they lie in";
   }
+}
+
+/// True where a load has several elements.
+constexpr bool loads_several(fused_loads loads) {
+  return loads == fused_loads::vectors || loads == fused_loads::shifted ||
+         loads == fused_loads::dealt;
 }
 
 /// True, with the explanation, where a fused call is little work.
@@ -79,12 +85,11 @@ explanation explain_fused(const transpose_request& request, const row_major_copy
     result.why = sentence_of(tile::loads);
     result.tile_rows = tile::rows;
     result.tile_cols = tile::cols;
-    result.load_bytes = tile::loads == fused_loads::elements  ? tile::in_unit
-                        : tile::loads == fused_loads::spanned ? 4
-                                                              : tile::load_bytes;
-    result.store_bytes = tile::recalls    ? tile::word_bytes
-                         : tile::combines ? tile::combined * tile::out_bytes
-                                          : tile::store_bytes;
+    result.load_bytes = tile::loads == fused_loads::elements ? access_width(sizeof(In), alignof(In))
+                        : loads_several(tile::loads)         ? tile::load_bytes
+                                                             : 4;
+    result.store_bytes =
+        tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;
     result.shared_bytes = dynamic_bytes_of<tile>;
     return plan_fused<tile, Kind, In, Out>(problem, request.batch, copy, {0, 0}, add_launch);
