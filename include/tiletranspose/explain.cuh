@@ -26,7 +26,7 @@
 
 #include <string>
 
-#include <tiletranspose/detail/calls/explain_launch.cuh>
+#include <tiletranspose/detail/calls/explain_more.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -93,6 +93,62 @@ template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                     explained_device device = {}) {
   return detail::explain_reorient_of<T>(detail::reorient_request(out, in, s), s, device);
+}
+
+/// What tt::transform_transpose(out, in, op) would launch, whatever `op`.
+template <class Out, class Element>
+explanation explain_transform(matrix_view<Out> out, matrix_view<Element> in,
+                              explained_device device = {}) {
+  using element = typename detail::remove_const<Element>::type;
+  return detail::explain_fused<detail::fusion::transform, element, Out>(
+      detail::view_request(out, in), {}, {device.most_shared_bytes});
+}
+
+/// What tt::transform_transpose_batched(out, out_batch_stride, in, in_batch_stride, batch, op) would launch.
+template <class Out, class Element>
+explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
+                              matrix_view<Element> in, size_type in_batch_stride, size_type batch,
+                              explained_device device = {}) {
+  using element = typename detail::remove_const<Element>::type;
+  return detail::explain_fused<detail::fusion::transform, element, Out>(
+      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), {},
+      {device.most_shared_bytes});
+}
+
+/// What tt::accumulate_transpose(out, in, op) would launch.
+template <class Out, class Element>
+explanation explain_accumulate(matrix_view<Out> out, matrix_view<Element> in,
+                               explained_device device = {}) {
+  using element = typename detail::remove_const<Element>::type;
+  return detail::explain_fused<detail::fusion::accumulate, element, Out>(
+      detail::view_request(out, in), {}, {device.most_shared_bytes});
+}
+
+/// What tt::transform_transpose_dual(copy, out, in, op) would launch.
+template <class Out, class Element>
+explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_view<Element> in,
+                         explained_device device = {}) {
+  using element = typename detail::remove_const<Element>::type;
+  const bool fits = copy.rows == in.rows && copy.cols == in.cols;
+  return detail::explain_fused<detail::fusion::dual, element, Out>(
+      detail::view_request(out, in),
+      {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false},
+      {device.most_shared_bytes});
+}
+
+/// What tt::reorient_inplace(data, s) would do: transpose_inplace without scratch, reverse_inplace, flips and rotations
+/// are symmetries. Of squares that are transposed it says the mover and the rule alone.
+template <class T>
+explanation explain_inplace(matrix_view<T> data, symmetry s = symmetry::transpose) {
+  return detail::explain_reorient_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s);
+}
+
+/// What tt::transpose_inplace(temp, temp_bytes, data, nx, ny) would do: the mover and the rule.
+template <class T>
+explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, size_type nx,
+                            size_type ny) {
+  return detail::explain_with_scratch<sizeof(T), alignof(T)>(
+      detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), temp, temp_bytes);
 }
 
 /// An explanation in a few lines of text.

@@ -40,6 +40,19 @@ template <class T>
   return reorient_bytes<sizeof(T), alignof(T)>(request, s, stream);
 }
 
+/// The same where the symmetry does not transpose.
+template <class T, bool IsArray = false>
+[[nodiscard]] cudaError_t flip_dense(transpose_request request, symmetry s, cudaStream_t stream) {
+  static_assert(check_element<T>(), "");
+  request.out_stride = request.nx;
+  return flip_bytes<sizeof(T), alignof(T), IsArray>(request, s, stream);
+}
+template <class T>
+[[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
+  static_assert(check_inplace<T>(), "");
+  return flip_bytes_inplace<sizeof(T), alignof(T)>(inplace_request(data), s, stream);
+}
+
 }  // namespace detail
 
 /// Lays a matrix down again.
@@ -67,7 +80,8 @@ template <class T, class Element>
 /// \returns see the top of this file
 template <class T>
 [[nodiscard]] cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::dense_request(out, in, n, 1), symmetry::flip_lr, stream);
+  return detail::flip_dense<T, true>(detail::dense_request(out, in, n, 1), symmetry::flip_lr,
+                                     stream);
 }
 
 /// Mirrors each row: left becomes right.
@@ -81,8 +95,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
                                   cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_lr,
-                                   stream);
+  return detail::flip_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_lr, stream);
 }
 
 /// Reverses the order of the rows: up becomes down.
@@ -95,8 +108,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
                                   cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_ud,
-                                   stream);
+  return detail::flip_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_ud, stream);
 }
 
 /// Turns a matrix counter-clockwise, as numpy.rot90.
@@ -159,6 +171,21 @@ template <class T>
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, stream);
 }
 
+/// The same for pitched matrices and parts of matrices, as transpose_batched takes them.
+///
+///     status = tt::reorient_batched(first_out, out_step, first_in, in_step, batch, tt::symmetry::flip_lr, stream);
+template <class T, class Element>
+[[nodiscard]] cudaError_t reorient_batched(matrix_view<T> out, size_type out_batch_stride,
+                                           matrix_view<Element> in, size_type in_batch_stride,
+                                           size_type batch, symmetry s,
+                                           cudaStream_t stream = nullptr) {
+  static_assert(detail::check_matrices<T, Element>(), "");
+  return detail::reorient_bytes<sizeof(T), alignof(T)>(
+      detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
+                       in_batch_stride),
+      s, stream);
+}
+
 /// The same for matrices that lie anywhere.
 /// \param outs,ins  arrays of `batch` pointers, themselves in device memory. The matrices must not
 ///                  overlap, nor a pointer be null or misaligned, which only the caller can know.
@@ -197,7 +224,7 @@ template <class T>
 ///     status = tt::reverse_inplace(image, nx * ny, stream);
 template <class T>
 [[nodiscard]] cudaError_t reverse_inplace(T* data, size_type n, cudaStream_t stream = nullptr) {
-  return reorient_inplace(matrix_view<T>{data, 1, n, n}, symmetry::flip_lr, stream);
+  return detail::flip_inplace(matrix_view<T>{data, 1, n, n}, symmetry::flip_lr, stream);
 }
 
 /// Mirrors each of ny rows of nx elements in place: left becomes right.
@@ -206,7 +233,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_lr_inplace(T* data, size_type nx, size_type ny,
                                           cudaStream_t stream = nullptr) {
-  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_lr, stream);
+  return detail::flip_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_lr, stream);
 }
 
 /// Reverses the order of ny rows of nx elements in place: up becomes down.
@@ -215,7 +242,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_ud_inplace(T* data, size_type nx, size_type ny,
                                           cudaStream_t stream = nullptr) {
-  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_ud, stream);
+  return detail::flip_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::flip_ud, stream);
 }
 
 /// Turns a matrix of ny rows of nx elements by half in place.
@@ -224,7 +251,7 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t rotate_180_inplace(T* data, size_type nx, size_type ny,
                                              cudaStream_t stream = nullptr) {
-  return reorient_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
+  return detail::flip_inplace(matrix_view<T>{data, ny, nx, nx}, symmetry::rotate_180, stream);
 }
 
 /// Turns a matrix of ny rows of nx elements in place, counter-clockwise, as numpy.rot90: by half as rotate_180_inplace,

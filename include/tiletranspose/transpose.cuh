@@ -172,6 +172,29 @@ template <class T>
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
 }
 
+/// Transposes `batch` pitched matrices, or parts of matrices.
+///
+///     element (x, y) of matrix b of out == element (y, x) of matrix b of in    for 0 <= b < batch
+///
+/// \param out,in  the first of them; the others have the same shapes and strides
+/// \param out_batch_stride,in_batch_stride  elements from the first element of one matrix to that of the next. The
+///        matrices of a side lie one behind the other, or side by side in rows as long as their stride.
+/// \returns cudaErrorInvalidValue also where the matrices of a side overlap
+///
+/// Four matrices side by side become four dense ones:
+///
+///     const tt::matrix_view<const float> left{in, rows, cols, 4 * cols};
+///     status = tt::transpose_batched(tt::matrix_view<float>{out, cols, rows, rows}, rows * cols, left, cols, 4, stream);
+template <class T, class Element>
+[[nodiscard]] cudaError_t transpose_batched(matrix_view<T> out, size_type out_batch_stride,
+                                            matrix_view<Element> in, size_type in_batch_stride,
+                                            size_type batch, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_matrices<T, Element>(), "");
+  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
+      stream);
+}
+
 /// Transposes `batch` matrices that lie anywhere.
 ///
 ///     outs[b][x * ny + y] == ins[b][y * nx + x]
@@ -197,12 +220,23 @@ template <class T>
 /// \param in   ny rows x nx columns
 /// \param op   a trivially copyable function object with a __device__ (or __host__ __device__) call
 ///             operator; called once per element, or more than once for elements near tile borders, so it
-///             must depend on its argument alone
+///             must depend on its arguments alone. One that cannot be called with an element alone is called with
+///             the element, its row and its column in the input, op(in[y * nx + x], y, x), as std::size_t.
 ///
 ///     struct to_half {
 ///       __device__ __half operator()(float value) const { return __float2half(value); }
 ///     };
 ///     status = tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+///
+/// A bias for each column:
+///
+///     struct add_bias {
+///       const float* bias;
+///       __device__ float operator()(float value, std::size_t, std::size_t col) const {
+///         return value + bias[col];
+///       }
+///     };
+///     status = tt::transform_transpose(out, in, nx, ny, add_bias{bias}, stream);
 template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                               Op op, cudaStream_t stream = nullptr) {
@@ -211,7 +245,7 @@ template <class Out, class In, class Op>
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
-/// The same for pitched matrices and parts of matrices.
+/// The same for pitched matrices and parts of matrices; rows and columns are counted from the first element of `in`.
 ///
 ///     out(x, y) == op(in(y, x))
 template <class Out, class Element, class Op>
@@ -221,6 +255,51 @@ template <class Out, class Element, class Op>
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
   return detail::transform_elements<detail::fusion::transform, element, Out>(
       detail::view_request(out, in), op, stream);
+}
+
+/// Transposes `batch` matrices that lie one behind the other, and applies a function to every element.
+///
+///     out[(b * nx + x) * ny + y] == op(in[(b * ny + y) * nx + x])    for 0 <= b < batch
+///
+/// \param op  as of transform_transpose; rows and columns are those of an element's own matrix
+/// One launch, but for more than 65535 matrices that are no little work. A matrix smaller than a tile takes a block
+/// of its own then.
+///
+///     status = tt::transform_transpose_batched(halves, floats, nx, ny, batch, to_half{}, stream);
+template <class Out, class In, class Op>
+[[nodiscard]] cudaError_t transform_transpose_batched(Out* out, const In* in, size_type nx,
+                                                      size_type ny, size_type batch, Op op,
+                                                      cudaStream_t stream = nullptr) {
+  static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
+  size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
+  detail::multiplies(nx, ny, elements);
+  return detail::transform_elements<detail::fusion::transform, In, Out>(
+      detail::dense_request(out, in, nx, ny, batch, elements, elements), op, stream);
+}
+
+/// The same with gaps between the matrices; batch strides as of transpose_batched.
+template <class Out, class In, class Op>
+[[nodiscard]] cudaError_t transform_transpose_batched(Out* out, size_type out_batch_stride,
+                                                      const In* in, size_type in_batch_stride,
+                                                      size_type nx, size_type ny, size_type batch,
+                                                      Op op, cudaStream_t stream = nullptr) {
+  static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
+  return detail::transform_elements<detail::fusion::transform, In, Out>(
+      detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), op, stream);
+}
+
+/// The same for pitched matrices and parts of matrices.
+template <class Out, class Element, class Op>
+[[nodiscard]] cudaError_t transform_transpose_batched(matrix_view<Out> out,
+                                                      size_type out_batch_stride,
+                                                      matrix_view<Element> in,
+                                                      size_type in_batch_stride, size_type batch,
+                                                      Op op, cudaStream_t stream = nullptr) {
+  using element = typename detail::remove_const<Element>::type;
+  static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
+  return detail::transform_elements<detail::fusion::transform, element, Out>(
+      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), op,
+      stream);
 }
 
 /// Transposes into a matrix that already holds something, and combines both, in one pass: reads the input
@@ -268,7 +347,7 @@ template <class Out, class Element, class Op>
 /// \param copy  ny rows x nx columns
 /// \param out   nx rows x ny columns of the same type
 /// \param in    ny rows x nx columns; none of the three may share a byte with another
-/// \param op    as above, with one argument
+/// \param op    as of transform_transpose
 ///
 ///     status = tt::transform_transpose_dual(rows, columns, in, nx, ny, to_fp8{scale}, stream);
 template <class Out, class In, class Op>

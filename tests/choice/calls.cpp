@@ -100,8 +100,14 @@ void add_in_place(groups& all) {
     problem p = pick_problem(random, sizeof(T), true);
     if (tt::transposes(s)) { p.ny = p.nx; }
     const tt::matrix_view<T> data{at<T>(46, p.out_offset), p.ny, p.nx, p.in_stride};
-    add_line(to, random, "symmetry " + std::to_string(i % 8) + ", " + p.text(),
-             [&] { return tt::reorient_inplace(data, s); });
+    const std::string text = "symmetry " + std::to_string(i % 8) + ", " + p.text();
+    const auto call = [&] { return tt::reorient_inplace(data, s); };
+    // Not of squares, nor of a half rotation by two launches, whose blocks may differ.
+    if (tt::transposes(s) || (s == tt::symmetry::rotate_180 && p.ny % 2 == 1)) {
+      add_line(to, random, text, call);
+    } else {
+      add_line(to, random, text, call, [&](auto) { return tt::explain_inplace(data, s); });
+    }
   }
   for (int i = 0; i < 16; ++i) {
     problem p = pick_problem(random, sizeof(T), false);
@@ -133,11 +139,18 @@ void add_fused(groups& all, const char* name) {
     const tt::matrix_view<Out> copy{at<Out>(44, p.in_offset), p.ny, p.nx, p.in_stride};
     const convert<Out> op{};
     const char* const kinds[] = {"transform, ", "accumulate, ", "dual, "};
-    add_line(to, random, kinds[i % 3] + p.text(), [&] {
-      return i % 3 == 0   ? tt::transform_transpose(out, in, op)
-             : i % 3 == 1 ? tt::accumulate_transpose(out, in, op)
-                          : tt::transform_transpose_dual(copy, out, in, op);
-    });
+    add_line(
+        to, random, kinds[i % 3] + p.text(),
+        [&] {
+          return i % 3 == 0   ? tt::transform_transpose(out, in, op)
+                 : i % 3 == 1 ? tt::accumulate_transpose(out, in, op)
+                              : tt::transform_transpose_dual(copy, out, in, op);
+        },
+        [&](auto device) {
+          return i % 3 == 0   ? tt::explain_transform(out, in, device)
+                 : i % 3 == 1 ? tt::explain_accumulate(out, in, device)
+                              : tt::explain_dual(copy, out, in, device);
+        });
   }
   all.push_back(to);
 }

@@ -57,6 +57,66 @@ TEST_CASE("explain: what is refused, and by which rule") {
   refused(tt::explain(outs, at<const float*>(40, 8), 3, 4, 2), "arrays of pointers");
 }
 
+TEST_CASE("explain: what of fused calls and of calls in place is refused, and by which rule") {
+  using floats = tt::matrix_view<float>;
+  const auto refused = [](const tt::explanation& e, const char* why) {
+    CHECK(e.answer == tt::explained::refuses);
+    CHECK(e.launches == 0);
+    CHECK(tt::to_string(e).find(why) != std::string::npos);
+  };
+  const floats out{at<float>(40), 3, 4, 4};
+  const floats in{at<float>(45), 4, 3, 3};
+  const floats copy{at<float>(46), 4, 3, 3};
+  CHECK(tt::explain_transform(out, in).answer == tt::explained::launches);
+  CHECK(tt::explain_dual(copy, out, in).answer == tt::explained::launches);
+  refused(tt::explain_transform(floats{at<float>(40, 1), 3, 4, 4}, in), "alignment");
+  refused(tt::explain_transform(floats{out.data, 3, 4, 3}, in), "stride is shorter");
+  refused(tt::explain_transform(out, 11, in, 12, 2), "batch stride");
+  refused(tt::explain_accumulate(floats{in.data, 3, 4, 4}, in), "share a byte");
+  refused(tt::explain_dual(floats{nullptr, 4, 3, 3}, out, in), "second output");
+  refused(tt::explain_dual(floats{copy.data, 3, 4, 4}, out, in), "second output");
+  refused(tt::explain_dual(floats{in.data, 4, 3, 3}, out, in), "second output");
+  refused(tt::explain_inplace(in), "square");
+  refused(tt::explain_inplace(floats{nullptr, 3, 3, 3}), "null");
+  refused(tt::explain_inplace(floats{at<float>(40, 2), 3, 3, 3}), "alignment");
+  refused(tt::explain_inplace(floats{in.data, 3, 3, 2}, tt::symmetry::flip_lr),
+          "stride is shorter");
+  constexpr std::size_t huge = std::size_t{1} << 40;
+  refused(tt::explain_inplace(floats{in.data, huge, huge, huge}), "overflow");
+  refused(tt::explain_inplace(at<char>(46), 11, in.data, 3, 4), "scratch");
+  refused(tt::explain_inplace(in.data, 1 << 20, in.data, 3, 4), "scratch");
+}
+
+TEST_CASE("explain: fused calls and calls in place") {
+  using floats = tt::matrix_view<float>;
+  const auto square = [](std::size_t side) { return floats{at<float>(40), side, side, side}; };
+  const auto rule_of = [](const tt::explanation& e) { return std::string(e.rule); };
+  const tt::matrix_view<unsigned char> bytes{at<unsigned char>(46), 4096, 8192, 8192};
+  const floats tall{at<float>(45), 8192, 4096, 4096};
+  const tt::explanation fused = tt::explain_transform(bytes, tall);
+  CHECK(std::string(fused.mover) == "fused tile");
+  CHECK(fused.launches == 1);
+  CHECK(fused.blocks == 4096 * 8192 / (fused.tile_rows * fused.tile_cols));
+  CHECK(tt::explain_transform(bytes, 8192 * 4096, tall, 8192 * 4096, 70000).launches == 2);
+  CHECK(std::string(tt::explain_transform(square(40), square(40)).rule) == "refused");
+  CHECK(rule_of(tt::explain_inplace(square(300))) == "little work");
+  CHECK(rule_of(tt::explain_inplace(square(4096))) == "whole squares");
+  CHECK(rule_of(tt::explain_inplace(square(4097))) == "any squares");
+  CHECK(rule_of(tt::explain_inplace(square(1))) == "nothing to do");
+  CHECK(rule_of(tt::explain_inplace(square(4096), tt::symmetry::flip_lr)) == "reversed rows");
+  const tt::explanation odd =
+      tt::explain_inplace(floats{at<float>(40), 4097, 4096, 5000}, tt::symmetry::rotate_180);
+  CHECK(odd.launches == 2);
+  CHECK(rule_of(tt::explain_inplace(floats{at<float>(40), 1, 1 << 20, 1 << 20},
+                                    tt::symmetry::flip_lr)) == "reversed rows");
+  const auto with_scratch = [&](std::size_t scratch) {
+    return rule_of(tt::explain_inplace(at<char>(46), scratch, at<float>(40), 3000, 2000));
+  };
+  CHECK(with_scratch(24'000'000) == "scratch for the whole matrix");
+  CHECK(with_scratch(2'000'000) == "less scratch than the matrix");
+  CHECK(with_scratch(1000) == "refused");
+}
+
 TEST_CASE("explain: what launches nothing") {
   float* const out = at<float>(40);
   const float* const in = at<const float>(45);

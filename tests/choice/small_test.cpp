@@ -4,6 +4,7 @@
 // Which problems are little work and how they are moved, in plain C++: each rule at its limits. Compiled with the tuning
 // rows of small_rows.hpp, and once more with the library's own, for which the limits are read from the rows.
 
+#include <tiletranspose/detail/choose/choose_reverse.cuh>
 #include <tiletranspose/detail/choose/choose_small.cuh>
 
 #include <catch2/catch_test_macros.hpp>
@@ -281,3 +282,30 @@ TEST_CASE("small: a megabyte of every element size is little work") {
 }
 
 #endif
+
+TEST_CASE("small: an array that is reversed has every kernel that it can take") {
+  for (int bytes = 1; bytes <= 64; ++bytes) {
+    for (int alignment = 1; bytes % alignment == 0 && alignment <= 64; alignment *= 2) {
+      const bool is_direct = (16 % bytes == 0 || bytes % 16 == 0) &&
+                             alignment % tt::access_width(static_cast<size_type>(bytes)) == 0;
+      const int known = is_direct ? 0 : bytes;
+      for (size_type length = 1; length <= size_type{1} << 35; length += 1 + length / 7) {
+        for (int access = tt::access_width(static_cast<size_type>(bytes), alignment);
+             bytes % access == 0 && access <= 16; access *= 2) {
+          if (tt::detail::has_little_work(bytes, access, false) &&
+              moved_rows(length, 1, bytes) != small_mover::none) {
+            continue;
+          }
+          for (size_type address = alignment; address <= 64; address *= 2) {
+            const tt::detail::row_shape shape{length > 1, static_cast<size_type>(bytes), length,
+                                              address | static_cast<size_type>(bytes)};
+            const tt::detail::row_choice kernel = tt::detail::choose_rows(shape, known, false);
+            if (!tt::detail::reverses_array_by(kernel, bytes, alignment, known)) {
+              FAIL(bytes << " bytes at " << alignment << ", " << length << " elements");
+            }
+          }
+        }
+      }
+    }
+  }
+}

@@ -4,11 +4,12 @@
 
 #include <tiletranspose/transpose.cuh>
 
+// An element and its row, without its column.
 struct sum {
 #ifdef MUST_FAIL
-  __device__ float operator()(float a, float b) const { return a + b; }
+  __device__ float operator()(float a, std::size_t row) const { return a + row; }
 #else
-  __device__ float operator()(float a) const { return a; }
+  __device__ float operator()(float a, std::size_t row, std::size_t) const { return a + row; }
 #endif
 };
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect alone: tt: the function of transform_transpose must be callable, as a const object, with an element of the input, and yield what converts
+// expect alone: tt: the function of transform_transpose must be callable, as a const object, with an element of the input, or with one and its row and column there, and yield what converts
 
 #include <tiletranspose/transpose.cuh>
 

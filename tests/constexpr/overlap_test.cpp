@@ -144,6 +144,41 @@ TEST_CASE("overlap: random regions of few rows anywhere in memory", "[overlap]")
   check_pairs(100000, make_pair, rows_share_a_byte);
 }
 
+TEST_CASE("overlap: random batches of small regions, as every byte says", "[overlap]") {
+  random_numbers random;
+  int met = 0;
+  constexpr int rounds = 20000;
+  for (int round = 0; round < rounds; ++round) {
+    const address_type most_bytes = address_type{1} << random.between(0, 3);
+    const auto batch = [&] {
+      tt::detail::region_batch r{};
+      r.first.rows = random.between(1, 4);
+      r.first.row_bytes = random.between(1, most_bytes);
+      r.first.stride_bytes = r.first.row_bytes + random.between(0, 9);
+      r.first.first = random.between(0, 100);
+      r.count = random.between(1, 6);
+      r.step_bytes = r.first.end() - r.first.first + random.between(0, 30);
+      return r;
+    };
+    const tt::detail::region_batch a = batch();
+    const tt::detail::region_batch b = batch();
+    bool meet = false;
+    for (address_type i = 0; i < a.count; ++i) {
+      for (address_type j = 0; j < b.count; ++j) {
+        meet = meet || share_a_byte(a.at(i), b.at(j), 1024);
+      }
+    }
+    met += meet ? 1 : 0;
+    INFO(a.count << " times, every " << a.step_bytes << ": " << in_words(a.first) << b.count
+                 << " times, every " << b.step_bytes << ": " << in_words(b.first) << "round "
+                 << round << " of --rng-seed " << Catch::getSeed());
+    REQUIRE(overlap_batches(a, b) == meet);
+    REQUIRE(overlap_batches(b, a) == meet);
+  }
+  CHECK(met > rounds / 10);
+  CHECK(met < rounds - rounds / 10);
+}
+
 TEST_CASE("overlap: sub-matrices of a parent larger than 4 GiB", "[overlap]") {
   // A parent of 2^20 rows of 2^20 bytes at a GPU's address.
   const address_type parent = 0x7f0000000000;

@@ -71,11 +71,32 @@ cudaError_t fused(__half* halves, float* sums, __half* rows, __half* columns, co
   return status;
 }
 
+// Adds a bias for each column, and leaves zeros above the diagonal.
+struct bias_and_mask {
+  const float* bias;
+  __device__ float operator()(float value, std::size_t row, std::size_t col) const {
+    return col > row ? 0.0f : value + bias[col];
+  }
+};
+
+cudaError_t biased(float* out, const float* in, const float* bias, std::size_t nx, std::size_t ny,
+                   cudaStream_t stream) {
+  return tt::transform_transpose(out, in, nx, ny, bias_and_mask{bias}, stream);
+}
+
 // The 100 x 200 elements at row 5, column 7 of a picture whose rows are `pitch` elements apart.
 cudaError_t transpose_part(uchar3* out, const uchar3* picture, std::size_t pitch,
                            cudaStream_t stream) {
   const tt::matrix_view<const uchar3> part{picture + 5 * pitch + 7, 100, 200, pitch};
   return tt::transpose(tt::matrix_view<uchar3>{out, 200, 100, 100}, part, stream);
+}
+
+// Four matrices side by side become four dense ones, one behind the other.
+cudaError_t take_apart(float* out, const float* in, std::size_t rows, std::size_t cols,
+                       cudaStream_t stream) {
+  const tt::matrix_view<const float> first{in, rows, cols, 4 * cols};
+  return tt::transpose_batched(tt::matrix_view<float>{out, cols, rows, rows}, rows * cols, first,
+                               cols, 4, stream);
 }
 
 cudaError_t structures_and_planes(float* planes, float* particles, std::size_t n,

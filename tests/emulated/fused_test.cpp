@@ -107,7 +107,7 @@ void check(placement p) {
       status = tt::detail::launch_fused_tiles<tile, tt::detail::fusion::dual, In, Out>(
           {from.data, to.data, p.in_stride * sizeof(In), p.out_stride * sizeof(Out), 0, 0, p.nx,
            p.ny, false},
-          {beside.data, p.copy_stride * sizeof(Out), 0, false}, op, nullptr);
+          1, {beside.data, p.copy_stride * sizeof(Out), 0, false}, op, nullptr);
     }
   }
   INFO("call " << static_cast<int>(Call) << ", " << sizeof(In) << " to " << sizeof(Out)

@@ -18,8 +18,11 @@ const char* name_of(call which) {
                                           "transpose_batched",
                                           "transpose_batched with batch strides",
                                           "transpose_batched of pointers",
+                                          "transpose_batched of views",
                                           "transform_transpose",
                                           "transform_transpose of views",
+                                          "transform_transpose_batched",
+                                          "transform_transpose_batched of views",
                                           "accumulate_transpose",
                                           "accumulate_transpose of views",
                                           "transform_transpose_dual",
@@ -33,6 +36,7 @@ const char* name_of(call which) {
                                           "reorient_batched",
                                           "reorient_batched with batch strides",
                                           "reorient_batched of pointers",
+                                          "reorient_batched of views",
                                           "transpose_inplace",
                                           "transpose_inplace of a view",
                                           "transpose_inplace with scratch",
@@ -106,7 +110,7 @@ std::string describe(const test_case& c) {
   if (c.on.which == call::reorient_inplace || c.on.which == call::reorient ||
       c.on.which == call::mdspan_reorient || c.on.which == call::reorient_batched ||
       c.on.which == call::reorient_batched_strides ||
-      c.on.which == call::reorient_batched_pointers) {
+      c.on.which == call::reorient_batched_pointers || c.on.which == call::reorient_batched_views) {
     words << ", " << name_of_symmetry(with.symmetry);
   }
   if (c.on.which == call::rotate) { words << ", " << with.turns << " quarter turns"; }

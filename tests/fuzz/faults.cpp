@@ -10,7 +10,7 @@ namespace fuzz {
 
 bool is_batched(call which) {
   return which == call::transpose_batched || which == call::reorient_batched ||
-         has_batch_strides(which) || has_pointers(which);
+         which == call::transform_batched || has_batch_strides(which) || has_pointers(which);
 }
 bool is_in_place(call which) {
   return which >= call::transpose_inplace && which <= call::rotate_180_inplace;
@@ -24,10 +24,15 @@ bool has_strides(call which) {
          which == call::transform_views || which == call::accumulate_views ||
          which == call::dual_views || which == call::reorient ||
          which == call::transpose_inplace_view || which == call::reorient_inplace ||
-         is_mdspan(which);
+         is_mdspan(which) || is_view_batch(which);
+}
+bool is_view_batch(call which) {
+  return which == call::transpose_batched_views || which == call::reorient_batched_views ||
+         which == call::transform_batched_views;
 }
 bool has_batch_strides(call which) {
-  return which == call::transpose_batched_strides || which == call::reorient_batched_strides;
+  return which == call::transpose_batched_strides || which == call::reorient_batched_strides ||
+         is_view_batch(which);
 }
 bool has_pointers(call which) {
   return which == call::transpose_batched_pointers || which == call::reorient_batched_pointers;
@@ -84,9 +89,10 @@ class spoiler {
       case defect::short_copy_stride:
         return which_ == call::dual_views && shorten(with_.copy_stride, with_.copy_cols);
       case defect::short_in_batch:
-        return gapped_batch() && shorten(with_.in_batch, with_.nx * with_.ny);
+        return gapped_batch() && shorten(with_.in_batch, least_step(with_.ny, with_.nx));
       case defect::short_out_batch:
-        return gapped_batch() && shorten(with_.out_batch, with_.nx * with_.ny);
+        return gapped_batch() &&
+               shorten(with_.out_batch, least_step(with_.out_rows, with_.out_cols));
       case defect::shape_of_out:
         return has_strides(which_) && !is_in_place(which_) &&
                change_shape(with_.out_rows, with_.out_cols, with_.out_stride);
@@ -115,6 +121,10 @@ class spoiler {
  private:
   bool views() const { return has_strides(which_) && !is_mdspan(which_); }
   bool gapped_batch() const { return has_batch_strides(which_) && with_.batch > 1; }
+  // Pitched matrices may lie side by side.
+  std::size_t least_step(std::size_t rows, std::size_t cols) const {
+    return is_view_batch(which_) ? cols : rows * cols;
+  }
   std::size_t least() const { return case_.least_scratch; }
 
   static bool lose(std::size_t& pointer) {
@@ -200,7 +210,7 @@ class spoiler {
     return move_output() && share_a_byte(memory_.in, memory_.out);
   }
   bool interleave() {
-    if (is_in_place(which_) || has_copy(which_)) { return false; }
+    if (is_in_place(which_) || has_copy(which_) || is_view_batch(which_)) { return false; }
     if (has_strides(which_)) {
       part_rows(memory_.in.stride, memory_.in.row_bytes + memory_.out.row_bytes, with_.in_stride,
                 with_.out_stride);

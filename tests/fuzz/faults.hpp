@@ -13,8 +13,9 @@ namespace fuzz {
 bool is_batched(call which);
 bool is_in_place(call which);
 bool is_mdspan(call which);
-bool is_array(call which);     // one row
-bool has_strides(call which);  // from row to row
+bool is_array(call which);       // one row
+bool has_strides(call which);    // from row to row
+bool is_view_batch(call which);  // both
 bool has_batch_strides(call which);
 bool has_pointers(call which);  // arrays of them
 bool has_copy(call which);      // a second output

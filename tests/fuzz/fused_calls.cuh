@@ -61,6 +61,16 @@ caller find_pair(call which) {
       return [](arguments_type a, cudaStream_t s) {
         return tt::transform_transpose(out(a), in(a), op{a.with.salt}, s);
       };
+    case call::transform_batched:
+      return [](arguments_type a, cudaStream_t s) {
+        return tt::transform_transpose_batched(a.out<Out>(), a.in<In>(), a.with.nx, a.with.ny,
+                                               a.with.batch, op{a.with.salt}, s);
+      };
+    case call::transform_batched_views:
+      return [](arguments_type a, cudaStream_t s) {
+        return tt::transform_transpose_batched(out(a), a.with.out_batch, in(a), a.with.in_batch,
+                                               a.with.batch, op{a.with.salt}, s);
+      };
     case call::accumulate:
       return [](arguments_type a, cudaStream_t s) {
         return tt::accumulate_transpose(a.out<Out>(), a.in<In>(), a.with.nx, a.with.ny,

@@ -151,6 +151,8 @@ class maker {
     switch (made_.on.which) {
       case call::transform:
       case call::transform_views:
+      case call::transform_batched:
+      case call::transform_batched_views:
       case call::dual:
       case call::dual_views:
         memory_.what = change::transform;
@@ -186,6 +188,7 @@ class maker {
       case call::reorient_batched:
       case call::reorient_batched_strides:
       case call::reorient_batched_pointers:
+      case call::reorient_batched_views:
       case call::reorient_inplace:
       case call::mdspan_reorient:
         symmetry = any;
@@ -243,6 +246,10 @@ class maker {
     }
     with_.copy_stride = stride(with_.copy_rows, with_.copy_cols, memory_.out_element);
     with_.in_batch = with_.out_batch = with_.nx * with_.ny;
+    if (is_view_batch(made_.on.which)) {
+      with_.in_batch = (with_.ny - 1) * with_.in_stride + with_.nx;
+      with_.out_batch = (with_.out_rows - 1) * with_.out_stride + with_.out_cols;
+    }
     if (has_batch_strides(made_.on.which)) {
       with_.in_batch += gap_between(with_.batch, with_.in_batch, memory_.in_element);
       with_.out_batch += gap_between(with_.batch, with_.out_batch, memory_.out_element);

@@ -76,6 +76,11 @@ struct calls_of {
         return [](arguments_type a, cudaStream_t s) {
           return tt::transpose_batched(outs(a), ins(a), a.with.nx, a.with.ny, a.with.batch, s);
         };
+      case call::transpose_batched_views:
+        return [](arguments_type a, cudaStream_t s) {
+          return tt::transpose_batched(out(a), a.with.out_batch, in(a), a.with.in_batch,
+                                       a.with.batch, s);
+        };
       default:
         return nullptr;
     }
@@ -120,6 +125,11 @@ struct calls_of {
         return [](arguments_type a, cudaStream_t s) {
           return tt::reorient_batched(outs(a), ins(a), a.with.nx, a.with.ny, a.with.batch, how(a),
                                       s);
+        };
+      case call::reorient_batched_views:
+        return [](arguments_type a, cudaStream_t s) {
+          return tt::reorient_batched(out(a), a.with.out_batch, in(a), a.with.in_batch,
+                                      a.with.batch, how(a), s);
         };
       default:
         return nullptr;

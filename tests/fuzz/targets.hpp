@@ -56,6 +56,8 @@ caller find_caller(const target& on) {
   switch (on.which) {
     case call::transform:
     case call::transform_views:
+    case call::transform_batched:
+    case call::transform_batched_views:
     case call::accumulate:
     case call::accumulate_views:
     case call::dual:

@@ -92,7 +92,7 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
     using tt::detail::fusion;
     using tile = tt::detail::fused_shape<T, U, fusion::dual, true, true>;
     return tt::detail::launch_fused_tiles<tile, fusion::dual, T, U>(
-        {in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false},
+        {in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false}, 1,
         {copy, p.copy_stride * sizeof(U), 0, false}, op, nullptr);
   } else if constexpr (Call::takes_old) {
     return dense ? tt::accumulate_transpose(out, in, s.nx, s.ny, op)
@@ -103,6 +103,16 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
   } else {
     return dense ? tt::transform_transpose(out, in, s.nx, s.ny, op)
                  : tt::transform_transpose(to, from, op);
+  }
+}
+
+// What the host's version of an operation says of an element, which it may ask for its place.
+template <class U, class Reference, class T>
+U result_at(const Reference& reference, const T& value, std::size_t row, std::size_t col) {
+  if constexpr (std::is_invocable_v<const Reference&, const T&>) {
+    return reference(value);
+  } else {
+    return reference(value, row, col);
   }
 }
 
@@ -130,7 +140,7 @@ void check_fused(shape s, fused_placement p, random_source& random, const std::v
         before[x * s.ny + y] = old;
         result = reference(value, old);
       } else {
-        result = reference(value);
+        result = result_at<U>(reference, value, y, x);
       }
       copied[y * s.nx + x] = result;
     }

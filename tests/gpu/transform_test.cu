@@ -91,6 +91,27 @@ struct repeat {
   }
 };
 
+// Of an element's place as well: no two neighbours, nor rows or columns a power of two apart, get the same.
+struct masked {
+  __host__ __device__ float operator()(float value, std::size_t row, std::size_t col) const {
+    return col > row ? static_cast<float>(5 * row + 3 * (col % 4093)) : -value;
+  }
+};
+
+struct numbered {
+  __host__ __device__ std::uint8_t operator()(std::uint8_t value, unsigned long long row,
+                                              unsigned long long col) const {
+    return static_cast<std::uint8_t>(value + 7 * row + 11 * col + row / 256 + 3 * (col / 256));
+  }
+};
+
+struct pixel_of_place {
+  __host__ __device__ pixel operator()(const pixel& p, std::size_t row, std::size_t col) const {
+    return {static_cast<std::uint8_t>(p.red + row), static_cast<std::uint8_t>(p.green + col),
+            static_cast<std::uint8_t>(p.blue + row / 256 + 5 * (col / 256))};
+  }
+};
+
 template <class Complex, class Real>
 std::vector<Complex> some_complex() {
   std::vector<Complex> result;
@@ -171,6 +192,34 @@ TEST_CASE("transform: every path at a small size", "[transform][quick]") {
   }
   SECTION("float to 64 bytes") {
     check_small<transform_call, repeat_16>(some_floats(), repeat{}, repeated);
+  }
+}
+
+TEST_CASE("transform: elements with their rows and columns", "[transform][quick]") {
+  require_device();
+  SECTION("floats") { check_small<transform_call, float>(some_floats(), masked{}, masked{}); }
+  SECTION("bytes") {
+    check_small<transform_call, std::uint8_t>(every_byte(), numbered{}, numbered{});
+  }
+  SECTION("pixels") {
+    check_small<transform_call, pixel>(some_pixels(), pixel_of_place{}, pixel_of_place{});
+  }
+  SECTION("floats, twice") { check_small<dual_call, float>(some_floats(), masked{}, masked{}); }
+  SECTION("bytes, twice") {
+    check_small<dual_call, std::uint8_t>(every_byte(), numbered{}, numbered{});
+    check_small<large_dual_call, std::uint8_t>(every_byte(), numbered{}, numbered{});
+  }
+  SECTION("pixels, twice") {
+    check_small<dual_call, pixel>(some_pixels(), pixel_of_place{}, pixel_of_place{});
+  }
+  // More than the mover for little work takes.
+  SECTION("large matrices") {
+    random_source random;
+    const std::vector<float> none(1);
+    check_fused<transform_call>({3001, 1999}, {}, random, some_floats(), none, masked{}, masked{});
+    check_fused<dual_call>({2999, 2003}, {}, random, some_floats(), none, masked{}, masked{});
+    check_fused<transform_call>({9001, 1003}, {}, random, every_byte(), every_byte(), numbered{},
+                                numbered{});
   }
 }
 

@@ -172,6 +172,12 @@ cudaError_t more(float* out, const float* in, float* image, std::size_t nx, std:
   status = tt::rotate_inplace(image, nx, nx, -1, stream);
   return status;
 }
+cudaError_t batches(tt::matrix_view<float> first_out, std::size_t out_step, tt::matrix_view<const float> first_in,
+                    std::size_t in_step, std::size_t batch, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::reorient_batched(first_out, out_step, first_in, in_step, batch, tt::symmetry::flip_lr, stream);
+  return status;
+}
 }  // namespace in_reverse
 
 namespace in_shared_array {
@@ -312,6 +318,12 @@ namespace in_transpose {
 struct to_half {
   __device__ __half operator()(float value) const { return __float2half(value); }
 };
+struct add_bias {
+  const float* bias;
+  __device__ float operator()(float value, std::size_t, std::size_t col) const {
+    return value + bias[col];
+  }
+};
 struct scaled_sum {
   float alpha, beta;
   __device__ float operator()(float element, float old) const {
@@ -323,15 +335,19 @@ struct to_fp8 {
   __device__ __nv_fp8_e4m3 operator()(float value) const { return __nv_fp8_e4m3(scale * value); }
 };
 
-cudaError_t calls(float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+cudaError_t calls(float* out, const float* in, const float* bias, std::size_t nx, std::size_t ny,
+                  cudaStream_t stream) {
   cudaError_t status = tt::transpose(out, in, nx, ny, stream);
   status = tt::transpose<float, 32, 8>(out, in, nx, ny, stream);
+  status = tt::transform_transpose(out, in, nx, ny, add_bias{bias}, stream);
   status = tt::accumulate_transpose(out, in, nx, ny, scaled_sum{2.0f, 0.5f}, stream);
   return status;
 }
-cudaError_t convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny, cudaStream_t stream) {
+cudaError_t convert(__half* halves, const float* floats, std::size_t nx, std::size_t ny, std::size_t batch,
+                    cudaStream_t stream) {
   cudaError_t status = cudaSuccess;
   status = tt::transform_transpose(halves, floats, nx, ny, to_half{}, stream);
+  status = tt::transform_transpose_batched(halves, floats, nx, ny, batch, to_half{}, stream);
   return status;
 }
 cudaError_t convert_twice(__nv_fp8_e4m3* rows, __nv_fp8_e4m3* columns, const float* in, float scale, std::size_t nx,
@@ -352,6 +368,12 @@ cudaError_t batches(float* out, const float* in, float* const* outs, const float
   status = tt::transpose_batched(out, in, nx, ny, batch, stream);
   status = tt::transpose_batched(out, nx * ny + 16, in, nx * ny, nx, ny, batch, stream);
   status = tt::transpose_batched(outs, ins, nx, ny, batch, stream);
+  return status;
+}
+cudaError_t side_by_side(float* out, const float* in, std::size_t rows, std::size_t cols, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  const tt::matrix_view<const float> left{in, rows, cols, 4 * cols};
+  status = tt::transpose_batched(tt::matrix_view<float>{out, cols, rows, rows}, rows * cols, left, cols, 4, stream);
   return status;
 }
 cudaError_t squares(float* data, std::size_t side, std::size_t pitch, cudaStream_t stream) {

@@ -54,6 +54,13 @@ inline const char* sentence_of(refusal answer) {
       return "the arrays of pointers overlap";
     case refusal::shared_bytes:
       return "input and output share a byte";
+    case refusal::no_square:
+      return "a matrix that is transposed in its own memory without scratch must be a square";
+    case refusal::second_output:
+      return "the second output is null or misaligned, its stride or shape does not suit it, or it "
+             "shares a byte";
+    case refusal::scratch:
+      return "the scratch is misaligned, less than the least, or shares a byte with the data";
     default:
       return "";
   }
@@ -68,14 +75,18 @@ inline explanation explain_start(const transpose_request& request) {
   return result;
 }
 /// True where nothing is left to say: nothing to do, or a refusal.
-inline bool explain_verdict(explanation& result, const transpose_request& request, symmetry s) {
-  const verdict answer = examine(request, s);
+inline bool explain_verdict(explanation& result, verdict answer, refusal why) {
   if (answer == verdict::go) { return false; }
   const bool refused = answer == verdict::refused;
   result.answer = refused ? explained::refuses : explained::does_nothing;
   result.rule = refused ? "refused" : "nothing to do";
-  result.why = refused ? sentence_of(find_refusal(request, s)) : "a size is 0";
+  result.why = refused ? sentence_of(why) : "a size is 0";
   return true;
+}
+inline bool explain_verdict(explanation& result, const transpose_request& request, symmetry s) {
+  const verdict answer = examine(request, s);
+  return explain_verdict(result, answer,
+                         answer == verdict::refused ? find_refusal(request, s) : refusal::none);
 }
 
 /// The part of a matrix that a block takes, and the accesses that it does so by.
@@ -116,6 +127,7 @@ void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 
+/// `problem.element_bytes` are those of an element as a block keeps it.
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
   const int accesses = problem.element_bytes / access_bytes;
@@ -183,6 +195,21 @@ explanation explain_transpose(const transpose_request& request, device_facts dev
   return result;
 }
 
+/// Rows that the mover for them takes, joined.
+inline void describe_rows(explanation& result, const row_problem& joined, size_type alignment,
+                          int known) {
+  const row_plan plan = plan_rows(joined, alignment, known);
+  result.mover = "rows";
+  result.rule = joined.reverses ? "reversed rows" : "copied rows";
+  result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
+  result.load_bytes = result.store_bytes = max_access_bytes;
+  if (plan.matrix_blocks == 0) { return; }  // a row that trades places with itself
+  result.launches += divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
+  result.blocks += plan.matrix_blocks * plan.batch;
+  result.threads = static_cast<int>(plan.arguments.threads);
+  result.shared_bytes = plan.shared_bytes;
+}
+
 /// Rows that stay rows.
 template <int ElementBytes, int Alignment>
 void explain_rows(explanation& result, const row_problem& rows) {
@@ -199,16 +226,8 @@ void explain_rows(explanation& result, const row_problem& rows) {
   });
   if (is_little) { return; }
   const row_problem joined = join_rows(rows);
-  const row_plan plan =
-      plan_rows(joined, bits | joined.element_bytes, known_element(ElementBytes, Alignment));
-  result.mover = "rows";
-  result.rule = joined.reverses ? "reversed rows" : "copied rows";
-  result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
-  result.load_bytes = result.store_bytes = max_access_bytes;
-  result.launches = divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
-  result.blocks = plan.matrix_blocks * plan.batch;
-  result.threads = static_cast<int>(plan.arguments.threads);
-  result.shared_bytes = plan.shared_bytes;
+  describe_rows(result, joined, bits | joined.element_bytes,
+                known_element(ElementBytes, Alignment));
 }
 
 /// What a call of reorient answers.

@@ -13,7 +13,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// out(x, y) = op(in(y, x)), or with the old out(x, y) as a second argument.
+/// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.
 template <fusion Kind, class In, class Out, class Op>
 cudaError_t transform_elements(const transpose_request& request, const Op& op,
                                cudaStream_t stream) {
@@ -23,9 +23,9 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
     const tile_problem problem = make_problem(request);
     cudaError_t little = cudaSuccess;
-    return transform_little<Kind, In, Out>(problem, {}, op, stream, little)
+    return transform_little<Kind, In, Out>(problem, request.batch, {}, op, stream, little)
                ? little
-               : launch_fused<Kind, In, Out>(problem, {}, op, stream);
+               : launch_fused<Kind, In, Out>(problem, request.batch, {}, op, stream);
   } else {
     return cudaErrorInvalidValue;
   }
@@ -43,9 +43,9 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
     const tile_problem problem = make_problem(request);
     const second_output second{reinterpret_cast<unsigned char*>(copy), stride_bytes};
     cudaError_t little = cudaSuccess;
-    return transform_little<fusion::dual, In, Out>(problem, second, op, stream, little)
+    return transform_little<fusion::dual, In, Out>(problem, 1, second, op, stream, little)
                ? little
-               : launch_fused<fusion::dual, In, Out>(problem, {copy, stride_bytes, 0, false}, op,
+               : launch_fused<fusion::dual, In, Out>(problem, 1, {copy, stride_bytes, 0, false}, op,
                                                      stream);
   } else {
     return cudaErrorInvalidValue;

@@ -52,11 +52,12 @@ struct fused_operation {
   static constexpr bool fetches = accumulates;
   using fetched = typename std::conditional<fetches, words_of<Out>, no_operand>::type;
 
-  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
+    static_cast<void>(row), static_cast<void>(col);
     if constexpr (accumulates) {
       return to_words<In>(load_global<In>(from));
     } else {
-      const Out result = op(load_global<In>(from));
+      const Out result = call_at<In, Out>(op, load_global<In>(from), row, col);
       return to_words<Out>(result);
     }
   }
@@ -93,21 +94,14 @@ struct fused_operation {
   }
 };
 
-/// True where the registers hold elements of a type that are loaded together.
-template <class T>
-inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), alignof(T)) <= 4 &&
-                                       sizeof(T) <= 16;
-
 /// Moves a fused transpose if it is little work: true, with the launch's status.
 template <fusion Kind, class In, class Out, class Op>
-bool transform_little(const tile_problem& problem, const second_output& copy, const Op& op,
-                      cudaStream_t stream, cudaError_t& status) {
+bool transform_little(const tile_problem& problem, size_type batch, const second_output& copy,
+                      const Op& op, cudaStream_t stream, cudaError_t& status) {
   if constexpr (loads_together<In> && loads_together<Out>) {
-    const size_type bits = reinterpret_cast<size_type>(problem.in) |
-                           reinterpret_cast<size_type>(problem.out) | problem.in_stride_bytes |
-                           problem.out_stride_bytes;
+    const size_type bits = address_bits_of(problem, 0);
     return transpose_little<sizeof(In), sizeof(Out)>(
-        problem, 1, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
+        problem, batch, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
   } else {
     return false;
   }

@@ -18,6 +18,27 @@ inline small_batch batch_of(const tile_problem& problem) {
           static_cast<long long>(problem.out_batch_bytes), problem.pointer_arrays};
 }
 
+/// True where the registers hold elements of a type that are loaded together, as those of a fused call are.
+template <class T>
+inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), alignof(T)) <= 4 &&
+                                       sizeof(T) <= 16;
+
+/// A transpose as little work without panels, as those with an operation are, and what moves it.
+/// \param bits  those that some address or stride has
+struct little_operation {
+  small_problem problem;
+  small_mover mover;
+
+  little_operation(const tile_problem& transpose, size_type batch, size_type bits, int in_element,
+                   int out_element)
+      : problem(small_transpose(transpose, batch, in_element, out_element)) {
+    problem.has_panel = false;
+    const size_type rows =
+        (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
+    mover = choose_small(problem, (bits | rows) % max_access_bytes == 0);
+  }
+};
+
 struct little_rows {
   small_problem problem;
   small_batch batch;

@@ -19,12 +19,9 @@ bool transpose_little(const tile_problem& problem, size_type batch, size_type bi
                       const Operation& operation, cudaStream_t stream, cudaError_t& status) {
   constexpr int element = larger(InElement, OutElement);
   if constexpr (has_little_work(element, element, true)) {
-    const size_type rows = (problem.nx | problem.ny) * size_type{element};
-    small_problem work = small_transpose(problem, batch, InElement, OutElement);
-    work.has_panel = false;  // which have no operation
-    const small_mover mover = choose_small(work, (bits | rows) % max_access_bytes == 0);
-    if (mover == small_mover::none) { return false; }
-    status = launch_small<true>(mover, work, batch_of(problem), operation, stream);
+    const little_operation work(problem, batch, bits, InElement, OutElement);
+    if (work.mover == small_mover::none) { return false; }
+    status = launch_small<true>(work.mover, work.problem, batch_of(problem), operation, stream);
     return true;
   } else {
     return false;

@@ -94,21 +94,17 @@ template <class In, class Out, class Op>
 cudaError_t relocate_transformed(const relocation& move, const Op& op, cudaStream_t stream) {
   if constexpr (is_fusible<fusion::transform, In, Out, Op>()) {
     const axes_choice chosen = choose_axes(move);
-    if (chosen.mover == axes_mover::transpose && move.rank == 2) {
+    if (chosen.mover == axes_mover::transpose) {
       size_type batch = 1;
       const tile_problem problem = make_problem(move, chosen.x, batch);
       cudaError_t little = cudaSuccess;
-      return transform_little<fusion::transform, In, Out>(problem, {}, op, stream, little)
+      return transform_little<fusion::transform, In, Out>(problem, batch, {}, op, stream, little)
                  ? little
-                 : launch_fused<fusion::transform, In, Out>(problem, {}, op, stream);
+                 : launch_fused<fusion::transform, In, Out>(problem, batch, {}, op, stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
-    const bool through_tiles =
-        chosen.mover == axes_mover::tiles ||
-        (chosen.mover == axes_mover::transpose &&
-         smaller(chosen.sides[0].extent, chosen.sides[1].extent) > short_axis);
-    return through_tiles ? launch_axes_tiles(move, operation, stream)
-                         : launch_axes_elements(move, operation, stream);
+    return chosen.mover == axes_mover::tiles ? launch_axes_tiles(move, operation, stream)
+                                             : launch_axes_elements(move, operation, stream);
   } else {
     return cudaErrorInvalidValue;
   }

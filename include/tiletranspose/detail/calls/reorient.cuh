@@ -16,25 +16,35 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Rows that stay rows, out of place.
-template <int ElementBytes, int Alignment>
+/// Rows that stay rows, out of place. `IsArray`: they are one row, reversed.
+template <int ElementBytes, int Alignment, bool IsArray = false>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
     cudaError_t little = cudaSuccess;
     const copy_operation<ElementBytes, decltype(width)::value> operation;
-    return move_little_rows(rows, operation, stream, little)
-               ? little
-               : launch_rows<ElementBytes, Alignment>(rows, stream);
+    if (move_little_rows(rows, operation, stream, little)) { return little; }
+    if constexpr (IsArray) {
+      return launch_array<ElementBytes, Alignment>(rows, stream);
+    } else {
+      return launch_rows<ElementBytes, Alignment>(rows, stream);
+    }
   });
+}
+
+/// A symmetry that does not transpose: what only transposes need is not compiled.
+template <int ElementBytes, int Alignment, bool IsArray = false>
+cudaError_t flip_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
+  const verdict answer = examine(request, s);
+  return answer == verdict::go
+             ? move_rows_of<ElementBytes, Alignment, IsArray>(make_rows(request, s), stream)
+             : status_of(answer);
 }
 
 template <int ElementBytes, int Alignment>
 cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
+  if (!transposes(s)) { return flip_bytes<ElementBytes, Alignment>(request, s, stream); }
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
-  if (!transposes(s)) {
-    return move_rows_of<ElementBytes, Alignment>(make_rows(request, s), stream);
-  }
   if (is_vector(request)) {
     return move_rows_of<ElementBytes, Alignment>(make_vector_rows(request, s), stream);
   }
@@ -42,20 +52,28 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
                                                     request.batch, stream);
 }
 
-/// Squares are rotated in two passes: they are transposed, and then flipped.
+/// A symmetry that does not transpose, in place.
+template <int ElementBytes, int Alignment>
+cudaError_t flip_bytes_inplace(const transpose_request& request, symmetry s, cudaStream_t stream) {
+  const verdict answer = examine_inplace(request, s);
+  if (answer != verdict::go) { return status_of(answer); }
+  if (s == symmetry::identity) { return cudaSuccess; }
+  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+}
+
+/// Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then flipped.
 template <int ElementBytes, int Alignment>
 cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
                                    cudaStream_t stream) {
-  const verdict answer = examine_inplace(request, s);
-  if (answer != verdict::go) { return status_of(answer); }
   if (transposes(s)) {
+    const verdict answer = examine_inplace(request, s);
+    if (answer != verdict::go) { return status_of(answer); }
     const cudaError_t status =
         transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
     if (status != cudaSuccess) { return status; }
     s = compose(s, symmetry::transpose);
   }
-  if (s == symmetry::identity) { return cudaSuccess; }
-  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+  return flip_bytes_inplace<ElementBytes, Alignment>(request, s, stream);
 }
 
 }  // namespace detail

@@ -138,7 +138,7 @@ TILETRANSPOSE_FUNCTION void stage_word_shifted(Group group, unsigned char* share
 }
 
 /// Transposes the panel, from `shared` to `image`.
-template <class Shape, bool InWords, class Group>
+template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* shared,
                                             unsigned char* image,
                                             const word_shifted_arguments& arguments,
@@ -186,7 +186,7 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
       out_shifts[q] = 0 - 8 * place;
     }
     const auto load = [&](unsigned(&words)[word_elements]) {
-      transpose_group<Shape::element_bytes, InWords>(from, shifts, words);
+      transpose_group<Shape::element_bytes>(from, shifts, arguments.in_words, words);
     };
     unsigned words[word_elements];
     // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
@@ -345,11 +345,7 @@ TILETRANSPOSE_FUNCTION void move_word_shifted(Group group, unsigned char* shared
   wait_for_copies(0);
   group.sync();
   while (true) {
-    if (arguments.in_words) {
-      transpose_words<Shape, true>(group, shared, image, arguments, panel);
-    } else {
-      transpose_words<Shape, false>(group, shared, image, arguments, panel);
-    }
+    transpose_words<Shape>(group, shared, image, arguments, panel);
     if constexpr (Shape::joins_cols) {
       if (arguments.shifts_output) { join_matrices<Shape>(group, shared, image, arguments, panel); }
     }

@@ -14,23 +14,25 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Transposes the group of rows at `from`, which start `shifts` bits into their words. `InWords`: with them.
-template <int ElementBytes, bool InWords, unsigned WordElements>
+/// Transposes the group of rows at `from`, which start `shifts` bits into their words; with `in_words` they start with
+/// words, and the next ones are not read.
+template <int ElementBytes, unsigned WordElements>
 TILETRANSPOSE_FUNCTION void transpose_group(const unsigned char* const (&from)[WordElements],
-                                            const unsigned (&shifts)[WordElements],
+                                            const unsigned (&shifts)[WordElements], bool in_words,
                                             unsigned (&words)[WordElements]) {
   unsigned low[WordElements];
-  unsigned high[WordElements];
+  unsigned high[WordElements] = {};
   TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < WordElements; ++i) {
-    low[i] = load_shared<unsigned>(from[i]);
-    high[i] = InWords ? 0 : load_shared<unsigned>(from[i] + 4);
+  for (unsigned i = 0; i < WordElements; ++i) { low[i] = load_shared<unsigned>(from[i]); }
+  if (!in_words) {
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < WordElements; ++i) { high[i] = load_shared<unsigned>(from[i] + 4); }
   }
   unsigned held[WordElements][1];
   unsigned transposed[WordElements][1];
   TILETRANSPOSE_UNROLL
   for (unsigned i = 0; i < WordElements; ++i) {
-    held[i][0] = InWords ? low[i] : funnel_shift(low[i], high[i], shifts[i]);
+    held[i][0] = funnel_shift(low[i], high[i], shifts[i]);
   }
   thread_transpose<ElementBytes>(transposed, held);
   TILETRANSPOSE_UNROLL

@@ -81,5 +81,14 @@ transpose_request reorient_request(matrix_view<T> out, matrix_view<Element> in, 
   return view_request(matrix_view<T>{out.data, out.cols, out.rows, out.stride}, in);
 }
 
+/// A batch of matrices of which the request names the first.
+inline transpose_request in_batch(transpose_request request, size_type batch, size_type out_batch,
+                                  size_type in_batch) {
+  request.batch = batch;
+  request.in_batch = in_batch;
+  request.out_batch = out_batch;
+  return request;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

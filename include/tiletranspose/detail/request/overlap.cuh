@@ -85,5 +85,47 @@ constexpr bool overlap(memory_region a, memory_region b) {
   return hit < static_cast<address_type>(end_row - first_row);
 }
 
+/// `count` regions that are alike, `step_bytes` from start to start.
+/// Invariant: each ends before the next one starts, and all of them fit the address space.
+struct region_batch {
+  memory_region first;
+  address_type count;
+  address_type step_bytes;
+
+  constexpr memory_region at(address_type index) const {
+    memory_region result = first;
+    result.first += index * step_bytes;
+    return result;
+  }
+  /// The first of them from `index` on that ends behind an address, or `count`.
+  constexpr address_type ends_behind(address_type index, address_type address) const {
+    const address_type end = at(index).end();
+    if (end > address) { return index; }
+    const address_type further = (address - end) / step_bytes + 1;
+    return further < count - index ? index + further : count;
+  }
+};
+
+/// The same for batches: in the order of their addresses each region is compared with those that it may share a byte
+/// with. As many steps as there are regions that lie between those of the other batch.
+constexpr bool overlap_batches(const region_batch& a, const region_batch& b) {
+  address_type i = 0;
+  address_type j = 0;
+  while (true) {
+    i = a.ends_behind(i, b.at(j).first);
+    if (i == a.count) { return false; }
+    const memory_region one = a.at(i);
+    j = b.ends_behind(j, one.first);
+    if (j == b.count) { return false; }
+    const memory_region other = b.at(j);
+    if (overlap(one, other)) { return true; }
+    if (one.end() <= other.end()) {
+      if (++i == a.count) { return false; }
+    } else if (++j == b.count) {
+      return false;
+    }
+  }
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

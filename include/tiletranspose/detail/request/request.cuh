@@ -69,14 +69,35 @@ inline bool make_region(const void* first, size_type outer, size_type length, si
   return true;
 }
 
-/// The memory of one side of a request.
+/// The memory of one side of a request. The matrices of a batch lie one behind the other or, where their rows have gaps,
+/// side by side: all rows of the same number in the stride of one.
 inline bool make_side(const void* first, size_type rows, size_type cols, size_type stride,
                       size_type batch, size_type batch_stride, size_type element,
-                      memory_region& region) {
-  if (batch == 1) { return make_region(first, rows, cols, stride, element, region); }
-  size_type matrix = 0;  // matrices of a batch are dense
-  return multiplies(rows, cols, matrix) && batch_stride >= matrix &&
-         make_region(first, batch, matrix, batch_stride, element, region);
+                      region_batch& side) {
+  side.count = 1;
+  side.step_bytes = 1;
+  if (batch == 1) { return make_region(first, rows, cols, stride, element, side.first); }
+  size_type matrix = 0;
+  if (!multiplies(rows, cols, matrix)) { return false; }
+  if (rows == 1 || stride == cols) {
+    return batch_stride >= matrix &&
+           make_region(first, batch, matrix, batch_stride, element, side.first);
+  }
+  const bool side_by_side = batch_stride < stride;
+  const size_type extent = side_by_side ? cols : (rows - 1) * stride + cols;
+  memory_region all{};  // from the first element to the last
+  if (!make_region(first, rows, cols, stride, element, side.first) || batch_stride < extent ||
+      !make_region(first, batch, extent, batch_stride, element, all)) {
+    return false;
+  }
+  side.count = batch;
+  side.step_bytes = all.stride_bytes;
+  if (!side_by_side) { return true; }
+  side.count = rows;
+  side.step_bytes = stride * element;
+  side.first = all;
+  return all.end() - all.first <= side.step_bytes &&
+         all.first + (rows - 1) * side.step_bytes <= ~size_type{0} - (all.end() - all.first);
 }
 
 /// Why a request is refused.
@@ -87,7 +108,10 @@ enum class refusal {
   short_stride,
   too_large,
   shared_tables,
-  shared_bytes
+  shared_bytes,
+  no_square,
+  second_output,
+  scratch
 };
 
 /// The rule that refuses a request with work to do; `s` says what shape the output has.
@@ -101,17 +125,17 @@ inline refusal find_refusal(const transpose_request& request, symmetry s) {
   if (request.in_stride < request.nx || request.out_stride < out_cols) {
     return refusal::short_stride;
   }
-  memory_region in{};
-  memory_region out{};
+  region_batch in{};
+  region_batch out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
   if (request.pointer_arrays) {
-    if (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in) ||
-        !make_region(request.out, 1, request.batch, 0, sizeof(void*), out)) {
+    if (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in.first) ||
+        !make_region(request.out, 1, request.batch, 0, sizeof(void*), out.first)) {
       return refusal::too_large;
     }
-    if (overlap(in, out)) { return refusal::shared_tables; }
+    if (overlap(in.first, out.first)) { return refusal::shared_tables; }
   }
   if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
                  request.in_element, in) ||
@@ -119,7 +143,8 @@ inline refusal find_refusal(const transpose_request& request, symmetry s) {
                  request.out_element, out)) {
     return refusal::too_large;
   }
-  return !request.pointer_arrays && overlap(in, out) ? refusal::shared_bytes : refusal::none;
+  return !request.pointer_arrays && overlap_batches(in, out) ? refusal::shared_bytes
+                                                             : refusal::none;
 }
 
 /// `s` says what shape the output has.
@@ -128,15 +153,21 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
   return find_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
 }
 
-/// The same for one matrix that is its own output, which symmetries that transpose ask to be square.
+/// The rule that refuses one matrix that is its own output, which symmetries that transpose ask to be square.
+inline refusal find_inplace_refusal(const transpose_request& request, symmetry s) {
+  if (request.in == nullptr) { return refusal::null_pointer; }
+  if (!points(request.in, request.in_alignment)) { return refusal::misaligned_pointer; }
+  if (request.in_stride < request.nx) { return refusal::short_stride; }
+  if (transposes(s) && request.nx != request.ny) { return refusal::no_square; }
+  memory_region data{};
+  return make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element,
+                     data)
+             ? refusal::none
+             : refusal::too_large;
+}
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
   if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
-  memory_region data{};
-  const bool fits = points(request.in, request.in_alignment) && request.in_stride >= request.nx &&
-                    (!transposes(s) || request.nx == request.ny) &&
-                    make_side(request.in, request.ny, request.nx, request.in_stride, 1, 0,
-                              request.in_element, data);
-  return fits ? verdict::go : verdict::refused;
+  return find_inplace_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_reverse.cuh>
 #include <tiletranspose/detail/choose/choose_rows.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
@@ -67,16 +68,42 @@ row_kernel_pointer find_row_kernel(row_choice wanted) {
   return found;
 }
 
-template <int ElementBytes, int Known>
-cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
-                               cudaStream_t stream) {
-  row_plan plan = plan_rows(problem, alignment, Known);
+/// The same for an array that is reversed out of place: what it never takes is not compiled.
+template <int ElementBytes, int Alignment>
+struct array_kernels {
+  static constexpr int known = known_element(ElementBytes, Alignment);
+
+  row_kernel_pointer operator()(row_choice wanted) const {
+    row_kernel_pointer found = nullptr;
+    offer<row_order::forward>(wanted, found);
+    offer<row_order::reversed, ElementBytes>(wanted, found);
+    offer<row_order::vectors>(wanted, found);
+    offer<row_order::elements>(wanted, found);
+    offer<row_order::any>(wanted, found);
+    offer<row_order::accesses>(wanted, found);
+    if constexpr (known > 0) { offer<known_order(known), known>(wanted, found); }
+    return found;
+  }
+
+  template <row_order Order, int Element = 0>
+  static void offer(row_choice wanted, row_kernel_pointer& found) {
+    if constexpr (reverses_array_by({Order, Element}, ElementBytes, Alignment, known)) {
+      offer_row_kernel<Order, Element>(wanted, found);
+    }
+  }
+};
+
+/// Launches what is planned for joined rows. `known` is as for choose_rows; find_kernel(choice) is the kernel.
+template <class FindKernel>
+cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment, int known,
+                               FindKernel find_kernel, cudaStream_t stream) {
+  row_plan plan = plan_rows(problem, alignment, known);
   row_arguments& arguments = plan.arguments;
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const auto kernel = find_row_kernel<ElementBytes, Known>(plan.kernel);
+  const row_kernel_pointer kernel = find_kernel(plan.kernel);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < plan.batch; done += most) {
     row_arguments some = arguments;
@@ -100,7 +127,8 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   constexpr int known = known_element(ElementBytes, Alignment);
   const row_problem problem = join_rows(wanted);
   const size_type alignment = row_bits(wanted, Alignment) | problem.element_bytes;
-  const cudaError_t status = launch_joined_rows<ElementBytes, known>(problem, alignment, stream);
+  const auto find_kernel = &find_row_kernel<ElementBytes, known>;
+  const cudaError_t status = launch_joined_rows(problem, alignment, known, find_kernel, stream);
   const bool has_middle =
       problem.in_place() && problem.from_last_row && problem.reverses && problem.rows % 2 == 1;
   if (status != cudaSuccess || !has_middle) { return status; }
@@ -110,7 +138,16 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   middle.out = static_cast<unsigned char*>(problem.out) + offset;
   middle.rows = 1;
   middle.from_last_row = false;
-  return launch_joined_rows<ElementBytes, known>(middle, alignment, stream);
+  return launch_joined_rows(middle, alignment, known, find_kernel, stream);
+}
+
+/// Moves an array that is reversed out of place.
+template <int ElementBytes, int Alignment>
+cudaError_t launch_array(const row_problem& wanted, cudaStream_t stream) {
+  using kernels = array_kernels<ElementBytes, Alignment>;
+  const row_problem problem = join_rows(wanted);
+  return launch_joined_rows(problem, row_bits(wanted, Alignment) | problem.element_bytes,
+                            kernels::known, kernels{}, stream);
 }
 
 /// Copies rows of `row_bytes` bytes. A template, so that its kernel is compiled only where it is called.

@@ -53,30 +53,30 @@ cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& 
                pointers, stream);
 }
 
-template <class Operation>
-cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch, bool divides,
+/// Launches the row kernel; with `Divides` blocks take several rows.
+template <bool Divides, class Operation>
+cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch,
                               Operation operation, cudaStream_t stream) {
   small_row_arguments arguments{
       batch, {make_axis(problem.fast), make_axis(problem.slow)}, 0, divider(), divider()};
   void* pointers[] = {&arguments, &operation};
-  if (divides) {
-    constexpr int threads = small_row_threads(true);
-    constexpr int rounds = small_row_rounds(true, Operation::accesses);
+  constexpr int threads = small_row_threads(Divides);
+  constexpr int rounds = small_row_rounds(Divides, Operation::accesses);
+  const auto kernel = &small_row_kernel<Divides, threads, rounds, Operation>;
+  if constexpr (Divides) {
     const size_type area = problem.fast.extent * problem.slow.extent;
     arguments.count = static_cast<unsigned>(area * problem.batch);
     arguments.area = divider(area);
     arguments.width = divider(problem.fast.extent);
-    return start(&small_row_kernel<true, threads, rounds, Operation>,
-                 blocks_for(arguments.count, threads * rounds), threads, 0, pointers, stream);
+    return start(kernel, blocks_for(arguments.count, threads * rounds), threads, 0, pointers,
+                 stream);
+  } else {
+    static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
+    const dim3 grid(blocks_for(problem.fast.extent, threads * rounds),
+                    static_cast<unsigned>(problem.slow.extent),
+                    static_cast<unsigned>(problem.batch));
+    return start(kernel, grid, threads, 0, pointers, stream);
   }
-  constexpr int threads = small_row_threads(false);
-  constexpr int rounds = small_row_rounds(false, Operation::accesses);
-  static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
-  return start(
-      &small_row_kernel<false, threads, rounds, Operation>,
-      dim3(blocks_for(problem.fast.extent, threads * rounds),
-           static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.batch)),
-      threads, 0, pointers, stream);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
@@ -91,9 +91,11 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
       return launch_small_tiles<Operation, side, block_rows, element_padding<stored, side>()>(
           problem, batch, operation, stream);
     }
-    return launch_small_rows(problem, batch, true, operation, stream);
+    return launch_small_rows<true>(problem, batch, operation, stream);
+  } else if (mover == small_mover::direct) {
+    return launch_small_rows<true>(problem, batch, operation, stream);
   } else {
-    return launch_small_rows(problem, batch, mover == small_mover::direct, operation, stream);
+    return launch_small_rows<false>(problem, batch, operation, stream);
   }
 }
 

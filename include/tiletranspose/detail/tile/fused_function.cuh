@@ -29,6 +29,37 @@ class yields {
   static constexpr bool value = decltype(test<Op>(0))::value;
 };
 
+/// Whether a class has one call operator, of three parameters: what Clang can say of one that is for the device alone.
+template <class Op, class = void>
+struct has_three_parameters : std::false_type {};
+template <class Op>
+struct has_three_parameters<Op, std::void_t<decltype(&Op::operator())>> {
+  template <class Result, class Class, class A, class B, class C>
+  static std::true_type test(Result (Class::*)(A, B, C) const);
+  static std::false_type test(...);
+  static constexpr bool value = decltype(test(&Op::operator()))::value;
+};
+
+/// Whether a function object is called with an element and its row and column in the input, not with the element alone.
+template <class In, class Out, class Op>
+inline constexpr bool takes_place =
+#if TILETRANSPOSE_CLANG_CUDA
+    has_three_parameters<Op>::value;
+#else
+    !yields<Out, Op, In>::value && yields<Out, Op, In, size_type, size_type>::value;
+#endif
+
+/// Calls it so. A matrix of a batch counts its rows and columns for itself.
+template <class In, class Out, class Op>
+TILETRANSPOSE_FUNCTION Out call_at(const Op& op, const In& element, size_type row, size_type col) {
+  if constexpr (takes_place<In, Out, Op>) {
+    return op(element, row, col);
+  } else {
+    static_cast<void>(row), static_cast<void>(col);
+    return op(element);
+  }
+}
+
 /// Whether the bytes of a function object may be handed to a kernel. For the host compiler nvcc replaces a __host__
 /// __device__ lambda by a type that has a copy constructor; it starts with the lambda's captures, which are all that a
 /// kernel reads. Where nvcc compiles for the device it sees the lambda itself.
@@ -62,7 +93,7 @@ constexpr bool takes_elements() {
   if constexpr (Kind == fusion::accumulate) {
     return yields<Out, Op, In, Out>::value;
   } else {
-    return yields<Out, Op, In>::value;
+    return yields<Out, Op, In>::value || takes_place<In, Out, Op>;
   }
 #else
   return true;
@@ -92,7 +123,8 @@ constexpr bool check_function() {
   constexpr bool fits = !is_object || takes_elements<Kind, In, Out, Op>();
   static_assert(fits || Kind == fusion::accumulate,
                 "tt: the function of transform_transpose must be callable, as a const object, with "
-                "an element of the input, and yield what converts to an element of the output");
+                "an element of the input, or with one and its row and column there, and yield what "
+                "converts to an element of the output");
   static_assert(fits || Kind != fusion::accumulate,
                 "tt: the function of accumulate_transpose must be callable, as a const object, "
                 "with an element of the input and an old one of the output, and yield what "
@@ -100,6 +132,7 @@ constexpr bool check_function() {
   return true;
 }
 
+#if defined(__CUDACC__) || defined(__device__)  // where there are kernels
 /// Calls a function object as the kernel does. The kernel's parts are functions for host and device, from which nvcc
 /// takes a call of a host function with a warning, and in a folder of system headers without one. Here it is an error.
 template <fusion Kind, class In, class Out, class Op>
@@ -107,10 +140,13 @@ __device__ TILETRANSPOSE_INLINE void call_on_device(const Op& op, const In* elem
                                                     const Out* old) {
   if constexpr (Kind == fusion::accumulate) {
     static_cast<void>(op(*element, *old));
+  } else if constexpr (takes_place<In, Out, Op>) {
+    static_cast<void>(op(*element, size_type{0}, size_type{0}));
   } else {
     static_cast<void>(op(*element));
   }
 }
+#endif
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -180,12 +180,17 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
     fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
                                                            skewed ? -lead : 0, target.rows);
-    for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
-      fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row, target.rows);
+    if constexpr (Shape::rows_at_once < Shape::tile_rows) {
+      for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
+        fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row,
+                                                        target.rows);
+      }
     }
-    if (lead == 0 && skewed) {
-      fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
-                                                   -Shape::skew_rows, target.rows);
+    if constexpr (lead == 0) {
+      if (skewed) {
+        fill_rows<Shape, Interior, Shape::skew_rows>(group, shared, source, -Shape::skew_rows,
+                                                     -Shape::skew_rows, target.rows);
+      }
     }
   }
   group.sync();

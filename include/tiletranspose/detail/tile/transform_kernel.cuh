@@ -19,6 +19,7 @@
 #include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/accumulator_operand.cuh>
+#include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
@@ -35,7 +36,8 @@ struct row_major_copy {
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
 };
 
-/// Stores a batch of loads into the shared rows, and into the copy.
+/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
+/// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
 template <class Fused, bool Interior, class In, class Out, class Convert>
 TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
                                        const fused_memory& memory, int first,
@@ -99,7 +101,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-            elements.put(i, convert(loaded.rows[b][r].get(i)));
+            elements.put(i, convert(loaded.rows[b][r].get(i), row + r, at.col + i));
           }
           copied[r] = elements.packed();
           __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
@@ -141,7 +143,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           if constexpr (Fused::holds_operand) {
             column.put(r, convert(loaded.rows[b][r].get(i), column.get(r)));
           } else {
-            const stored& element = convert(loaded.rows[b][r].get(i));
+            const stored& element = convert(loaded.rows[b][r].get(i), row + r, at.col + i);
             column.put(r, element);
             if constexpr (Fused::copies) { copied[r].put(i, element); }
           }
@@ -307,10 +309,17 @@ struct interior_tiles {
   }
 };
 
+/// Where an element of the input is.
+struct matrix_place {
+  size_type row;
+  size_type col;
+};
+
 struct fused_arguments {
   tile_arguments tiles;
   interior_tiles interior;
   row_major_copy copy;
+  matrix_place first;  ///< what the launch moves begins there in the caller's input
 };
 
 /// The interior tiles of a problem. `skewed`: segments of the output reach over a tile's first row or its last one.
@@ -342,22 +351,28 @@ struct fused_tile {
   tile_source source;
   tile_target target;
   unsigned char* copied;
+  matrix_place first;  ///< its first element
 };
 
-/// What exists of the tile is left open where all of it does.
+/// What exists of the tile is left open where all of it does. `matrix` counts a batch; other kinds have none.
 template <class Fused, fusion Kind>
 TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
-                                             const tile_order::place& at) {
+                                             const tile_order::place& at, unsigned matrix) {
   const tile_problem& problem = arguments.tiles.problem;
   const size_type first_row = at.row_tile * Fused::rows;
   const size_type first_col = at.col_tile * Fused::cols;
   fused_tile result{};
+  result.first = {arguments.first.row + first_row, arguments.first.col + first_col};
   result.source.first = static_cast<const unsigned char*>(problem.in) +
                         first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
   result.source.stride_bytes = problem.in_stride_bytes;
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
+  if constexpr (Kind == fusion::transform) {
+    result.source.first += matrix * problem.in_batch_bytes;
+    result.target.first += matrix * problem.out_batch_bytes;
+  }
   result.target.sector_mask = !Fused::holds_operand   ? arguments.tiles.sector_mask
                               : Fused::out_access < 4 ? 3
                                                       : 0;
@@ -416,7 +431,7 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     if constexpr (!Fused::shifts) { load_early(); }
     fill_converted<Fused, Interior, In, Out>(
         group, memory, tile.source, tile.target,
-        [](const In& element) -> const In& { return element; },
+        [](const In& element, int, int) -> const In& { return element; },
         [&] {
           if constexpr (Fused::shifts) { load_early(); }
         });
@@ -425,20 +440,24 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
   } else {
     fill_converted<Fused, Interior, In, Out>(
         group, memory, tile.source, tile.target,
-        [&](const In& element) -> Out { return op(element); }, [] {});
+        [&](const In& element, int row, int col) -> Out {
+          return call_at<In, Out>(op, element, tile.first.row + static_cast<size_type>(row),
+                                  tile.first.col + static_cast<size_type>(col));
+        },
+        [] {});
     group.sync();
     drain_converted<Fused, Interior>(group, memory.shared, tile.target);
   }
 }
 
-/// The kernel's body: one block converts and moves the tile that `block` names.
+/// The kernel's body: one block converts and moves the tile that `block` names, of a matrix of a batch.
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const fused_arguments& arguments, const Op& op,
-                                         unsigned block) {
+                                         unsigned block, unsigned matrix) {
   const tile_order::place at = arguments.tiles.order.in_matrix(block);
-  fused_tile tile = place_tile<Fused, Kind>(arguments, at);
+  fused_tile tile = place_tile<Fused, Kind>(arguments, at, matrix);
   const fused_memory memory{
       Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared, tile.copied,
       arguments.copy.stride_bytes, arguments.copy.in_step};

@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which fused kernel a call takes, and what its launches are. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
+#include <tiletranspose/detail/tile/transform_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// How many rows down and columns across a part of a problem starts.
+inline matrix_place place_of(const tile_problem& part, const tile_problem& problem,
+                             size_type in_element) {
+  const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
+                                               static_cast<const unsigned char*>(problem.in));
+  return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
+}
+
+/// The copy's part beside such a part.
+inline row_major_copy copy_beside(const row_major_copy& copy, matrix_place place,
+                                  size_type out_element) {
+  row_major_copy result = copy;
+  result.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
+                place.col * out_element;
+  return result;
+}
+
+/// True where loads of the input that start where vectors of the copy do are whole accesses.
+template <class Fused>
+bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
+  const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
+    return reinterpret_cast<size_type>(data) / bytes % Fused::count * Fused::count +
+           stride_bytes / bytes % Fused::count;
+  };
+  return phase(problem.in, problem.in_stride_bytes, Fused::in_bytes) ==
+         phase(copy.data, copy.stride_bytes, Fused::out_bytes);
+}
+
+/// True where rows of the output start at multiples of 4 bytes.
+inline bool starts_on_words(const tile_problem& problem) {
+  return (reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes) % 4 == 0;
+}
+
+/// The dynamic shared memory of a block: none where every block may have what it needs.
+template <class Fused>
+inline constexpr size_type dynamic_bytes_of =
+    Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
+
+/// Calls go(arguments, blocks, matrices) for the launch of a problem, or for the launches that it has to be split into.
+/// The matrices of a batch, which only conversions have, are the grid's second axis.
+template <class Fused, fusion Kind, class In, class Out, class Go>
+auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy copy,
+                matrix_place first, Go go)
+    -> decltype(go(fused_arguments{}, size_type{}, size_type{})) {
+  const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
+  const bool skewed = Fused::holds_operand ? !starts_on_words(problem) : mask != 0;
+  tile_arguments arguments{problem, {}, mask, Fused::cols};
+  // Skewed pieces of the copy leave the last columns to one more tile.
+  if (Fused::deals) {
+    copy.sector_mask = sector_bytes - 1;
+    copy.in_step = starts_in_step<Fused>(problem, copy);
+  }
+  arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
+  size_type blocks = 0;
+  // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
+  // of the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32,
+  // 128 and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to
+  // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
+  // 91.6, 93.0.
+  const int strip_width = Kind == fusion::dual ? 512 : 1;
+  if (batch > max_grid_side ||
+      !order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
+    const auto launch = [&](const tile_problem& part, size_type part_batch) {
+      const matrix_place place =
+          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, sizeof(In));
+      return plan_fused<Fused, Kind, In, Out>(
+          part, part_batch, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy,
+          {first.row + place.row, first.col + place.col}, go);
+    };
+    return split(problem, batch, sizeof(In), sizeof(Out), launch);
+  }
+  arguments.problem.nx = problem.nx;
+  return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks,
+            batch);
+}
+
+/// Chooses the kernel, and calls visit(fused_shape): for rows of the input that are aligned to loads, and those of a copy
+/// to sectors, or for any. fused_shape says which alignment. most_shared() is what a block may ask for.
+template <fusion Kind, class In, class Out, class MostShared, class Visit>
+auto with_fused_shape(const tile_problem& problem, size_type batch, const row_major_copy& copy,
+                      MostShared most_shared, Visit visit) {
+  static_cast<void>(batch), static_cast<void>(copy), static_cast<void>(most_shared);
+  using any = fused_shape<In, Out, Kind, false>;
+  using aligned = fused_shape<In, Out, Kind, true>;
+  if constexpr (aligned::loads != any::loads || aligned::fills_words) {
+    const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes |
+                              (batch > 1 ? problem.in_batch_bytes : 0);
+    const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
+    const bool is_aligned = aligned::fills_words
+                                ? (in_bits | copy_bits) % 4 == 0
+                                : in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0;
+    if (is_aligned) {
+      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) && !aligned::loads_unaligned) {
+        using large = fused_shape<In, Out, Kind, true, true>;
+        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
+            large::shared_bytes <= most_shared()) {
+          return visit(large{});
+        }
+      }
+      return visit(aligned{});
+    }
+  }
+  return visit(any{});
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
