@@ -21,20 +21,19 @@ TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
                                          const Kept (&copied)[Fused::micro_rows]) {
   using places = tile_loads<Fused, Interior>;
   [[maybe_unused]] constexpr int count = Fused::count;
-  [[maybe_unused]] constexpr int in_bytes = Fused::in_bytes;
   TILETRANSPOSE_UNROLL
   for (int r = 0; r < places::micro_rows; ++r) {
     if (!at.row_exists(round, r)) { continue; }
     unsigned char* const address =
         copy_to + (round_in_batch * places::apart + r) * memory.copy_stride_bytes;
-    if (Interior ||
-        (at.byte_exists(at.col * in_bytes) && at.byte_exists((at.col + count - 1) * in_bytes))) {
+    if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
+                     at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
       copied[r].packed().store(address);
     } else if constexpr (count > 1) {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
-        if (at.byte_exists((at.col + i) * in_bytes)) {
+        if (at.byte_exists((at.col + i) * Fused::in_bytes)) {
           packed_elements<Out, 1, Fused::out_access> one;
           one.put(0, copied[r].packed().get(i));
           one.store(address + i * Fused::out_bytes);
@@ -115,7 +114,6 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using places = tile_loads<Fused, Interior>;
   using stored = typename Fused::stored;
   constexpr int count = Fused::count;
-  constexpr int in_bytes = Fused::in_bytes;
   // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
   // time, floats and doubles spilled.
   using gathered = gathered_elements<Out, count, Fused::copy_store_bytes>;
@@ -154,7 +152,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           gathered elements = {};
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
-            if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+            if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
             elements.put(i, convert(loaded.rows[b][r].get(i)));
           }
           copied[r] = elements.packed();
@@ -168,7 +166,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
-        if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
+        if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
         unsigned char* const to_shared = place(i);
         if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
           // Behind the last row no old elements wait.
