@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <vector>
+
+#include "panel_ways.hpp"
 
 using namespace tt::detail;
 using tt::size_type;
