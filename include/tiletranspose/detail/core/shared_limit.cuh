@@ -12,15 +12,23 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The shared memory that a block may ask for on the current device. Where there is none, what needs no asking: the
-/// launch will say what is wrong.
-inline size_type most_shared_bytes() {
+/// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
+inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
   int device = 0;
-  int bytes = 0;
+  int value = 0;
   const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                            device) == cudaSuccess;
-  return known ? static_cast<size_type>(bytes) : default_shared_bytes;
+                     cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess;
+  return known ? static_cast<size_type>(value) : unknown;
+}
+
+/// The shared memory that the blocks of a multiprocessor divide among themselves.
+inline size_type shared_bytes_of_multiprocessor() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
+}
+
+/// The shared memory that a block may ask for on the current device.
+inline size_type most_shared_bytes() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
 }
 
 /// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
-#include <tiletranspose/detail/core/kernel_pointer.cuh>
 #include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -97,7 +97,6 @@ struct static_gathered_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int skew_rows = gathered_skew_rows(ElementBytes);
   static constexpr int round_words = gathered_round_words(ElementBytes);
-  static constexpr int round_elements = gathered_round_elements(ElementBytes);
   static_assert(round_words * 4 % ElementBytes == 0, "");
 };
 

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/compiler.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/panel/gathered_kernel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
