@@ -50,7 +50,8 @@ constexpr bool rounds_share_banks(unsigned end) {
   return true;
 }
 
-/// Conflict ways of the first and the last access that hold the bytes of lanes whose bytes follow each other, wherever they begin.
+/// Conflict ways of the first and the last access that hold the bytes of lanes whose bytes follow each other, wherever
+/// they begin.
 template <int Bytes>
 constexpr int access_ways() {
   int worst = 0;

@@ -2,15 +2,31 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// More shared memory than the 48 KB that every kernel may have: what the device gives to a block, and how a kernel is
-/// allowed it. An error that somebody else left pending changes neither, and stays pending.
+/// What is asked of the device and of its driver: functions by name, so that nobody has to link the driver's library, and
+/// more shared memory than the 48 KB that every kernel may have. An error that somebody else left pending changes
+/// nothing, and stays pending. Host only.
 
 #pragma once
 
-#include <tiletranspose/detail/core/driver_entry.cuh>
+#include <tiletranspose/config.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// The driver's function of this name as CUDA 12.0 has it; null where the driver has none.
+template <class Function>
+Function* find_driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
+  return usable ? reinterpret_cast<Function*>(function) : nullptr;
+}
 
 /// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
 inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
