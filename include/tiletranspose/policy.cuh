@@ -116,14 +116,14 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 
 }  // namespace detail
 
-/// The policy for elements of `element_bytes` whose addresses are multiples of `access_bytes` bytes, on a GPU of compute
-/// capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA 13.0, 2026-11-22, 16384
-/// x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes near them. Edges of tiles in rows that
-/// start anywhere lie inside of lines: with what the L2 cache fetches round a load, the next column of tiles finds
-/// the other part of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9, 93.1 %; 8: 93.2, 94.2,
-/// 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that were not measured take the
-/// same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all of them have; `large` ones
-/// are for devices whose blocks may have more.
+/// The policy for elements of `element_bytes` whose addresses are multiples of `access_bytes` bytes, on a GPU of
+/// compute capability `architecture` (90 for 9.0). Figures: share of cudaMemcpyAsync, NVIDIA H200, CUDA 13.0,
+/// 2026-11-22, 16384 x 16384 elements (32768 x 32768 for 1 and 2 bytes) and, for `any`, odd sizes near them. Edges of
+/// tiles in rows that start anywhere lie inside of lines: with what the L2 cache fetches round a load, the next column
+/// of tiles finds the other part of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9,
+/// 93.1 %; 8: 93.2, 94.2, 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that
+/// were not measured take the same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all
+/// of them have; `large` ones are for devices whose blocks may have more.
 /// \pre `whole` only where has_whole_policy or has_whole_groups; `large` only for single bytes, in up to 74 KB of shared
 /// memory; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,

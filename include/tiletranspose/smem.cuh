@@ -37,7 +37,7 @@
 #include <cassert>  // NVRTC has the macro built in
 #endif
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/driver.cuh>
 #endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -54,8 +54,8 @@ struct pipeline_storage<Stages, copy_engine::bulk> {
 
 }  // namespace detail
 
-/// A ring of `Stages` stages that are filled and read one after the other. The object is the thread's own view of it; every
-/// thread of the group makes the same calls.
+/// A ring of `Stages` stages that are filled and read one after the other. The object is the thread's own view of it;
+/// every thread of the group makes the same calls.
 ///
 ///     acquire()   the stage to fill next
 ///     load(...)   starts to fill a tile of that stage; any number of tiles

@@ -7,6 +7,8 @@
 #include <catch2/catch_test_macros.hpp>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
 
+#include "drain_ways.hpp"
+
 using namespace tt::detail;
 using tt::request_ways;
 

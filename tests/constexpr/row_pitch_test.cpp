@@ -5,8 +5,9 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <vector>
+
+#include "panel_ways.hpp"
 
 using namespace tt::detail;
 using tt::size_type;
@@ -84,8 +85,8 @@ TEST_CASE("row pitch: gathered matrices", "[banks]") {
   }
 }
 
-// Batches of small matrices are transposed in micro-blocks of every side that vectorised_panel.cuh names. Lanes of one strip do
-// not conflict; those that go on to the next column of short matrices, or to the next strip, may.
+// Batches of small matrices are transposed in micro-blocks of every side that vectorised_panel.cuh names. Lanes of one
+// strip do not conflict; those that go on to the next column of short matrices, or to the next strip, may.
 TEST_CASE("row pitch: vectorised panels", "[banks]") {
   for (const unsigned matrices : {1u, 2u, 3u, 4u, 7u}) {
     INFO(matrices << " matrices");

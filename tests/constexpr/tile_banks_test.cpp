@@ -13,6 +13,8 @@
 #include <tiletranspose/detail/tile/shapes.cuh>
 #include <utility>
 
+#include "drain_ways.hpp"
+
 using namespace tt::detail;
 using tt::access_width;
 using tt::request_ways;

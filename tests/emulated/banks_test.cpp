@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The bank conflicts of tiles, boxes, rows, squares in place and fused transforms, counted on the CPU: none where the
+// The bank conflicts of tiles, panels, rows, squares in place and fused transforms, counted on the CPU: none where the
 // compiler proves none, and elsewhere no more than detail/README.md says. What a table does not name has to be
 // free of conflicts.
 
@@ -142,8 +142,8 @@ std::size_t between(std::size_t low, std::size_t high) {
   return low + random() % (high - low + 1);
 }
 
-// True where the last call moved boxes.
-bool took_boxes() {
+// True where the last call moved panels.
+bool took_panels() {
   for (const auto& [place, access] : cpu::this_device().shared) {
     for (const char* kernel : {"gathered_kernel", "word_shifted_kernel", "vectorised_kernel"}) {
       if (place.find(kernel) != std::string::npos) { return true; }
@@ -152,14 +152,14 @@ bool took_boxes() {
   return false;
 }
 
-// Large matrices whose rows start anywhere, and whole ones. Smaller ones are moved in boxes.
+// Large matrices whose rows start anywhere, and whole ones. Smaller ones are moved in panels.
 template <class T>
 void check_tiles(const limits& allowed) {
   const std::size_t least = sizeof(T) <= 2 ? 310 : 140;
   const auto check_one = [&](shape s, std::size_t in_offset, std::size_t out_offset) {
     check<T>(s, in_offset, out_offset, allowed);
-    INFO(name_of(s) << ", " << sizeof(T) << " bytes, in boxes");
-    CHECK(!took_boxes());
+    INFO(name_of(s) << ", " << sizeof(T) << " bytes, in panels");
+    CHECK(!took_panels());
   };
   for (int i = 0; i < 3; ++i) {
     const shape s = {between(least, least + 140), between(least, least + 140), 1};
@@ -191,7 +191,7 @@ TEST_CASE("banks: tiles of words do not conflict") {
 }
 
 TEST_CASE("banks: tiles of small elements do not conflict, wherever rows begin") {
-  // But for the ends of rows, unit by unit, and the word behind single bytes.
+  // But for the ends of rows, access by access, and the word behind single bytes.
   check_tiles<element<1>>({{loads, 4, 4}, {stores, 1, 4}});
   check_tiles<element<2>>({});
   check_tiles<element<3, 1>>({{loads, 16, 2}, {stores, 1, 4}});
@@ -205,23 +205,23 @@ TEST_CASE("banks: rows of parts that are no whole warps do not conflict") {
   check_tiles<element<10, 2>>({{stores, 2, 4}});
 }
 
-TEST_CASE("banks: spliced elements are staged without conflict and read at up to six ways") {
+TEST_CASE("banks: row-staged elements are copied without conflict and read at up to six ways") {
   check_tiles<element<9, 1>>({{loads, 4, 5}, {loads, 1, 4}});
   check_tiles<element<17, 1>>({{loads, 4, 5}, {loads, 1, 4}});
   check_tiles<element<58, 2>>({{loads, 4, 5}, {loads, 1, 4}});
 }
 
-TEST_CASE("banks: strips of turned boxes do not conflict") {
-  // Only where rows of chunks are followed by a pad do copies of 16 bytes meet, two ways.
+TEST_CASE("banks: strips of vectorised panels do not conflict") {
+  // Only where rows of accesses are followed by a pad do copies of 16 bytes conflict, two ways.
   const limits pads = {{loads, 16, 2}, {stores, 16, 2}};
   check<element<1>>({64, 64, 5}, 0, 0, pads);
   check<element<1>>({128, 128, 3}, 0, 0, pads);
   check<element<1>>({256, 16, 9}, 0, 0, pads);
 }
 
-// Sheared boxes are not proved. Where every group of columns begins in the same banks, or takes turns that lead back to
+// Word-shifted panels are not proved. Where every group of columns begins in the same banks, or by a rotation that leads back to
 // them, a request of theirs took up to 32 cycles.
-TEST_CASE("banks: words of sheared boxes are read and written at about two ways") {
+TEST_CASE("banks: words of word-shifted panels are read and written at about two ways") {
   const auto check_mean = [](shape s, std::size_t out_offset, auto element_of_kind) {
     using type = decltype(element_of_kind);
     const limits any = {{loads, 4, 32}, {stores, 4, 32}, {loads, 16, 2}, {stores, 16, 2},
@@ -247,7 +247,7 @@ TEST_CASE("banks: words of sheared boxes are read and written at about two ways"
   check_mean({62, 1024, 1}, 1, element<2>{});
 }
 
-TEST_CASE("banks: words of boxes of random shapes meet at about two ways") {
+TEST_CASE("banks: words of panels of random shapes are read at about two ways") {
   const auto check_mean = [](const char* kind, auto shape_of, auto element_of_kind) {
     using type = decltype(element_of_kind);
     tt::access_report words;
@@ -289,8 +289,8 @@ TEST_CASE("banks: words of boxes of random shapes meet at about two ways") {
   check_kinds(element<2>{});
 }
 
-// Odd numbers of rows that are staged one by one do not conflict, but for the warp that reads the end of a round and
-// its start. Of matrices that are staged whole few rows meet: how often depends on both sides, so that all are tried.
+// Odd numbers of rows that are copied one by one do not conflict, but for the warp that reads the end of a round and
+// its start. Of matrices that are copied whole few rows conflict: how often depends on both sides, so that all are tried.
 TEST_CASE("banks: words are gathered at up to seven ways") {
   const limits rounds = {{stores, 4, 2}, {loads, 4, 3}};
   check<element<4>>({1001, 7, 1}, 1, 0, rounds);
@@ -313,16 +313,16 @@ TEST_CASE("banks: words are gathered at up to seven ways") {
 
 TEST_CASE("banks: rows that stay rows") {
   using tt::symmetry;
-  // Within a span nothing conflicts; a warp that goes on to the next span may meet the one before.
-  const limits spans = {{stores, 16, 2}, {loads, 16, 2}, {stores, 1, 4}, {loads, 1, 2}};
+  // Within a segment nothing conflicts; a warp that goes on to the next segment may conflict with the one before.
+  const limits segments = {{stores, 16, 2}, {loads, 16, 2}, {stores, 1, 4}, {loads, 1, 2}};
   check<element<4>>({5000, 1, 1}, 1, 0, {{stores, 1, 2}}, symmetry::identity);
   check<element<4>>({9000, 1, 1}, 1, 2, {{stores, 1, 2}}, symmetry::flip_lr);
-  check<element<1>>({1281, 20, 1}, 12, 7, spans, symmetry::flip_lr);
+  check<element<1>>({1281, 20, 1}, 12, 7, segments, symmetry::flip_lr);
   // Words of joined rows, which start anywhere.
   check<element<1>>({281, 50, 1}, 12, 7, {{loads, 4, 4}}, symmetry::flip_lr);
   check<element<4>>({71, 50, 1}, 1, 2, {{loads, 4, 4}}, symmetry::flip_lr);
-  check<element<12, 4>>({300, 40, 1}, 1, 2, spans, symmetry::flip_lr);
-  check<element<32, 16>>({200, 9, 1}, 1, 2, spans, symmetry::flip_lr);
+  check<element<12, 4>>({300, 40, 1}, 1, 2, segments, symmetry::flip_lr);
+  check<element<32, 16>>({200, 9, 1}, 1, 2, segments, symmetry::flip_lr);
   check<element<31, 1>>({700, 3, 1}, 1, 2,
                         {{stores, 16, 2},
                          {loads, 16, 2},

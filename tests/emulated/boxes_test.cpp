@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Few columns, few rows, small matrices and narrow ones of 1- and 2-byte elements on the CPU, as they are and turned:
+// Few columns, few rows, small matrices and narrow ones of 1- and 2-byte elements on the CPU, as they are and rotated:
 // random shapes, batches and places. Every element is compared, no access leaves its matrix, no shared memory is read
 // that nobody wrote, and no two threads race.
 
@@ -20,24 +20,24 @@ namespace {
 static_assert(!tt::detail::has_little_work(1, 1, true),
               "movers for large matrices are tested here");
 
-struct boxes_case {
+struct panels_case {
   std::size_t nx, ny, batch;
   std::size_t in_offset, out_offset;  // elements
   tt::symmetry how;
 };
 
-boxes_case make_case(std::size_t element, random_numbers& random) {
+panels_case make_case(std::size_t element, random_numbers& random) {
   constexpr tt::symmetry turns[] = {tt::symmetry::transpose, tt::symmetry::transpose,
                                     tt::symmetry::rotate_90, tt::symmetry::rotate_270,
                                     tt::symmetry::anti_transpose};
-  boxes_case c{};
+  panels_case c{};
   switch (random.between(0, 5)) {
     case 0:  // many small matrices
       c.nx = random.between(2, 70);
       c.ny = random.between(2, 70);
       c.batch = random.between(2, 60);
       break;
-    case 1:  // few columns: boxes that begin, continue and end them
+    case 1:  // few columns: panels that begin, continue and end them
       c.nx = random.between(2, random.between(0, 1) == 0 ? 64 : 208);
       c.ny = random.between(100, 3000);
       c.batch = random.between(1, 2);
@@ -47,17 +47,17 @@ boxes_case make_case(std::size_t element, random_numbers& random) {
       c.ny = random.between(2, random.between(0, 1) == 0 ? 64 : 260);
       c.batch = random.between(1, 2);
       break;
-    case 3:  // one matrix a box, its output in parts
+    case 3:  // one matrix a panel, its output in parts
       c.nx = random.between(64, 500);
       c.ny = random.between(56000, 90000) / (c.nx * element);
       c.batch = 2;
       break;
-    case 4:  // tiles: pieces that go on from one output row to the next
+    case 4:  // tiles: segments that go on from one output row to the next
       c.nx = random.between(65, 600);
       c.ny = random.between(65, 600);
       c.batch = 1;
       break;
-    default:  // one matrix a box
+    default:  // one matrix a panel
       c.nx = random.between(70, 210);
       c.ny = random.between(70, 210);
       c.batch = 2;
@@ -72,7 +72,7 @@ boxes_case make_case(std::size_t element, random_numbers& random) {
 }
 
 template <class T>
-void check(const boxes_case& c) {
+void check(const panels_case& c) {
   const std::size_t size = c.nx * c.ny;
   tt::emulated_buffer<T> in(size * c.batch, c.in_offset);
   tt::emulated_buffer<T> out(size * c.batch, c.out_offset);
@@ -104,7 +104,7 @@ void check(const boxes_case& c) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("boxes of small elements at random shapes", "", unsigned char, unsigned short) {
+TEMPLATE_TEST_CASE("panels of small elements at random shapes", "", unsigned char, unsigned short) {
   random_numbers random;
   for (int i = 0; i < 180; ++i) { check<TestType>(make_case(sizeof(TestType), random)); }
 }

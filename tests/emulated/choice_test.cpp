@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Which kernel takes which matrix, by tall and large tiles and by boxes; and whole launches of tall matrices, of few
+// Which kernel takes which matrix, by tall and large tiles and by panels; and whole launches of tall matrices, of few
 // columns so that they are not too large for the CPU, and of groups of elements in few rows.
 
 #include "cuda_on_cpu.hpp"
@@ -72,17 +72,17 @@ constexpr std::size_t long_side = 3'000'017;
 // So many rows or columns are moved in gathered panels, and so many in tiles. The other side is odd, and such that there
 // is more than little work.
 template <int Bytes>
-void check_boxes(side few, std::initializer_list<std::size_t> boxes,
-                 std::initializer_list<std::size_t> tiles) {
+void check_panels(side few, std::initializer_list<std::size_t> panels,
+                  std::initializer_list<std::size_t> tiles) {
   constexpr int access_bytes = tt::access_width(Bytes, alignof(element<Bytes>));
-  const void* const staged = reinterpret_cast<const void*>(
+  const void* const gathered = reinterpret_cast<const void*>(
       &tt::detail::gathered_kernel<Bytes, (access_bytes < 4 ? access_bytes : 4)>);
-  for (const bool boxed : {true, false}) {
-    for (const std::size_t n : boxed ? boxes : tiles) {
+  for (const bool in_panels : {true, false}) {
+    for (const std::size_t n : in_panels ? panels : tiles) {
       INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));
       const std::size_t nx = few == side::rows ? long_side : n;
       const std::size_t ny = few == side::rows ? n : long_side;
-      CHECK((chosen<Bytes>(nx, ny, 0) == staged) == boxed);
+      CHECK((chosen<Bytes>(nx, ny, 0) == gathered) == in_panels);
     }
   }
 }
@@ -180,30 +180,30 @@ TEST_CASE(
   check_ragged<8, tt::tile_access::tall>();
 }
 
-TEST_CASE("choice: few rows and few columns are moved in boxes") {
+TEST_CASE("choice: few rows and few columns are moved in panels") {
   // Of whole words, a few rows more than a tile has.
-  check_boxes<4>(side::rows, {63, 65, 72, 101, 135}, {64, 96, 128, 137});
-  check_boxes<8>(side::rows, {31, 33, 40, 63, 67}, {32, 44, 64, 69});
-  check_boxes<12>(side::rows, {31, 33, 40, 63, 67}, {32, 48, 64, 69});
-  check_boxes<16>(side::rows, {31, 33, 40, 51}, {32, 53, 63});
-  check_boxes<24>(side::rows, {33, 48, 67}, {32, 69});
-  check_boxes<28>(side::rows, {15, 17, 20, 33}, {16, 24, 35});
-  check_boxes<48>(side::rows, {15, 17}, {16, 19, 33});
+  check_panels<4>(side::rows, {63, 65, 72, 101, 135}, {64, 96, 128, 137});
+  check_panels<8>(side::rows, {31, 33, 40, 63, 67}, {32, 44, 64, 69});
+  check_panels<12>(side::rows, {31, 33, 40, 63, 67}, {32, 48, 64, 69});
+  check_panels<16>(side::rows, {31, 33, 40, 51}, {32, 53, 63});
+  check_panels<24>(side::rows, {33, 48, 67}, {32, 69});
+  check_panels<28>(side::rows, {15, 17, 20, 33}, {16, 24, 35});
+  check_panels<48>(side::rows, {15, 17}, {16, 19, 33});
   // Of parts of words, those whose columns repeat in a round.
-  check_boxes<3>(side::rows, {20, 63, 65}, {69, 70});
-  check_boxes<5>(side::rows, {21, 51, 52}, {53, 63});
-  check_boxes<9>(side::rows, {10, 28, 36, 52}, {29, 33, 53, 56});
-  check_boxes<31>(side::rows, {10, 16, 24}, {11, 25, 33});
-  check_boxes<10>(side::rows, {10, 33, 34}, {35, 36});
+  check_panels<3>(side::rows, {20, 63, 65}, {69, 70});
+  check_panels<5>(side::rows, {21, 51, 52}, {53, 63});
+  check_panels<9>(side::rows, {10, 28, 36, 52}, {29, 33, 53, 56});
+  check_panels<31>(side::rows, {10, 16, 24}, {11, 25, 33});
+  check_panels<10>(side::rows, {10, 33, 34}, {35, 36});
 
-  check_boxes<4>(side::columns, {32}, {33, 65});
-  check_boxes<8>(side::columns, {42}, {43, 65});
-  check_boxes<12>(side::columns, {21, 33, 42}, {22, 32, 43});
-  check_boxes<16>(side::columns, {21, 33, 40}, {22, 41});
-  check_boxes<20>(side::columns, {21}, {22, 33});
-  check_boxes<3>(side::columns, {42}, {43});
-  check_boxes<6>(side::columns, {32}, {33});
-  check_boxes<31>(side::columns, {5}, {6});
+  check_panels<4>(side::columns, {32}, {33, 65});
+  check_panels<8>(side::columns, {42}, {43, 65});
+  check_panels<12>(side::columns, {21, 33, 42}, {22, 32, 43});
+  check_panels<16>(side::columns, {21, 33, 40}, {22, 41});
+  check_panels<20>(side::columns, {21}, {22, 33});
+  check_panels<3>(side::columns, {42}, {43});
+  check_panels<6>(side::columns, {32}, {33});
+  check_panels<31>(side::columns, {5}, {6});
 }
 
 TEST_CASE("choice: columns of 2^32 bytes and more are planned") {

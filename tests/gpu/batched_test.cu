@@ -63,32 +63,32 @@ TEST_CASE("batched: every path at a small size", "[batched][quick]") {
     check_every_form(t, {3, 150}, 2, random);
     check_every_form(t, {150, 3}, 2, random);
     check_every_form(t, {128, 128}, 2, random);
-    // Too large to be staged whole: rows that are short, rows that are long, whole accesses.
+    // Too large to be copied whole: rows that are short, rows that are long, whole accesses.
     check_every_form(t, {130, 1000 / t.type.size}, 2, random);
     check_every_form(t, {130, 1040 / t.type.size + 259}, 2, random);
     check_every_form(t, {256, 256}, 2, random);
     check_contiguous(t, {8, 8}, 100, random, t.type.alignment, 3 * t.type.alignment);
-    // Several matrices a box: even rows with pads between them, odd ones without; matrices that lie alike,
+    // Several matrices a panel: even rows with pads between them, odd ones without; matrices that lie alike,
     // and such that start at every place of a word; rounds of columns and of whole matrices.
     for (const shape s : {shape{64, 64}, shape{60, 100}, shape{101, 99}, shape{12, 13}}) {
       check_contiguous(t, s, 9, random);
       check_contiguous(t, s, 9, random, t.type.alignment, 3 * t.type.alignment);
       check_strided(t, s, 9, 3, 5, random, t.type.alignment, 0);
     }
-    // Words of small elements that start at every row: boxes that are full and not, two matrices in a word, and
+    // Words of small elements that start at every row: panels that are full and not, two matrices in a word, and
     // one matrix of a size that needs more shared memory than a block has without asking.
     for (const shape s : {shape{49, 51}, shape{24, 25}, shape{40, 13}, shape{50, 50}}) {
       check_contiguous(t, s, 11, random, 3 * t.type.alignment, t.type.alignment);
     }
     check_contiguous(t, {201, 199}, 2, random, t.type.alignment, 5 * t.type.alignment);
-    // Matrices of so many bytes that their output is turned in parts, which meet inside of words.
+    // Matrices of so many bytes that their output is transposed in parts, which share words.
     if (t.type.size <= 2) {
       for (const shape s : {shape{251, 253 / t.type.size}, shape{199, 201 / t.type.size},
                             shape{301, 293 / t.type.size}}) {
         check_contiguous(t, s, 2, random, 3 * t.type.alignment, t.type.alignment);
       }
     }
-    // Micro-blocks: many matrices a box, some rows or some columns of one, and boxes that are not full.
+    // Micro-blocks: many matrices a panel, some rows or some columns of one, and panels that are not full.
     check_contiguous(t, {4, 8}, 600, random);
     check_contiguous(t, {60, 52}, 7, random);
     for (const shape s : {shape{12, 1360}, shape{1360, 12}, shape{48, 272}, shape{272, 48}}) {

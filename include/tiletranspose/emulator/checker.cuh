@@ -204,7 +204,7 @@ class checker {
     }
   }
 
-  // What an access of `bytes` bytes collides with. -----------------------------------------------------------------------
+  // What an access of `bytes` bytes collides with. ---------------------------------------------------------
 
   struct collision {
     enum { none, with_access, with_copy, with_box } what = none;

@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/calls/little_work.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
-#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/request/status.cuh>
@@ -70,8 +70,8 @@ cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_
       batch_of(facts.problem), copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 
-/// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit that
-/// some address or stride has.
+/// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit
+/// that some address or stride has.
 template <int ElementBytes, int AccessBytes>
 cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
                          cudaStream_t stream) {

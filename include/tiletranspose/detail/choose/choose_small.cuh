@@ -91,7 +91,7 @@ inline constexpr size_type longest_row_segment = 1024;
 /// the ends would have, too, whose offsets are worked out before it is seen that there are none.
 constexpr bool has_short_offsets(const small_problem& problem) {
   constexpr size_type most = (size_type{1} << 31) - 1;
-  const auto span = [](size_type extent, size_type more, long long stride) {
+  const auto reach = [](size_type extent, size_type more, long long stride) {
     const auto bytes = static_cast<size_type>(stride);
     const size_type step = stride < 0 ? 0 - bytes : bytes;
     return step == 0 ? 0 : extent + more > most / step ? most : (extent + more) * step;
@@ -100,11 +100,11 @@ constexpr bool has_short_offsets(const small_problem& problem) {
   const problem_axis& slow = problem.slow;
   const size_type more_fast = problem.transposes ? longest_tile_side : longest_row_segment;
   const size_type more_slow = problem.transposes ? longest_tile_side : 0;
-  return span(fast.extent, more_fast, fast.in_stride) +
-                 span(slow.extent, more_slow, slow.in_stride) <
+  return reach(fast.extent, more_fast, fast.in_stride) +
+                 reach(slow.extent, more_slow, slow.in_stride) <
              most &&
-         span(fast.extent, more_fast, fast.out_stride) +
-                 span(slow.extent, more_slow, slow.out_stride) <
+         reach(fast.extent, more_fast, fast.out_stride) +
+                 reach(slow.extent, more_slow, slow.out_stride) <
              most;
 }
 

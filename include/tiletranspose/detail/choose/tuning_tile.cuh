@@ -66,15 +66,12 @@ inline constexpr tuning_row jump_stride_bytes{
     "8192 rows without jumps, with: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: 92.5, "
     "95.3; 16: 92.4, 95.3"};
 inline constexpr tuning_row least_jump_rows{2048, h200, "2026-11-22", "as the row above"};
-/// The tiles that a walk goes down before it jumps, and those of tiles of 64 rows.
+/// The tiles that a walk goes down before it jumps, and those of tiles of 64 rows: with 12, 9 and 7, 8192 rows.
 inline constexpr tuning_row tiles_before_jump{
-    12, h200, "2026-11-22",
-    "12, 9 and 7 tiles, 8192 rows: 2 bytes 95.8, 93.6, 94.6; 1: 95.4, 94.5, 95.0; 16: 94.6, 94.7, "
-    "95.0"};
+    12, h200, "2026-11-22", "2 bytes 95.8, 93.6, 94.6; 1: 95.4, 94.5, 95.0; 16: 94.6, 94.7, 95.0"};
 inline constexpr tuning_row tiles_of_64_rows_before_jump{
     9, h200, "2026-11-22",
-    "12, 9 and 7 tiles, 8192 rows: 8 bytes 95.4, 96.1, 96.0; 4: 93.9, 96.1, 95.9; 16384 rows of "
-    "doubles, rotated by 90 degrees 94.7, 95.2, 95.2"};
+    "8 bytes 95.4, 96.1, 96.0, rotated 94.7, 95.2, 95.2; 4: 93.9, 96.1, 95.9"};
 inline constexpr tuning_row most_jump_rows{16384, h200, "2026-11-22",
                                            "doubles, 16384 rows 94.4, 95.1; 32768 rows 95.6, 93.9"};
 
@@ -84,11 +81,11 @@ inline constexpr tuning_row least_touching_row_bytes{
     "without, with: floats, 1789569 rows of 150 70, 88, of 1000 88, 88; 2 bytes, of 70 49, 86, of "
     "300 76, 89"};
 
-/// Columns of tiles that fused calls with two outputs walk along side by side.
+/// Columns of tiles that fused calls with two outputs walk along side by side: with 32, 128 and 512, 16381 x 16411.
 inline constexpr tuning_row dual_strip_width{
     512, h200, "2026-11-22",
-    "strips of 32, 128 and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to "
-    "halves 87.1, 89.0, 89.9, floats to bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4"};
+    "halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, to bytes 88.6, 89.8, "
+    "90.9, floats 83.0, 84.9, 85.4"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -59,9 +59,7 @@ TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads
   if (running != nullptr) { running->init_barrier(barrier, threads, site); }
 #endif
   fence_for_bulk();
-  (void)barrier;
-  (void)threads;
-  (void)site;
+  (void)barrier, (void)threads, (void)site;
 }
 
 /// Counts this thread as arrived and `bytes` more bytes as expected in the phase.
@@ -75,9 +73,7 @@ TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned byt
 #elif !TILETRANSPOSE_ON_DEVICE
   if (running != nullptr) { running->arrive_expecting(barrier, bytes, site); }
 #endif
-  (void)barrier;
-  (void)bytes;
-  (void)site;
+  (void)barrier, (void)bytes, (void)site;
 }
 
 /// Waits until the phase of that parity, 0 for a barrier's first, is over.
@@ -97,9 +93,7 @@ TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parit
 #elif !TILETRANSPOSE_ON_DEVICE
   if (running != nullptr) { running->wait_for_phase(barrier, parity, site); }
 #endif
-  (void)barrier;
-  (void)parity;
-  (void)site;
+  (void)barrier, (void)parity, (void)site;
 }
 
 /// What the engine must know of a matrix to copy boxes of it, encoded by the driver (CUtensorMap).
@@ -130,12 +124,7 @@ TILETRANSPOSE_FUNCTION void bulk_load_box(const matrix_box& here, const box_desc
     copy_box(here, true);
   }
 #endif
-  (void)here;
-  (void)box;
-  (void)x;
-  (void)y;
-  (void)site;
-  (void)barrier;
+  (void)here, (void)box, (void)x, (void)y, (void)site, (void)barrier;
 }
 
 /// Starts a copy of the box at column x, row y out of shared memory, which may not be written before
@@ -154,11 +143,7 @@ TILETRANSPOSE_FUNCTION void bulk_store_box(const matrix_box& here, const box_des
     copy_box(here, false);
   }
 #endif
-  (void)here;
-  (void)box;
-  (void)x;
-  (void)y;
-  (void)site;
+  (void)here, (void)box, (void)x, (void)y, (void)site;
 }
 
 TILETRANSPOSE_FUNCTION void commit_bulk_stores() {

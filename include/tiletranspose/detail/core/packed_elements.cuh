@@ -144,45 +144,6 @@ template <int Bytes, int WordBytes>
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned rotation_offset(unsigned first, unsigned round) {
   return (round + first) % (Bytes / WordBytes) * WordBytes;
 }
-/// Where that is in shared memory, for the proofs.
-template <int Bytes, int WordBytes>
-constexpr unsigned word_in_round(unsigned thread, unsigned from, unsigned round) {
-  return from / WordBytes * WordBytes +
-         rotation_offset<Bytes, WordBytes>(bank_rotation<Bytes, WordBytes>(thread, from), round);
-}
-
-/// The banks, a bit each, that a group of threads reads in a round, whose bytes follow each other from `from` on.
-template <int Bytes, int WordBytes>
-constexpr unsigned banks_of_group(unsigned group, unsigned from, unsigned round) {
-  unsigned banks = 0;
-  for (unsigned lane = 0; lane < bank_group<Bytes>; ++lane) {
-    const unsigned own = from + lane * Bytes;
-    const unsigned word =
-        word_in_round<Bytes, WordBytes>(group * bank_group<Bytes> + lane, own, round) / 4;
-    for (unsigned w = 0; w < WordBytes / 4; ++w) { banks |= 1u << (word + w) % 32; }
-  }
-  return banks;
-}
-
-/// True where the groups that are served together take a bank each of all that there are, whatever word each of them
-/// begins with: then they never conflict, wherever the bytes of each of them lie. That these begin `Bytes` bytes later
-/// makes every thread read what the next one of its group did.
-template <int Bytes, int WordBytes>
-constexpr bool rounds_share_banks(unsigned end) {
-  for (unsigned round = 0; round < Bytes / WordBytes; ++round) {
-    for (unsigned from = 0; from < end; from += WordBytes) {
-      unsigned all = 0;
-      for (unsigned group = 0; group < Bytes / WordBytes; ++group) {
-        const unsigned banks = banks_of_group<Bytes, WordBytes>(group, from, round);
-        if (banks != banks_of_group<Bytes, WordBytes>(group, 0, round)) { return false; }
-        all |= banks;
-      }
-      if (all != ~0u) { return false; }
-    }
-  }
-  return true;
-}
-
 /// Conflict ways of threads that read `Bytes` bytes each in rounds of a bank rotation, or at once, where as many as
 /// `row_threads` of them read a row: groups do not conflict, and neither does what a group reads of one row, so that
 /// it is the rows that a group reads which may.
@@ -203,33 +164,17 @@ template <int Bytes>
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned last_access(unsigned from) {
   return (from + Bytes - 1) / Bytes * Bytes;
 }
-/// Conflict ways of these accesses of lanes whose bytes follow each other, wherever they begin.
-template <int Bytes>
-constexpr int access_ways() {
-  int worst = 0;
-  for (unsigned from = 0; from < Bytes; ++from) {
-    const auto first = [=](int lane) -> long long {
-      return first_access<Bytes>(from + lane * Bytes);
-    };
-    const auto last = [=](int lane) -> long long {
-      return last_access<Bytes>(from + lane * Bytes);
-    };
-    worst = larger(worst, larger(request_ways(first, Bytes), request_ways(last, Bytes)));
-  }
-  return worst;
-}
-
-/// Those of the word behind `Bytes` bytes that are read in rounds, which all groups read together.
+/// Conflict ways of the word behind `Bytes` bytes that are read in rounds, which all groups read together.
 template <int Bytes>
 constexpr int next_word_ways(int row_threads) {
   return Bytes / 4 * rotation_ways<Bytes>(row_threads);
 }
 
 /// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `AccessBytes` and maybe
-/// of no more, `further` one of 16. Whole words are read in rounds; what may begin inside of one is shifted together from the
-/// two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and
-/// one more behind them.
-/// Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
+/// of no more, `further` one of 16. Whole words are read in rounds; what may begin inside of one is shifted together
+/// from the two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the
+/// words and one more behind them. Precondition: `shared` is aligned to 16 and as many bytes long as are whole
+/// accesses.
 template <int Bytes, int AccessBytes, bool InWords = (AccessBytes >= 4)>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
                                                         unsigned further, unsigned thread) {

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How far apart the rows of a panel lie in shared memory, and the proof of the bank conflicts that a warp has
-/// there when it reads consecutive elements of the output: down a column of the panel, and on to the next. The size
-/// of a panel is known at run time only, so the proof goes over all sizes. Plain C++17.
+/// How far apart the rows of a panel lie in shared memory, for the sake of warps that read consecutive elements of the
+/// output: down a column of the panel, and on to the next. tests/constexpr/panel_ways.hpp counts their bank conflicts.
+/// Plain C++17.
 
 #pragma once
 
@@ -39,50 +39,6 @@ constexpr unsigned row_pitch(size_type bytes, size_type rows, unsigned element) 
   }
   const unsigned offset = step * words % 32;
   return ((need + 31 - offset) / 32 * 32 + offset) * 4;
-}
-
-/// Conflict ways of a warp that reads 32 consecutive words of a segment from element `first` on, where elements
-/// have `words` words, columns `rows` elements, and rows lie `pitch` words apart.
-constexpr unsigned segment_ways(unsigned rows, unsigned pitch, unsigned words, unsigned first) {
-  unsigned used[32] = {};
-  unsigned worst = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const unsigned element = first + lane / words;
-    const unsigned word = element % rows * pitch + element / rows * words + lane % words;
-    if (++used[word % 32] > worst) { worst = used[word % 32]; }
-  }
-  return worst;
-}
-
-/// The worst of a segment's starts. Columns that are tall differ only where a warp crosses to the next.
-constexpr unsigned worst_segment_ways(unsigned rows, unsigned pitch, unsigned words) {
-  unsigned worst = 0;
-  for (unsigned first = rows > 32 ? rows - 32 : 0; first < rows; ++first) {
-    const unsigned ways = segment_ways(rows, pitch, words, first);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
-/// The worst of all panels with an odd number of rows below tall_rows, copied one by one. What row_pitch adds
-/// does not depend on the bytes there, and one start stands for all: places grow evenly with the element.
-constexpr unsigned worst_odd_ways(unsigned words) {
-  unsigned worst = 0;
-  for (unsigned rows = 1; rows < tall_rows; rows += 2) {
-    const unsigned ways = segment_ways(rows, row_pitch(256, rows, 4 * words) / 4, words, 0);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
-/// The worst of all columns of 32 rows that lie an odd number of elements apart.
-constexpr unsigned worst_column_ways(unsigned words) {
-  unsigned worst = 0;
-  for (unsigned elements = 1; elements < 32; elements += 2) {
-    const unsigned ways = segment_ways(32, elements * words, words, 0);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
 }
 
 /// Accesses of 16 bytes from one group of transposed rows to the next, where a group takes `group`: an odd number, so
@@ -131,68 +87,6 @@ constexpr unsigned strip_pitch(unsigned group, unsigned words, size_type cols, u
   const unsigned modulus = words == 4 ? 8 : 2 * lines;
   const unsigned remainder = words == 4 ? static_cast<unsigned>(cols % 8) : lines;
   return group + (remainder + modulus - group % modulus) % modulus;
-}
-
-/// A divider that the compiler evaluates.
-struct plain_divider {
-  unsigned divisor;
-  TILETRANSPOSE_HOST_DEVICE constexpr unsigned quotient(unsigned n) const { return n / divisor; }
-  TILETRANSPOSE_HOST_DEVICE constexpr unsigned remainder(unsigned n, unsigned) const {
-    return n % divisor;
-  }
-};
-
-/// Conflict ways of the lanes that access micro-blocks first, first + 1, ... together, `words` words each: as
-/// many as all banks serve. Matrices have rows x cols micro-blocks.
-/// \param pitch  words from group to group
-/// \param out    true where micro-blocks lie as the output wants them: those of a column form a group
-constexpr unsigned vectorised_ways(unsigned words, unsigned rows, unsigned cols, unsigned pitch,
-                                   bool out, unsigned first, unsigned shift) {
-  unsigned used[32] = {};
-  unsigned worst = 0;
-  for (unsigned block = first; block < first + 32 / words; ++block) {
-    const micro_place at(block, plain_divider{cols}, shift);
-    const unsigned group = out ? at.row / rows * cols + at.col : at.row;
-    const unsigned place = group * pitch + (out ? at.row % rows : at.col) * words;
-    const unsigned ways = ++used[place / words % (32 / words)];
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
-/// The worst of all panels of `matrices` matrices of up to `most` x `most` micro-blocks of `words` words a row and
-/// `side` rows.
-constexpr unsigned worst_vectorised_ways(unsigned words, unsigned side, unsigned most,
-                                         unsigned matrices) {
-  unsigned worst = 0;
-  for (unsigned rows = 1; rows <= most; ++rows) {
-    for (unsigned cols = 1; cols <= most; ++cols) {
-      const unsigned shift = strip_shift(words, matrices * rows, cols);
-      const unsigned in = 4 * strip_pitch(side * cols * words / 4, words, cols, shift);
-      const unsigned out = 4 * vectorised_pitch(side * rows * words / 4);
-      for (unsigned first = 0; first < rows * cols * matrices && first < 256; first += 32 / words) {
-        const unsigned filled = vectorised_ways(words, rows, cols, in, false, first, shift);
-        const unsigned drained = vectorised_ways(words, rows, cols, out, true, first, shift);
-        if (filled > worst) { worst = filled; }
-        if (drained > worst) { worst = drained; }
-      }
-    }
-  }
-  return worst;
-}
-
-/// The worst of what lanes of one strip read and write, wherever in a line of 128 bytes groups begin.
-constexpr unsigned worst_strip_ways(unsigned words, unsigned shift) {
-  unsigned worst = 0;
-  for (unsigned group = 32; group < 40; ++group) {
-    const unsigned in = 4 * strip_pitch(group, words, 32, shift);
-    const unsigned out = 4 * vectorised_pitch(group);
-    const unsigned filled = vectorised_ways(words, 1u << shift, 32, in, false, 0, shift);
-    const unsigned drained = vectorised_ways(words, 1u << shift, 32, out, true, 0, shift);
-    if (filled > worst) { worst = filled; }
-    if (drained > worst) { worst = drained; }
-  }
-  return worst;
 }
 
 }  // namespace detail

@@ -7,10 +7,24 @@
 #pragma once
 
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/core/kernel_pointer.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// A kernel as cudaLaunchKernel and its like take it: the C functions of the runtime. Their C++ overloads differ from
+/// version to version; those of CUDA 12.4 take `const T*`, which no function is. Where CUDA is emulated in plain C++
+/// a kernel keeps its type, by which it is called.
+#if defined(__CUDACC__)
+template <class... Arguments>
+const void* kernel_pointer(void (*kernel)(Arguments...)) {
+  return reinterpret_cast<const void*>(kernel);
+}
+#else
+template <class... Arguments>
+auto kernel_pointer(void (*kernel)(Arguments...)) {
+  return kernel;
+}
+#endif
 
 /// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
 template <class Kernel>
@@ -27,20 +41,6 @@ cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type share
   if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
   return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, arguments,
                stream);
-}
-
-/// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
-inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
-  int device = 0;
-  int value = 0;
-  const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess;
-  return known ? static_cast<size_type>(value) : unknown;
-}
-
-/// The shared memory that the blocks of a multiprocessor divide among themselves.
-inline size_type shared_bytes_of_multiprocessor() {
-  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
 }
 
 }  // namespace detail

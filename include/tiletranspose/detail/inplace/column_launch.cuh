@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
-#include <tiletranspose/detail/core/shared_limit.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 #include <tiletranspose/detail/inplace/rectangle_problem.cuh>
@@ -85,8 +85,7 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
   const size_type most =
-      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / column_blocks - reserved,
-              static_cast<size_type>(limits.shared_of_block));
+      smaller(limits.shared_of_multiprocessor / column_blocks - reserved, limits.shared_of_block);
   size_type blocks = ~size_type{0};
   for (Kernel* const kernel : kernels) {
     cudaError_t status = allow_shared_bytes(kernel, most);
@@ -96,8 +95,7 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
                                                              column_threads, most);
     }
     if (status != cudaSuccess) { return status; }
-    blocks = smaller(
-        blocks, static_cast<size_type>(resident) * static_cast<size_type>(limits.multiprocessors));
+    blocks = smaller(blocks, static_cast<size_type>(resident) * limits.multiprocessors);
   }
   for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
     column_plan found(grid, with_squares, element, narrow, wide, bytes, most);

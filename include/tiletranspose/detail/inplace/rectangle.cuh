@@ -126,8 +126,7 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   if (plan.blocks == 0) {
     constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
     const size_type tile_bytes =
-        Access < 4 ? smaller(slanted_tile_bytes, static_cast<size_type>(limits.shared_of_block))
-                   : scratch_tile_bytes;
+        Access < 4 ? smaller(slanted_tile_bytes, limits.shared_of_block) : scratch_tile_bytes;
     plan =
         column_plan(grid, in_columns, ElementBytes, Access, wide, cols * ElementBytes, tile_bytes);
   }

@@ -7,8 +7,8 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
-#include <tiletranspose/detail/core/kernel_pointer.cuh>
-#include <tiletranspose/detail/core/shared_limit.cuh>
+#include <tiletranspose/detail/core/driver.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -26,30 +26,31 @@ struct rectangle_problem {
 
 /// What a device offers to a kernel.
 struct device_limits {
-  int shared_of_block = 0;
-  int shared_of_multiprocessor = 0;
-  int multiprocessors = 0;
-  int starts_together = 0;  ///< knows cooperative launches
+  size_type shared_of_block = 0;
+  size_type shared_of_multiprocessor = 0;
+  size_type multiprocessors = 0;
+  size_type starts_together = 0;  ///< knows cooperative launches
 };
 
 inline cudaError_t ask_device(device_limits& limits) {
   int device = 0;
   cudaError_t status = cudaGetDevice(&device);
-  const auto ask = [&](int& value, cudaDeviceAttr attribute) {
-    if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&value, attribute, device); }
+  const auto ask = [&](size_type& value, cudaDeviceAttr attribute) {
+    int known = 0;
+    if (status == cudaSuccess) { status = cudaDeviceGetAttribute(&known, attribute, device); }
+    value = static_cast<size_type>(known);
   };
   ask(limits.shared_of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   ask(limits.multiprocessors, cudaDevAttrMultiProcessorCount);
   ask(limits.starts_together, cudaDevAttrCooperativeLaunch);
-  limits.shared_of_block = static_cast<int>(most_shared_bytes());
+  limits.shared_of_block = most_shared_bytes();
   return status;
 }
 
 /// True where `rows` rows fit the shared memory of a block.
 inline bool fits_block(const device_limits& limits, const rectangle& grid, size_type rows,
                        size_type element) {
-  return rows * grid.cols * element + max_access_bytes <=
-         static_cast<size_type>(limits.shared_of_block);
+  return rows * grid.cols * element + max_access_bytes <= limits.shared_of_block;
 }
 
 /// As start(), of blocks that wait for each other: all of them run at once.

@@ -163,11 +163,10 @@ template <bool Undo, int ElementBytes>
 cudaError_t plan_segments(const rectangle_problem& problem, const device_limits& limits,
                           segment_plan& plan) {
   const auto kernel = &slab_kernel<Undo, ElementBytes>;
-  const size_type most = smaller(
-      most_tiles_bytes / slab_blocks(ElementBytes),
-      smaller(static_cast<size_type>(limits.shared_of_multiprocessor) / slab_blocks(ElementBytes) -
-                  1024,
-              static_cast<size_type>(limits.shared_of_block)));
+  const size_type most =
+      smaller(most_tiles_bytes / slab_blocks(ElementBytes),
+              smaller(limits.shared_of_multiprocessor / slab_blocks(ElementBytes) - 1024,
+                      limits.shared_of_block));
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, most);
   if (status == cudaSuccess && limits.starts_together != 0) {

@@ -190,8 +190,7 @@ template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void swap_byte_tiles(Group group, unsigned char* shared,
                                             const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Shape::side;
-  using half = half_block<Shape::threads>;
-  static_assert(known_size<Group>::value == 2 * Shape::threads, "");
+  using half = half_of<Group, Shape::threads>;
   const square_problem& square = arguments.square;
   const pair_order::place at = arguments.order(block);
   if (at.row > at.col || at.col * side >= square.side) { return; }

@@ -102,6 +102,12 @@ struct half_block {
   }
 };
 
+/// The halves of a block whose threads are `Group`.
+template <class Group, int Threads>
+struct half_of : half_block<Threads> {
+  static_assert(known_size<Group>::value == 2 * Threads, "");
+};
+
 /// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
 struct half_tile {
   size_type row;

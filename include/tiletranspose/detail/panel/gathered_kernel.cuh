@@ -68,7 +68,7 @@ TILETRANSPOSE_FUNCTION void gather_separate_segments(Group group, const unsigned
                                                      const gathered_arguments& arguments,
                                                      const gathered_panel& panel) {
   using part_word = access_word_t<AccessBytes>;
-  constexpr int skew_rows = static_gathered_shape<ElementBytes>::skew_rows;
+  constexpr int skew_rows = gathered_skew_rows(ElementBytes);
   constexpr unsigned parts = 4 / AccessBytes;
   // A round of whole warps advances whole rows: each thread stays in its column.
   constexpr bool straight = 128 % ElementBytes == 0;
@@ -79,7 +79,7 @@ TILETRANSPOSE_FUNCTION void gather_separate_segments(Group group, const unsigned
   const bool first_segment = panel.row == 0;
   const bool last_segment = panel.row + panel.rows == problem.ny;
   const unsigned lanes = 1u << arguments.out_lanes;
-  const unsigned together = gathered_threads >> arguments.out_lanes;
+  const unsigned together = panel_threads >> arguments.out_lanes;
   const unsigned first_col = group.thread_rank() >> arguments.out_lanes;
   // The place of the row that is skew_rows above the panel, whether it is there or not.
   const unsigned base =
@@ -207,7 +207,8 @@ TILETRANSPOSE_FUNCTION void gather_joined_segments(Group group, const unsigned c
                                                    const gathered_arguments& arguments,
                                                    const gathered_panel& panel) {
   using part_word = access_word_t<AccessBytes>;
-  constexpr unsigned round_words = static_gathered_shape<ElementBytes>::round_words;
+  constexpr unsigned round_words = gathered_round_words(ElementBytes);
+  static_assert(round_words * 4 % ElementBytes == 0, "");
   const tile_problem& problem = arguments.problem;
   const unsigned pad_shift = arguments.pad_shift;
   const unsigned rank = group.thread_rank();
@@ -284,7 +285,7 @@ TILETRANSPOSE_FUNCTION void gather_joined_segments(Group group, const unsigned c
     }
     if constexpr (AccessBytes < 4) {
       gather_ends<AccessBytes>(
-          shared, first, length, head, rank, gathered_threads, [&](unsigned byte) {
+          shared, first, length, head, rank, panel_threads, [&](unsigned byte) {
             const segment_place at(byte / ElementBytes, arguments);
             return padded(segment_offset + at.offset + byte % ElementBytes, pad_shift);
           });
@@ -303,7 +304,7 @@ TILETRANSPOSE_FUNCTION void gather_repeating(Group group, const unsigned char* s
   const unsigned lanes = 1u << arguments.repeat_lanes;
   const unsigned lane = group.thread_rank() & (lanes - 1);
   const unsigned first_segment = group.thread_rank() >> arguments.repeat_lanes;
-  const unsigned together = gathered_threads >> arguments.repeat_lanes;
+  const unsigned together = panel_threads >> arguments.repeat_lanes;
   const unsigned segments = arguments.out_matrices_joined ? 1 : panel.matrices;
   const unsigned length = (arguments.out_matrices_joined ? panel.matrices : 1) * panel.cols *
                           panel.rows * static_cast<unsigned>(ElementBytes);

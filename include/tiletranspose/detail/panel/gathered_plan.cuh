@@ -17,11 +17,11 @@ namespace detail {
 /// own; else the power of two with which the block takes the fewest rounds, and of several the largest. To find
 /// a segment costs as much as `extra` rounds.
 inline unsigned lanes_for(unsigned words, unsigned segments, unsigned extra = 0) {
-  if (words >= 32 && segments >= gathered_threads / 32) { return 5; }
+  if (words >= 32 && segments >= panel_threads / 32) { return 5; }
   unsigned best = 8;
   unsigned best_rounds = ~0u;
   for (unsigned lanes = 8; lanes >= (words < 32 ? 2u : 5u); --lanes) {
-    const unsigned together = gathered_threads >> lanes;
+    const unsigned together = panel_threads >> lanes;
     const unsigned rounds =
         ((words - 1) / (1u << lanes) + 1 + extra) * ((segments - 1) / together + 1);
     if (rounds < best_rounds) {
@@ -115,7 +115,7 @@ inline void choose_rounds(gathered_arguments& arguments, unsigned element, panel
   const size_type matrix_bytes = column_bytes * problem.nx;
   const bool joined = arguments.matrices_joined && arguments.out_matrices_joined;
   if (joined && !pads && segment_words < 256) {  // rounds of whole matrices
-    const unsigned words = repeating_words(matrix_bytes, gathered_threads);
+    const unsigned words = repeating_words(matrix_bytes, panel_threads);
     if (words >= 128) {
       arguments.repeats = true;
       arguments.repeat_words = words;
@@ -259,7 +259,7 @@ inline launch_plan<gathered_arguments> plan_gathered(const tile_problem& problem
   const size_type ny = problem.ny;
   const size_type row_bytes = nx * element;
 
-  launch_plan<gathered_arguments> plan{{}, 0, gathered_threads, 0};
+  launch_plan<gathered_arguments> plan{{}, 0, panel_threads, 0};
   gathered_arguments& arguments = plan.arguments;
   arguments.problem = problem;
   arguments.batch = batch;

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/compiler.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/panel/gathered_kernel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
@@ -23,11 +22,11 @@ inline constexpr int gathered_resident_blocks =
 
 template <int ElementBytes, int AccessBytes>
 __global__ void __launch_bounds__(
-    gathered_threads,
-    resident_blocks(gathered_threads, gathered_resident_blocks<ElementBytes, AccessBytes>))
+    panel_threads,
+    resident_blocks(panel_threads, gathered_resident_blocks<ElementBytes, AccessBytes>))
     gathered_kernel(const __grid_constant__ gathered_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_gathered<ElementBytes, AccessBytes>(static_block<gathered_threads>{},
+  move_gathered<ElementBytes, AccessBytes>(static_block<panel_threads>{},
                                            tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 

@@ -3,7 +3,7 @@
 
 /// \file
 /// Moves of arrays of any rank: every element has a place in the input and one in the output, and both are sums of its
-/// indices times strides. A permute of axes, a flip, a turn and a batch are strides. Plain C++17, host only.
+/// indices times strides. A permute of axes, a flip, a rotation and a batch are strides. Plain C++17, host only.
 
 #pragma once
 

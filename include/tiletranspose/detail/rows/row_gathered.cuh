@@ -9,7 +9,7 @@
 
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/choose/choose_rows.cuh>
-#include <tiletranspose/detail/rows/group_reversal.cuh>
+#include <tiletranspose/detail/rows/element_reversal.cuh>
 #include <tiletranspose/detail/rows/row_accesses.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/banks.cuh>
-#include <tiletranspose/detail/rows/group_reversal.cuh>
+#include <tiletranspose/detail/rows/element_reversal.cuh>
 #include <tiletranspose/detail/rows/row_staged.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

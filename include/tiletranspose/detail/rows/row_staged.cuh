@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include <tiletranspose/detail/rows/element_reversal.cuh>
 #include <tiletranspose/detail/rows/row_accesses.cuh>
-#include <tiletranspose/detail/rows/row_reversal.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

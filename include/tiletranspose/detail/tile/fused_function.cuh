@@ -71,19 +71,6 @@ constexpr bool is_copied_as_bytes() {
   return std::is_trivially_copyable<Op>::value;
 }
 
-/// What can be asked of a function object on the host.
-template <class Op>
-constexpr bool check_function() {
-  using pointed_to = typename std::remove_pointer<Op>::type;
-  static_assert(!std::is_function<pointed_to>::value && !std::is_member_pointer<Op>::value,
-                "tt: a fused transpose takes a function object with a __device__ call operator, no "
-                "function and no pointer to one, whose address the GPU does not know");
-  static_assert(is_copied_as_bytes<Op>(),
-                "tt: the function of a fused transpose must be trivially copyable; it is handed to "
-                "the kernel as bytes");
-  return true;
-}
-
 /// Whether a function object can be called as a fused transpose does. Answered where the compiler looks at device code:
 /// for the host, nvcc replaces __device__ lambdas by types that cannot be called. Clang takes a __device__ function for
 /// one that nobody outside of device code can call.

@@ -60,7 +60,7 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
   const bool skewed = Fused::holds_operand ? !starts_on_words(problem) : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
-  // Skewed pieces of the copy leave the last columns to one more tile.
+  // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
     copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
@@ -68,11 +68,8 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
   size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
-  // of the copy where rows start anywhere. H200, 2026-11-22, % of cudaMemcpyAsync of the bytes moved with strips of 32,
-  // 128 and 512 tiles, 16381 x 16411: halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, floats to
-  // bytes 88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4; with 8 and 512, 16384 x 16384: 90.4, 92.3; 94.6, 96.4; 95.8, 95.2;
-  // 91.6, 93.0.
-  const int strip_width = Kind == fusion::dual ? 512 : 1;
+  // of the copy where rows start anywhere.
+  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width.value) : 1;
   if (batch > max_grid_side ||
       !order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
     const auto launch = [&](const tile_problem& part, size_type part_batch) {
@@ -105,7 +102,8 @@ auto with_fused_shape(const tile_problem& problem, size_type batch, const row_ma
                                 ? (in_bits | copy_bits) % 4 == 0
                                 : in_bits % max_access_bytes == 0 && copy_bits % sector_bytes == 0;
     if (is_aligned) {
-      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) && !aligned::loads_unaligned) {
+      if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
+                    !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
         if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
             large::shared_bytes <= most_shared()) {

@@ -107,6 +107,21 @@ struct tile_loads {
     return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
                                     row(round) + micro_rows > from_row);
   }
+  /// Some lanes are there for the copy alone, or for their neighbours.
+  TILETRANSPOSE_FUNCTION bool fills() const {
+    return Fused::deals ? col > -count && col < Fused::cols : !Fused::shifts || col < Fused::cols;
+  }
+  /// The tile's part of the copy's row ends where the one of its right neighbour begins.
+  TILETRANSPOSE_FUNCTION bool in_copy() const {
+    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::cols + shift) *
+                                                                  Fused::out_bytes / sector_bytes *
+                                                                  sector_bytes;
+  }
+  /// Where the thread's first element is in the shared rows.
+  TILETRANSPOSE_FUNCTION int offset() const {
+    return static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes + row(0) * Fused::bytes +
+           col * Fused::pitch + Fused::lane_padding(lane, shift);
+  }
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
     return Interior || (byte >= source.first_byte && byte < source.end_byte);
   }

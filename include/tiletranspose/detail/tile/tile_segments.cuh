@@ -121,27 +121,6 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
   }
 }
 
-/// What threads read of shared memory in a round, by the number of a vector: the proofs' view of visit_vectors and
-/// read_shared.
-template <class Shape, int VectorBytes, int Bytes, int WordBytes>
-struct drained_lanes {
-  unsigned round;
-  unsigned skew;       ///< of row 0
-  unsigned skew_step;  ///< and what each row adds
-
-  constexpr unsigned from(unsigned step) const {
-    using plan = segment_rounds<Shape, VectorBytes>;
-    const unsigned row = plan::row(step);
-    const unsigned row_skew = (skew + row * skew_step) % sector_bytes;
-    return Shape::row_offset(row) + Shape::lead_bytes +
-           plan::byte(step, static_cast<int>(row_skew));
-  }
-  constexpr long long operator()(unsigned step) const {
-    if (!segment_rounds<Shape, VectorBytes>::exists(step)) { return -1; }
-    return word_in_round<Bytes, WordBytes>(step, from(step), round);
-  }
-};
-
 /// True where a vector that `visit_vectors` finds is the segment's from its first byte to its last.
 template <class Shape, int VectorBytes>
 TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const unsigned char* address,

@@ -5,13 +5,14 @@
 /// The tile kernel with a function applied on the way: elements are loaded as the input's type, converted to
 /// the output's, and stored into shared rows whose segments are drained as the plain kernel's are.
 ///
-/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh).
+/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh); fused_store.cuh
+/// converts and stores them.
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (accumulator_operand.cuh); or, unless `holds_operand` says
-///   so, in registers, while the shared rows take the elements of the input as they are, and the function is given both
-///   when they are drained;
+///   where the function finds them when the input is stored (accumulator_operand.cuh); or, where the shared rows do not
+///   hold them (`fused_shape::combines`), in registers, while the shared rows take the elements of the input as they
+///   are, and the function is given both when they are drained;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
@@ -22,6 +23,7 @@
 #include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
+#include <tiletranspose/detail/tile/fused_store.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 
@@ -35,154 +37,6 @@ struct row_major_copy {
   unsigned sector_mask;  ///< as the one of tile_arguments
   bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
 };
-
-/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
-/// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
-template <class Fused, bool Interior, class In, class Out, class Convert>
-TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
-                                       const fused_memory& memory, int first,
-                                       const loaded_batch<Fused, Interior>& loaded,
-                                       const Convert& convert) {
-  using places = tile_loads<Fused, Interior>;
-  using stored = typename Fused::stored;
-  constexpr int count = Fused::count;
-  constexpr int in_bytes = Fused::in_bytes;
-  // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
-  // time, floats and doubles spilled.
-  using gathered = gathered_elements<Out, count, Fused::copy_store_bytes>;
-  using packed = packed_elements<Out, count, Fused::copy_store_bytes>;
-  using kept = typename either<Fused::transposes, packed, gathered>::type;
-  const int offset = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
-                     at.row(0) * Fused::bytes + at.col * Fused::pitch +
-                     Fused::lane_padding(at.lane, at.shift);
-  unsigned char* const to =
-      memory.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
-  int columns[count];
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < count; ++i) {
-    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
-    if constexpr (Fused::barrier_on_columns) {
-      columns[i] = optimisation_barrier(offset + columns[i]);
-    }
-  }
-  // Some lanes are there for the copy alone, or for their neighbours.
-  const bool fills = Fused::deals ? at.col > -count && at.col < Fused::cols
-                                  : !Fused::shifts || at.col < Fused::cols;
-  // The tile's part of the copy's row ends where the one of its right neighbour begins.
-  const bool in_copy = !Fused::deals || at.lane * count * Fused::out_bytes <
-                                            (Fused::cols + at.shift) * Fused::out_bytes /
-                                                sector_bytes * sector_bytes;
-  unsigned char* copy_to = memory.copied;
-  if constexpr (Fused::copies) {
-    copy_to = memory.copy_row(at.row(first)) + at.col * Fused::out_bytes;
-  }
-  const auto store_round = [&](int b) {
-    const int round = first + b;
-    const loop_step here(round);
-    // A lane that is there for its neighbour holds elements of several rows.
-    const bool is_spare = Fused::shifts && !fills;
-    if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
-    const int row = at.row(round);
-    const auto place = [&](int i) {
-      return (Fused::barrier_on_columns ? memory.shared : to) + columns[i] +
-             round * places::apart * Fused::bytes;
-    };
-    kept copied[places::micro_rows] = {};
-    if constexpr (Fused::transposes) {
-      // What is stored is put together row by row, and transposed.
-      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        if (!Interior && !at.row_exists(round, r)) { continue; }
-        if constexpr (Fused::combines) {
-          __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
-        } else {
-          gathered elements = {};
-          TILETRANSPOSE_UNROLL
-          for (int i = 0; i < count; ++i) {
-            if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-            elements.put(i, convert(loaded.rows[b][r].get(i), row + r, at.col + i));
-          }
-          copied[r] = elements.packed();
-          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
-        }
-      }
-      unsigned transposed[count][places::micro_rows * Fused::bytes / 4];
-      thread_transpose<Fused::bytes>(transposed, rows);
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const loop_step part(i);
-        if (!at.byte_exists((at.col + i) * in_bytes) || !fills) { continue; }
-        store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(transposed[i]));
-      }
-    } else {
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const loop_step part(i);
-        if (!at.byte_exists((at.col + i) * in_bytes)) { continue; }
-        unsigned char* const to_shared = place(i);
-        if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
-          // Behind the last row no old elements wait.
-          if (!at.row_exists(round, places::micro_rows - 1)) {
-            TILETRANSPOSE_UNROLL
-            for (int r = 0; r < places::micro_rows; ++r) {
-              if (!at.row_exists(round, r)) { continue; }
-              packed_elements<stored, 1, Fused::access_bytes> one;
-              one.load_from_shared(to_shared + r * Fused::bytes);
-              one.put(0, convert(loaded.rows[b][r].get(i), one.get(0)));
-              one.store_to_shared(to_shared + r * Fused::bytes);
-            }
-            continue;
-          }
-        }
-        gathered_elements<stored, places::micro_rows, Fused::fill_access> column = {};
-        if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
-        TILETRANSPOSE_UNROLL
-        for (int r = 0; r < places::micro_rows; ++r) {
-          if (!Interior && places::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
-          if constexpr (Fused::holds_operand) {
-            column.put(r, convert(loaded.rows[b][r].get(i), column.get(r)));
-          } else {
-            const stored& element = convert(loaded.rows[b][r].get(i), row + r, at.col + i);
-            column.put(r, element);
-            if constexpr (Fused::copies) { copied[r].put(i, element); }
-          }
-        }
-        if (fills) { column.packed().store_to_shared(to_shared); }
-      }
-    }
-    if constexpr (Fused::copies) {
-      // Rows before the tile are another one's in the copy.
-      if ((round + 1) * places::apart <= Fused::skew_rows ||
-          (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
-        return;
-      }
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        if (!at.row_exists(round, r)) { continue; }
-        unsigned char* const address = copy_to + (b * places::apart + r) * memory.copy_stride_bytes;
-        if (Interior || (at.byte_exists(at.col * in_bytes) &&
-                         at.byte_exists((at.col + count - 1) * in_bytes))) {
-          copied[r].packed().store(address);
-        } else if constexpr (count > 1) {
-          TILETRANSPOSE_UNROLL
-          for (int i = 0; i < count; ++i) {
-            const loop_step part(i);
-            if (at.byte_exists((at.col + i) * in_bytes)) {
-              packed_elements<Out, 1, Fused::out_access> one;
-              one.put(0, copied[r].packed().get(i));
-              one.store(address + i * Fused::out_bytes);
-            }
-          }
-        }
-      }
-    }
-  };
-  // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
-  // local memory.
-  TILETRANSPOSE_UNROLL
-  for (int b = 0; b < places::batch; ++b) { store_round(b); }
-}
 
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
 /// Calls meanwhile() once the first loads are under way.

@@ -11,8 +11,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `AccessBytes` bytes, 1 or 2, or of a
-/// word's:
+/// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `AccessBytes` bytes, 1 or 2, or
+/// of a word's:
 ///
 ///     words     |. . . a|b b b c|c c d d|      four elements of 3 bytes, of which the first begins in byte 3
 ///

@@ -2,25 +2,49 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// More shared memory than the 48 KB that every kernel may have: what the device gives to a block, and how a kernel is
-/// allowed it. An error that somebody else left pending changes neither, and stays pending.
+/// What is asked of the device and of its driver: functions by name, so that nobody has to link the driver's library, and
+/// more shared memory than the 48 KB that every kernel may have. An error that somebody else left pending changes
+/// nothing, and stays pending. Host only.
 
 #pragma once
 
-#include <tiletranspose/detail/core/driver_entry.cuh>
+#include <tiletranspose/config.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The shared memory that a block may ask for on the current device. Where there is none, what needs no asking: the
-/// launch will say what is wrong.
-inline size_type most_shared_bytes() {
+/// The driver's function of this name as CUDA 12.0 has it; null where the driver has none.
+template <class Function>
+Function* find_driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
+  return usable ? reinterpret_cast<Function*>(function) : nullptr;
+}
+
+/// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
+inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
   int device = 0;
-  int bytes = 0;
+  int value = 0;
   const bool known = cudaGetDevice(&device) == cudaSuccess &&
-                     cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin,
-                                            device) == cudaSuccess;
-  return known ? static_cast<size_type>(bytes) : default_shared_bytes;
+                     cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess;
+  return known ? static_cast<size_type>(value) : unknown;
+}
+
+/// The shared memory that the blocks of a multiprocessor divide among themselves.
+inline size_type shared_bytes_of_multiprocessor() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
+}
+
+/// The shared memory that a block may ask for on the current device.
+inline size_type most_shared_bytes() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
 }
 
 /// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
