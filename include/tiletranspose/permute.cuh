@@ -38,7 +38,7 @@ namespace detail {
 template <std::size_t Rank>
 constexpr bool check_rank() {
   static_assert(Rank <= most_given_axes, "tt: an array to be permuted has at most 16 axes");
-  return Rank <= most_given_axes;
+  return true;
 }
 
 /// A relocation between dense arrays, examined.
@@ -102,6 +102,8 @@ template <class Out, class In, std::size_t Rank, class Op>
   static_assert(
       detail::check_fused<detail::fusion::transform, Out, In, Op>() && detail::check_rank<Rank>(),
       "");
+  static_assert(!detail::takes_place<In, Out, Op>,
+                "tt: the function of transform_permute takes an element alone, not its place");
   detail::relocation move{};
   const detail::verdict answer = detail::make_relocation(move, out, in, extents, axes);
   return answer == detail::verdict::go ? detail::relocate_transformed<In, Out>(move, op, stream)

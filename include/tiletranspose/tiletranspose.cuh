@@ -13,6 +13,7 @@
 #include <tiletranspose/config.cuh>
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/permute.cuh>
 #include <tiletranspose/policy.cuh>
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/shared_array.cuh>

@@ -7,6 +7,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/permute.cuh>
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/struct_io.cuh>
@@ -138,6 +139,17 @@ cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStre
   status = tt::transpose_inplace(temp, temp_bytes, data, nx, ny, stream);
   const cudaError_t freed = cudaFreeAsync(temp, stream);
   return status != cudaSuccess ? status : freed;
+}
+
+cudaError_t permuted(float* planes, const float* pixels, float* heads, const float* tokens,
+                     std::size_t images, std::size_t height, std::size_t width,
+                     std::size_t channels, std::size_t batch, std::size_t length,
+                     std::size_t count, std::size_t depth, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  // Images from NHWC to NCHW, and the heads of attention in front of the tokens.
+  status = tt::permute(planes, pixels, {images, height, width, channels}, {0, 3, 1, 2}, stream);
+  status = tt::permute(heads, tokens, {batch, length, count, depth}, {0, 2, 1, 3}, stream);
+  return status;
 }
 
 // Launch: (in.cols + 31) / 32 blocks of 256 threads. A block walks down 32 columns of the input.

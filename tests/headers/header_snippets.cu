@@ -10,6 +10,7 @@
 #include <tiletranspose/emulator.cuh>
 #include <tiletranspose/explain.cuh>
 #include <tiletranspose/mdspan.cuh>
+#include <tiletranspose/permute.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 #include <tiletranspose/tiletranspose.cuh>
 
@@ -149,6 +150,33 @@ cudaError_t calls(matrix out, matrix in, cudaStream_t stream) {
   return status;
 }
 }  // namespace in_mdspan
+
+namespace in_permute {
+struct normalize {
+  __device__ float operator()(unsigned char value) const { return value / 255.0f; }
+};
+cudaError_t calls(float* planes, const float* pixels, float* heads, const float* tokens, std::size_t images,
+                  std::size_t height, std::size_t width, std::size_t batch, std::size_t length, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  // Images of height x width pixels of 3 channels, to one plane a channel.
+  status = tt::permute(planes, pixels, {images, height, width, 3}, {0, 3, 1, 2}, stream);
+  status = tt::permute(heads, tokens, {batch, length, 12, 64}, {0, 2, 1, 3}, stream);  // attention heads
+  return status;
+}
+cudaError_t strided(float* out, const float* in, cudaStream_t stream) {
+  constexpr int rows = 30, cols = 40, pitch = 64;
+  cudaError_t status = cudaSuccess;
+  status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // a quarter turn
+  return status;
+}
+cudaError_t transformed(float* planes, const unsigned char* pixels, std::size_t images, std::size_t height,
+                        std::size_t width, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::transform_permute(planes, pixels, {images, height, width, 3}, {0, 3, 1, 2},
+                                 normalize{}, stream);
+  return status;
+}
+}  // namespace in_permute
 
 namespace in_reverse {
 cudaError_t calls(float* out, const float* in, float* image, std::size_t n, std::size_t nx, std::size_t ny,

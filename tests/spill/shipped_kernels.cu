@@ -120,6 +120,8 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   launched(tt::reorient_inplace(tt::matrix_view<T>{out, 1, 1, 1}, tt::symmetry::anti_transpose));
   std::size_t scratch_bytes = 0;
   launched(tt::transpose_inplace(bytes, scratch_bytes, out, 1, 2));
+  launched(tt::permute(out, in, {1, 1}, {1, 0}));
+  launched(tt::transform_permute(out, in, {1, 1}, {1, 0}, same{}));
   launched(tt::transform_transpose(out, in, 1, 1, same{}));
   launched(tt::accumulate_transpose(out, in, 1, 1, second{}));
   launched(tt::transform_transpose_dual(out, out, in, 1, 1, same{}));

@@ -84,6 +84,13 @@ cudaError_t reorient_in_place(matrices m, tt::symmetry s) {
   return tt::reorient_inplace(m.out_view(), s);
 }
 
+cudaError_t permute(matrices m) {
+  return tt::permute(m.out, m.in, {m.nx, m.ny, 3, 4}, {3, 1, 0, 2});
+}
+cudaError_t transform_permute(matrices m) {
+  return tt::transform_permute(m.out, m.in, {m.nx, m.ny, 3, 4}, {3, 1, 0, 2}, scale{2.0f});
+}
+
 cudaError_t transpose_mdspan(matrices m) {
   return tt::transpose(span<float>(m.out, m.nx, m.ny), span<const float>(m.in, m.ny, m.nx));
 }

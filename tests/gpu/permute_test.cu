@@ -1,0 +1,227 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Permutes on the GPU: every order of up to five axes over extents that include 1, 2, primes and the edges of tiles, random
+// ranks with a seed that is printed, the inverse, and functions on the way. The GPU compares every byte with the definition,
+// guards round the output included.
+
+#include <tiletranspose/permute.cuh>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <numeric>
+#include <string>
+
+#include "support.cuh"
+
+using namespace tt_test;
+
+namespace {
+
+constexpr unsigned char guard = 0xA5;
+constexpr std::size_t guard_bytes = 512;
+
+// Element i of the output, counted in C order, is the sum of its indices times `from` of the input.
+struct relocated {
+  int rank;
+  unsigned long long extents[16];  // of the output
+  unsigned long long from[16];
+};
+
+__global__ void count_wrong_bytes(unsigned* wrong, const unsigned char* out,
+                                  const unsigned char* in, std::size_t element, std::size_t count,
+                                  relocated r) {
+  const std::size_t bytes = count * element;
+  for (std::size_t i = blockIdx.x * std::size_t{blockDim.x} + threadIdx.x;
+       i < bytes + 2 * guard_bytes; i += std::size_t{gridDim.x} * blockDim.x) {
+    unsigned char expected = guard;
+    if (i >= guard_bytes && i < guard_bytes + bytes) {
+      unsigned long long left = (i - guard_bytes) / element;
+      unsigned long long at = 0;
+      for (int k = r.rank - 1; k >= 0; --k) {
+        at += left % r.extents[k] * r.from[k];
+        left /= r.extents[k];
+      }
+      expected = in[at * element + (i - guard_bytes) % element];
+    }
+    if (out[i] != expected) { atomicAdd(wrong, 1u); }
+  }
+}
+
+class arrays_on_gpu {
+ public:
+  explicit arrays_on_gpu(std::size_t most_bytes)
+      : in_(most_bytes), out_(most_bytes + 2 * guard_bytes), wrong_(sizeof(unsigned)) {
+    random_source random;
+    upload(in_.data(), random.fill(most_bytes));
+    check_cuda(cudaMemset(wrong_.data(), 0, sizeof(unsigned)), "cudaMemset");
+  }
+
+  // Permutes the input and counts the bytes that are wrong.
+  template <class T, std::size_t Rank>
+  void check(const std::array<std::size_t, Rank>& extents, const std::array<int, Rank>& order) {
+    std::size_t given[Rank];
+    int axes[Rank];
+    std::copy(extents.begin(), extents.end(), given);
+    std::copy(order.begin(), order.end(), axes);
+    std::size_t count = 1;
+    std::size_t strides[Rank];
+    for (std::size_t k = Rank; k-- > 0;) {
+      strides[k] = count;
+      count *= extents[k];
+    }
+    relocated r{};
+    r.rank = static_cast<int>(Rank);
+    for (std::size_t j = 0; j < Rank; ++j) {
+      r.extents[j] = extents[static_cast<std::size_t>(order[j])];
+      r.from[j] = strides[order[j]];
+    }
+    check_cuda(cudaMemsetAsync(out_.data(), guard, count * sizeof(T) + 2 * guard_bytes),
+               "cudaMemsetAsync");
+    REQUIRE(tt::permute(reinterpret_cast<T*>(out_.data() + guard_bytes),
+                        reinterpret_cast<const T*>(in_.data()), given, axes) == cudaSuccess);
+    count_wrong_bytes<<<64, 256>>>(reinterpret_cast<unsigned*>(wrong_.data()),
+                                   reinterpret_cast<const unsigned char*>(out_.data()),
+                                   reinterpret_cast<const unsigned char*>(in_.data()), sizeof(T),
+                                   count, r);
+  }
+  template <class T, std::size_t Rank>
+  void check_all_orders(const std::array<std::size_t, Rank>& extents) {
+    std::array<int, Rank> order{};
+    std::iota(order.begin(), order.end(), 0);
+    do { check<T>(extents, order); } while (std::next_permutation(order.begin(), order.end()));
+    INFO("elements of " << sizeof(T) << " bytes, rank " << Rank << ", last extent "
+                        << extents[Rank - 1]);
+    REQUIRE(wrong() == 0);
+  }
+  unsigned wrong() const {
+    unsigned count = 0;
+    check_cuda(cudaMemcpy(&count, wrong_.data(), sizeof(count), cudaMemcpyDeviceToHost),
+               "cudaMemcpy");
+    return count;
+  }
+
+ private:
+  device_allocation in_, out_, wrong_;
+};
+
+template <class T>
+void check_orders() {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 22);
+  gpu.check_all_orders<T, 1>({1237});
+  gpu.check_all_orders<T, 2>({1, 129});
+  gpu.check_all_orders<T, 2>({131, 64});
+  gpu.check_all_orders<T, 3>({2, 97, 33});
+  gpu.check_all_orders<T, 3>({64, 3, 65});
+  gpu.check_all_orders<T, 4>({5, 31, 2, 64});
+  gpu.check_all_orders<T, 4>({7, 1, 37, 32});
+  gpu.check_all_orders<T, 5>({3, 8, 5, 2, 33});
+  gpu.check_all_orders<T, 5>({2, 16, 7, 9, 4});
+}
+
+// Random arrays of `Rank` axes.
+template <class T, std::size_t Rank>
+void check_random(arrays_on_gpu& gpu, random_source& random, int cases) {
+  for (int i = 0; i < cases; ++i) {
+    std::array<std::size_t, Rank> extents{};
+    std::array<int, Rank> order{};
+    std::size_t left = std::size_t{1} << 17;
+    for (std::size_t& extent : extents) {
+      extent = random.between(1, std::min<std::size_t>(left, Rank > 6 ? 5 : 90));
+      left = std::max<std::size_t>(left / extent, 1);
+    }
+    std::iota(order.begin(), order.end(), 0);
+    for (std::size_t k = Rank; k-- > 1;) {
+      std::swap(extents[k], extents[random.between(0, k)]);
+      std::swap(order[k], order[random.between(0, k)]);
+    }
+    gpu.check<T>(extents, order);
+  }
+  INFO("elements of " << sizeof(T) << " bytes, rank " << Rank);
+  REQUIRE(gpu.wrong() == 0);
+}
+
+struct doubled {
+  __host__ __device__ float operator()(unsigned char value) const { return 2.0f * value; }
+};
+
+}  // namespace
+
+TEST_CASE("permute: every order of up to five axes, 1 byte", "[permute]") { check_orders<char>(); }
+TEST_CASE("permute: every order of up to five axes, 2 bytes", "[permute]") {
+  check_orders<short>();
+}
+TEST_CASE("permute: every order of up to five axes, 3 bytes", "[permute]") {
+  check_orders<bytes<3>>();
+}
+TEST_CASE("permute: every order of up to five axes, 4 bytes", "[permute]") {
+  check_orders<float>();
+}
+TEST_CASE("permute: every order of up to five axes, 12 bytes", "[permute]") {
+  check_orders<float_triple>();
+}
+TEST_CASE("permute: every order of up to five axes, 16 bytes", "[permute]") {
+  check_orders<aligned_quad>();
+}
+
+TEST_CASE("permute: some orders", "[permute][quick]") {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 18);
+  gpu.check_all_orders<char, 3>({3, 34, 37});
+  gpu.check_all_orders<float, 4>({3, 33, 2, 35});
+  gpu.check_all_orders<bytes<3>, 4>({3, 5, 9, 17});
+  gpu.check_all_orders<aligned_quad, 4>({3, 5, 9, 17});
+}
+
+TEST_CASE("permute: random ranks of 6 to 8", "[permute]") {
+  require_device();
+  random_source random;
+  arrays_on_gpu gpu(std::size_t{1} << 22);
+  check_random<char, 6>(gpu, random, 60);
+  check_random<float, 6>(gpu, random, 60);
+  check_random<short, 7>(gpu, random, 60);
+  check_random<double, 8>(gpu, random, 60);
+}
+
+TEST_CASE("permute: back again is the identity", "[permute][quick]") {
+  require_device();
+  constexpr std::size_t count = 6 * 35 * 10 * 33;
+  random_source random;
+  const byte_vector content = random.fill(count * sizeof(float));
+  device_allocation in(content.size()), there(content.size()), back(content.size());
+  upload(in.data(), content);
+  REQUIRE(tt::permute(reinterpret_cast<float*>(there.data()),
+                      reinterpret_cast<const float*>(in.data()), {6, 35, 10, 33},
+                      {3, 1, 0, 2}) == cudaSuccess);
+  REQUIRE(tt::permute(reinterpret_cast<float*>(back.data()),
+                      reinterpret_cast<const float*>(there.data()), {33, 35, 6, 10},
+                      {2, 1, 3, 0}) == cudaSuccess);
+  REQUIRE(download(back.data(), content.size()) == content);
+}
+
+TEST_CASE("permute: images to planes, converted on the way", "[permute][quick]") {
+  require_device();
+  constexpr std::size_t images = 3, height = 41, width = 77, channels = 3;
+  constexpr std::size_t count = images * height * width * channels;
+  random_source random;
+  const byte_vector content = random.fill(count);
+  device_allocation in(count), out(count * sizeof(float));
+  upload(in.data(), content);
+  REQUIRE(tt::transform_permute(reinterpret_cast<float*>(out.data()),
+                                reinterpret_cast<const unsigned char*>(in.data()),
+                                {images, height, width, channels}, {0, 3, 1, 2},
+                                doubled{}) == cudaSuccess);
+  const byte_vector found = download(out.data(), count * sizeof(float));
+  bool right = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t at = i / (height * width);  // image and channel
+    const std::size_t from =
+        (at / channels * height * width + i % (height * width)) * channels + at % channels;
+    float value = 0;
+    std::memcpy(&value, &found[i * sizeof(float)], sizeof(float));
+    right = right && value == 2.0f * static_cast<unsigned char>(content[from]);
+  }
+  CHECK(right);
+}
