@@ -24,6 +24,13 @@ struct same {
   }
 };
 
+struct masked {
+  template <class T>
+  __device__ T operator()(const T& value, std::size_t row, std::size_t col) const {
+    return row < col ? T{} : value;
+  }
+};
+
 struct second {
   template <class T>
   __device__ T operator()(const T& element, const T& old) const {
@@ -125,6 +132,8 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   launched(tt::transform_transpose(out, in, 1, 1, same{}));
   launched(tt::accumulate_transpose(out, in, 1, 1, second{}));
   launched(tt::transform_transpose_dual(out, out, in, 1, 1, same{}));
+  launched(tt::transform_transpose(out, in, 1, 1, masked{}));
+  launched(tt::transform_transpose_dual(out, out, in, 1, 1, masked{}));
   launched(tt::accumulate_transpose(bytes, in, 1, 1, add_first_byte<T>{}));
   if constexpr (sizeof(T) > 1) {  // else the same pairs of sizes as above
     launched(tt::transform_transpose_dual(bytes, bytes, in, 1, 1, parity<T>{}));
