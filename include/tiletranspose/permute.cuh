@@ -73,7 +73,7 @@ template <class T, std::size_t Rank>
 /// out_strides[k]], becomes that of the input. Strides are in elements and may be negative; those of the input also 0.
 /// \param out_strides, in_strides  of axis k on both sides, in one order
 ///
-///     status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // a quarter turn
+///     status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // rotated by 90 degrees
 template <class T, std::size_t Rank>
 [[nodiscard]] cudaError_t permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], const T* in,
                                   const std::ptrdiff_t (&in_strides)[Rank],

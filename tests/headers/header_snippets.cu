@@ -166,7 +166,7 @@ cudaError_t calls(float* planes, const float* pixels, float* heads, const float*
 cudaError_t strided(float* out, const float* in, cudaStream_t stream) {
   constexpr int rows = 30, cols = 40, pitch = 64;
   cudaError_t status = cudaSuccess;
-  status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // a quarter turn
+  status = tt::permute(out, {1, rows}, in + cols - 1, {pitch, -1}, {rows, cols}, stream);  // rotated by 90 degrees
   return status;
 }
 cudaError_t transformed(float* planes, const unsigned char* pixels, std::size_t images, std::size_t height,

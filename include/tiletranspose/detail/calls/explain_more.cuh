@@ -102,7 +102,9 @@ explanation explain_fused(const transpose_request& request, const row_major_copy
 /// A square in its own memory.
 template <int ElementBytes, int Alignment>
 void explain_square(explanation& result, const transpose_request& request) {
-  if (is_little_square(request.nx, ElementBytes) &&
+  const size_type bits = reinterpret_cast<size_type>(request.in) |
+                         request.in_stride * ElementBytes | request.nx * ElementBytes;
+  if (is_little_square(request.nx, ElementBytes, bits % max_access_bytes == 0) &&
       fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
     result.mover = "little square";
     result.rule = "little work";
@@ -110,8 +112,6 @@ void explain_square(explanation& result, const transpose_request& request) {
     result.tile_rows = result.tile_cols = 16;
     return;
   }
-  const size_type bits = reinterpret_cast<size_type>(request.in) |
-                         request.in_stride * ElementBytes | request.nx * ElementBytes;
   const bool whole = access_width(ElementBytes) == ElementBytes && bits % max_access_bytes == 0;
   result.mover = "tiles that trade places";
   result.rule = whole ? "whole squares" : "any squares";
