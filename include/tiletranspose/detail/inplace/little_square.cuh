@@ -65,7 +65,7 @@ cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
   const auto tiles = static_cast<unsigned>(divide_up(square.side, side));
   void* pointers[] = {&square};
   return start(&little_square_kernel<operation, side, block_rows, padding>,
-               dim3(tiles + 1, divide_up(tiles, 2)), 2 * side * block_rows, 0, pointers, stream);
+               dim3(tiles + 1, (tiles + 1) / 2), 2 * side * block_rows, 0, pointers, stream);
 }
 
 }  // namespace detail

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

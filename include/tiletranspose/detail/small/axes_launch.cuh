@@ -49,7 +49,7 @@ void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) 
   ++axes.count;
 }
 
-/// Calls launch(half) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
+/// Calls launch(part) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
 template <class Launch>
 auto split(const relocation& move, Launch launch) {
   int longest = 0;
@@ -58,12 +58,14 @@ auto split(const relocation& move, Launch launch) {
   }
   relocation first = move;
   relocation second = move;
-  const size_type half = move.axes[longest].extent / 2;
-  first.axes[longest].extent = half;
-  second.axes[longest].extent -= half;
+  const size_type first_extent = move.axes[longest].extent / 2;
+  first.axes[longest].extent = first_extent;
+  second.axes[longest].extent -= first_extent;
   const axis_steps steps = steps_of(move, longest);
-  second.in = static_cast<const unsigned char*>(move.in) + static_cast<long long>(half) * steps.in;
-  second.out = static_cast<unsigned char*>(move.out) + static_cast<long long>(half) * steps.out;
+  second.in =
+      static_cast<const unsigned char*>(move.in) + static_cast<long long>(first_extent) * steps.in;
+  second.out =
+      static_cast<unsigned char*>(move.out) + static_cast<long long>(first_extent) * steps.out;
   const auto status = launch(first);
   return status == decltype(launch(first)){} ? launch(second) : status;
 }
@@ -102,7 +104,7 @@ cudaError_t launch_axes_tiles(const relocation& move, const Operation& operation
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
   if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
     return split(
-        move, [&](const relocation& half) { return launch_axes_tiles(half, operation, stream); });
+        move, [&](const relocation& part) { return launch_axes_tiles(part, operation, stream); });
   }
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
                                 static_cast<unsigned char*>(move.out),
@@ -130,8 +132,8 @@ cudaError_t launch_axes_elements(const relocation& move, Operation operation, cu
   constexpr int rounds = Operation::accesses <= 4 ? 4 : 1;
   constexpr size_type most = most_counted - threads * rounds;
   if (exceeds(move, most)) {
-    return split(move, [&](const relocation& half) {
-      return launch_axes_elements(half, operation, stream);
+    return split(move, [&](const relocation& part) {
+      return launch_axes_elements(part, operation, stream);
     });
   }
   axes_element_arguments arguments{
