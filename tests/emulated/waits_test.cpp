@@ -59,10 +59,10 @@ struct slab_ranges {
 
 struct some_device {
   int multiprocessors;
-  int shared_bytes;
+  tt::size_type shared_bytes;
 
   tt::detail::device_limits limits() const {
-    return {shared_bytes - 1024, shared_bytes, multiprocessors, 1};
+    return {shared_bytes - 1024, shared_bytes, static_cast<tt::size_type>(multiprocessors), 1};
   }
 };
 
