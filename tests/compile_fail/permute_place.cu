@@ -6,7 +6,9 @@
 
 struct with_bias {
 #ifdef MUST_FAIL
-  __device__ float operator()(float value, std::size_t row, std::size_t) const { return value + row; }
+  __device__ float operator()(float value, std::size_t row, std::size_t) const {
+    return value + row;
+  }
 #else
   __device__ float operator()(float value) const { return value + 1; }
 #endif

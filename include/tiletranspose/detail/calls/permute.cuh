@@ -84,8 +84,7 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
   }
   return with_access<ElementBytes, Alignment>(address_bits_of(move), [&](auto width) {
     const copy_operation<ElementBytes, decltype(width)::value> operation;
-    return chosen.mover == axes_mover::tiles ? launch_axes_tiles(move, operation, stream)
-                                             : launch_axes_elements(move, operation, stream);
+    return launch_axes(chosen.mover == axes_mover::tiles, move, operation, stream);
   });
 }
 
@@ -103,8 +102,7 @@ cudaError_t relocate_transformed(const relocation& move, const Op& op, cudaStrea
                  : launch_fused<fusion::transform, In, Out>(problem, batch, {}, op, stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
-    return chosen.mover == axes_mover::tiles ? launch_axes_tiles(move, operation, stream)
-                                             : launch_axes_elements(move, operation, stream);
+    return launch_axes(chosen.mover == axes_mover::tiles, move, operation, stream);
   } else {
     return cudaErrorInvalidValue;
   }

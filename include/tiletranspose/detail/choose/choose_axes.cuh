@@ -42,6 +42,9 @@ inline constexpr size_type short_axis = 8;
 /// TTC and HPTT, geometric mean: 4 rows 91 % of cudaMemcpyAsync, 2 rows 91, 8 rows 83, 16 rows 61, 1 row 76.
 inline constexpr int axes_block_rows = 4;
 
+/// Elements of more accesses do not go through tiles: those of 63 and 64 single bytes spilled.
+inline constexpr int most_tile_accesses = 48;
+
 /// A side takes one more axis while less than this of its last tile, and of those before, is used: percent.
 inline constexpr size_type least_side_filled = 90;
 

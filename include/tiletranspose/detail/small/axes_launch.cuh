@@ -147,5 +147,16 @@ cudaError_t launch_axes_elements(const relocation& move, Operation operation, cu
                blocks_for(arguments.elements, threads * rounds), threads, 0, pointers, stream);
 }
 
+/// Launches tiles where `tiles` says so and registers hold their elements, else elements one by one.
+template <class Operation>
+cudaError_t launch_axes(bool tiles, const relocation& move, const Operation& operation,
+                        cudaStream_t stream) {
+  if constexpr (Operation::accesses <= most_tile_accesses) {
+    if (tiles) { return launch_axes_tiles(move, operation, stream); }
+  }
+  static_cast<void>(tiles);
+  return launch_axes_elements(move, operation, stream);
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
