@@ -13,6 +13,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Moves a transpose with a function on the way: as little work, or by tiles.
+template <fusion Kind, class In, class Out, class Op>
+cudaError_t transform_problem(const tile_problem& problem, size_type batch, const Op& op,
+                              cudaStream_t stream) {
+  cudaError_t little = cudaSuccess;
+  return transform_little<Kind, In, Out>(problem, batch, {}, op, stream, little)
+             ? little
+             : launch_fused<Kind, In, Out>(problem, batch, {}, op, stream);
+}
+
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.
 template <fusion Kind, class In, class Out, class Op>
 cudaError_t transform_elements(const transpose_request& request, const Op& op,
@@ -21,11 +31,7 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
-    const tile_problem problem = make_problem(request);
-    cudaError_t little = cudaSuccess;
-    return transform_little<Kind, In, Out>(problem, request.batch, {}, op, stream, little)
-               ? little
-               : launch_fused<Kind, In, Out>(problem, request.batch, {}, op, stream);
+    return transform_problem<Kind, In, Out>(make_problem(request), request.batch, op, stream);
   } else {
     return cudaErrorInvalidValue;
   }

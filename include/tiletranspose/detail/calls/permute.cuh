@@ -84,7 +84,7 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
   }
   return with_access<ElementBytes, Alignment>(address_bits_of(move), [&](auto width) {
     const copy_operation<ElementBytes, decltype(width)::value> operation;
-    return launch_axes(chosen.mover == axes_mover::tiles, move, operation, stream);
+    return launch_axes(chosen, move, operation, stream);
   });
 }
 
@@ -96,13 +96,10 @@ cudaError_t relocate_transformed(const relocation& move, const Op& op, cudaStrea
     if (chosen.mover == axes_mover::transpose) {
       size_type batch = 1;
       const tile_problem problem = make_problem(move, chosen.x, batch);
-      cudaError_t little = cudaSuccess;
-      return transform_little<fusion::transform, In, Out>(problem, batch, {}, op, stream, little)
-                 ? little
-                 : launch_fused<fusion::transform, In, Out>(problem, batch, {}, op, stream);
+      return transform_problem<fusion::transform, In, Out>(problem, batch, op, stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
-    return launch_axes(chosen.mover == axes_mover::tiles, move, operation, stream);
+    return launch_axes(chosen, move, operation, stream);
   } else {
     return cudaErrorInvalidValue;
   }

@@ -48,28 +48,6 @@ inline constexpr int most_tile_accesses = 48;
 /// A side takes one more axis while less than this of its last tile, and of those before, is used: percent.
 inline constexpr size_type least_side_filled = 90;
 
-inline size_type distance(long long stride) {
-  const auto bytes = static_cast<size_type>(stride);
-  return stride < 0 ? 0 - bytes : bytes;
-}
-
-/// The next axis of the input, counted from its fastest, that no side has; -1 where there is none.
-inline int next_of_input(const relocation& move, const bool* taken) {
-  int found = -1;
-  for (int k = move.rank - 1; k >= 0; --k) {
-    const bool nearer =
-        found < 0 || distance(move.axes[k].in_stride) < distance(move.axes[found].in_stride);
-    if (!taken[k] && nearer) { found = k; }
-  }
-  return found;
-}
-inline int next_of_output(const relocation& move, const bool* taken) {
-  for (int k = move.rank - 1; k >= 0; --k) {
-    if (!taken[k]) { return k; }
-  }
-  return -1;
-}
-
 /// Adds axes to the sides of tiles of `side` x `side` elements, to the one that fills its tiles less, until both are
 /// filled.
 inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
@@ -88,7 +66,7 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
   while (!ended[0] || !ended[1]) {
     const int s = ended[0] ? 1 : ended[1] ? 0 : filled(0) <= filled(1) ? 0 : 1;
     side_axes& grown = choice.sides[s];
-    const int next = s == 0 ? next_of_input(move, taken) : next_of_output(move, taken);
+    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
     if (filled(s) >= least_side_filled || grown.count == 3 || next < 0 ||
         move.axes[next].extent > most_counted / grown.extent) {
       ended[s] = true;
@@ -103,8 +81,9 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
 /// Chooses for elements of the output. Precondition: the relocation is normalized.
 inline axes_choice choose_axes(const relocation& move) {
   if (move.rank == 0) { return {axes_mover::copy, 0, {}}; }
+  const bool taken[most_axes] = {};
   const int y = move.rank - 1;
-  const int x = fastest_of_input(move);
+  const int x = nearest_of_input(move, taken);
   const relocation_axis& fast = move.axes[y];
   const bool steps_by_one = fast.out_stride == 1 && distance(move.axes[x].in_stride) == 1;
   if (x == y) {

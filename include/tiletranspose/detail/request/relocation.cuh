@@ -66,6 +66,12 @@ inline bool permute_axes(relocation& move, const size_type* extents, const int* 
   return true;
 }
 
+/// How far a stride leads, either way.
+inline size_type distance(long long stride) {
+  const auto forwards = static_cast<size_type>(stride);
+  return stride < 0 ? 0 - forwards : forwards;
+}
+
 /// Bytes in front of the first element, and from there to the end of the last, that a side reaches; false where they
 /// overflow.
 struct reach {
@@ -73,11 +79,10 @@ struct reach {
   size_type behind = 0;
 };
 inline bool add_reach(reach& side, size_type extent, long long stride, size_type element) {
-  const auto unsigned_stride = static_cast<size_type>(stride);
-  const size_type step = stride < 0 ? 0 - unsigned_stride : unsigned_stride;
   size_type step_bytes = 0;
   size_type bytes = 0;
-  if (!multiplies(step, element, step_bytes) || !multiplies(extent - 1, step_bytes, bytes)) {
+  if (!multiplies(distance(stride), element, step_bytes) ||
+      !multiplies(extent - 1, step_bytes, bytes)) {
     return false;
   }
   (stride < 0 ? side.before : side.behind) += bytes;  // 16 eighths of the address space at most
@@ -163,16 +168,22 @@ inline verdict examine(relocation& move) {
   return move.rank <= most_axes && is_injective(move) ? verdict::go : verdict::refused;
 }
 
-/// The axis along which the input's elements lie closest together. Precondition: there is one.
-inline int fastest_of_input(const relocation& move) {
-  const auto step = [&](int k) {
-    const long long stride = move.axes[k].in_stride;
-    return stride < 0 ? -stride : stride;
-  };
-  int found = move.rank - 1;
-  for (int k = move.rank - 2; k >= 0; --k) {
-    if (step(k) < step(found) || step(found) == 0) { found = step(k) == 0 ? found : k; }
+/// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes
+/// along which the input repeats itself come last.
+inline int nearest_of_input(const relocation& move, const bool* taken) {
+  const auto apart = [&](int k) {
+    return distance(move.axes[k].in_stride) - 1;
+  };  // 0 is the farthest
+  int found = -1;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (!taken[k] && (found < 0 || apart(k) < apart(found))) { found = k; }
   }
+  return found;
+}
+/// The same of the output, whose axes are in order.
+inline int nearest_of_output(const relocation& move, const bool* taken) {
+  int found = move.rank - 1;
+  while (found >= 0 && taken[found]) { --found; }
   return found;
 }
 

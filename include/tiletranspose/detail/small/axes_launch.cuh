@@ -86,15 +86,13 @@ inline tile_side make_side(const relocation& move, const side_axes& axes) {
   return side;
 }
 
-/// Launches tiles, with sides as fill_sides says.
+/// Launches tiles, with the sides that choose_axes chose.
 template <class Operation>
-cudaError_t launch_axes_tiles(const relocation& move, const Operation& operation,
-                              cudaStream_t stream) {
+cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
+                              const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
   constexpr int side = small_tile_side(sizeof(stored));
   constexpr int block_rows = axes_block_rows;
-  axes_choice choice{axes_mover::tiles, fastest_of_input(move), {}};
-  fill_sides(choice, move, side);
   const size_type x_tiles = divide_up(choice.sides[0].extent, side);
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
   relocation outer = move;
@@ -103,8 +101,9 @@ cudaError_t launch_axes_tiles(const relocation& move, const Operation& operation
   }
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
   if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
-    return split(
-        move, [&](const relocation& part) { return launch_axes_tiles(part, operation, stream); });
+    return split(move, [&](const relocation& part) {
+      return launch_axes_tiles(choose_axes(part), part, operation, stream);
+    });
   }
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
                                 static_cast<unsigned char*>(move.out),
@@ -147,14 +146,16 @@ cudaError_t launch_axes_elements(const relocation& move, Operation operation, cu
                blocks_for(arguments.elements, threads * rounds), threads, 0, pointers, stream);
 }
 
-/// Launches tiles where `tiles` says so and registers hold their elements, else elements one by one.
+/// Launches tiles where they are chosen and registers hold their elements, else elements one by one.
 template <class Operation>
-cudaError_t launch_axes(bool tiles, const relocation& move, const Operation& operation,
-                        cudaStream_t stream) {
+cudaError_t launch_axes(const axes_choice& choice, const relocation& move,
+                        const Operation& operation, cudaStream_t stream) {
   if constexpr (Operation::accesses <= most_tile_accesses) {
-    if (tiles) { return launch_axes_tiles(move, operation, stream); }
+    if (choice.mover == axes_mover::tiles) {
+      return launch_axes_tiles(choice, move, operation, stream);
+    }
   }
-  static_cast<void>(tiles);
+  static_cast<void>(choice);
   return launch_axes_elements(move, operation, stream);
 }
 
