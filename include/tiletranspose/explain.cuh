@@ -26,7 +26,8 @@
 
 #include <string>
 
-#include <tiletranspose/detail/calls/explain_more.cuh>
+#include <tiletranspose/detail/calls/explain_fused.cuh>
+#include <tiletranspose/detail/calls/explain_inplace.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

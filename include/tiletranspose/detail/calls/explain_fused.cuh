@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What fused calls would launch. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/explain_launch.cuh>
+#include <tiletranspose/detail/tile/fused_plan.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The sentence that says how a tile's rows are loaded.
+inline const char* sentence_of(fused_loads loads) {
+  switch (loads) {
+    case fused_loads::vectors:
+      return "rows of the input start at multiples of 16 bytes: a lane loads several elements";
+    case fused_loads::shifted:
+      return "rows start anywhere: a lane loads several elements, and has the next one's for those "
+             "that it lacks";
+    case fused_loads::dealt:
+      return "rows start anywhere: a lane loads what one store of the second output takes";
+    case fused_loads::elements:
+      return "a lane loads one element, or a part of one";
+    default:
+      return "elements that start inside of words are loaded as the words that they lie in";
+  }
+}
+
+/// True where a load has several elements.
+constexpr bool loads_several(fused_loads loads) {
+  return loads == fused_loads::vectors || loads == fused_loads::shifted ||
+         loads == fused_loads::dealt;
+}
+
+/// True, with the explanation, where a fused call is little work.
+template <fusion Kind, class In, class Out>
+bool explain_little_fused(explanation& result, const tile_problem& problem, size_type batch) {
+  constexpr int in_bytes = sizeof(In);
+  constexpr int out_bytes = sizeof(Out);
+  constexpr int widest = larger(in_bytes, out_bytes);
+  if constexpr (loads_together<In> && loads_together<Out> &&
+                has_little_work(widest, widest, true)) {
+    const little_operation work(problem, batch, address_bits_of(problem, 0), in_bytes, out_bytes);
+    if (work.mover == small_mover::none) { return false; }
+    using kept = typename either<Kind == fusion::accumulate, In, Out>::type;
+    small_problem little = work.problem;
+    little.element_bytes = sizeof(kept);
+    result.rule = "little work";
+    result.why = "so few elements that latency decides: one element an access";
+    describe_little(result, work.mover, little, access_width(sizeof(kept), alignof(kept)));
+    result.load_bytes = access_width(in_bytes, alignof(In));
+    result.store_bytes = access_width(out_bytes, alignof(Out));
+    return true;
+  } else {
+    return false;
+  }
+}
+
+/// What a fused call answers; `copy` is the second output of a call with two.
+template <fusion Kind, class In, class Out>
+explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
+                          device_facts device) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
+  if (Kind == fusion::dual &&
+      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)),
+                      refusal::second_output)) {
+    return result;
+  }
+  const tile_problem problem = make_problem(request);
+  if (explain_little_fused<Kind, In, Out>(result, problem, request.batch)) { return result; }
+  const auto add_launch = [&](const fused_arguments&, size_type blocks, size_type matrices) {
+    ++result.launches;
+    result.blocks += blocks * matrices;
+    return 0;
+  };
+  const auto describe_tile = [&](auto shape) {
+    using tile = decltype(shape);
+    result.mover = "fused tile";
+    result.rule = "fused tiles";
+    result.why = sentence_of(tile::loads);
+    result.tile_rows = tile::rows;
+    result.tile_cols = tile::cols;
+    result.load_bytes = tile::loads == fused_loads::elements ? access_width(sizeof(In), alignof(In))
+                        : loads_several(tile::loads)         ? tile::load_bytes
+                                                             : 4;
+    result.store_bytes =
+        tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
+    result.threads = tile::threads;
+    result.shared_bytes = dynamic_bytes_of<tile>;
+    return plan_fused<tile, Kind, In, Out>(problem, request.batch, copy, {0, 0}, add_launch);
+  };
+  with_fused_shape<Kind, In, Out>(
+      problem, request.batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+  return result;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
