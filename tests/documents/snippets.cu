@@ -143,8 +143,8 @@ cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStre
 
 cudaError_t permuted(float* planes, const float* pixels, float* heads, const float* tokens,
                      std::size_t images, std::size_t height, std::size_t width,
-                     std::size_t channels, std::size_t batch, std::size_t length,
-                     std::size_t count, std::size_t depth, cudaStream_t stream) {
+                     std::size_t channels, std::size_t batch, std::size_t length, std::size_t count,
+                     std::size_t depth, cudaStream_t stream) {
   cudaError_t status = cudaSuccess;
   // Images from NHWC to NCHW, and the heads of attention in front of the tokens.
   status = tt::permute(planes, pixels, {images, height, width, channels}, {0, 3, 1, 2}, stream);
