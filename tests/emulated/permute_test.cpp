@@ -147,6 +147,10 @@ TEST_CASE("permute: offsets and wider elements") {
     check<double, 4>({3, 9, 5, 10}, {0, 3, 2, 1}, offset);
     check<element<16>, 4>({2, 5, 9, 4}, {1, 0, 2, 3}, offset);
     check<unsigned char, 4>({4, 5, 6, 24}, {2, 1, 0, 3}, offset);
+    // Of as many accesses as registers hold in a tile, and of more.
+    check<element<48>, 4>({3, 9, 4, 10}, {0, 3, 2, 1}, offset);
+    check<element<49>, 4>({3, 9, 4, 10}, {0, 3, 2, 1}, offset);
+    check<element<63>, 4>({2, 9, 3, 11}, {3, 2, 1, 0}, offset);
   }
 }
 
