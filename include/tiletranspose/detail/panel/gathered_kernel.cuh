@@ -242,7 +242,7 @@ TILETRANSPOSE_FUNCTION void gather_joined_segments(Group group, const unsigned c
           continue;
         }
       }
-      TILETRANSPOSE_UNROLL_BY(4)
+      TILETRANSPOSE_UNROLL_BY(AccessBytes)
       for (; byte + 4 <= length; byte += 4 * round_words) {
         unsigned word = 0;
         if constexpr (AccessBytes == 4) {

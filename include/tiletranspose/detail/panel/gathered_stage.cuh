@@ -305,6 +305,8 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsig
     }
     return;
   }
+  unsigned first_left = first_row;
+  unsigned left_step = together;
   if (AccessBytes < 4 && lanes == 32 && length + (4 - AccessBytes) <= 4 * 32 && !arguments.shifts &&
       arguments.rows_touch) {
     // One word a thread. The words at both ends of a row may hold bytes of its neighbours; the first and the
@@ -322,11 +324,10 @@ TILETRANSPOSE_FUNCTION void stage_rows(Group group, unsigned char* shared, unsig
       }
       to += row_place(32, arguments);
     }
-    if (first_row == 0) { stage_row(0); }
-    if (first_row == together - 1 && rows > 1) { stage_row(rows - 1); }
-    return;
+    first_left = first_row == 0 ? 0 : first_row == together - 1 && rows > 1 ? rows - 1 : rows;
+    left_step = rows;
   }
-  for (unsigned row = first_row; row < rows; row += together) {
+  for (unsigned row = first_left; row < rows; row += left_step) {
     const loop_step here(row / together);
     stage_row(row);
   }

@@ -117,9 +117,12 @@ TILETRANSPOSE_FUNCTION void stage_word_shifted(Group group, unsigned char* share
                               panel.in + y * arguments.in_stride_bytes, length, lowest, highest,
                               lane, lanes);
     };
-    // Between the first row and the last one, accesses that reach beyond a row read its neighbours.
     unsigned y = rank >> arguments.row_lanes;
-    if (y == 0) { stage_row(0); }
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned end = 0; end <= panel.rows - 1; end += larger(panel.rows - 1, 1u)) {
+      if (end % together == y) { stage_row(end); }
+    }
+    // Between the first row and the last one, accesses that reach beyond a row read its neighbours.
     y += y == 0 ? together : 0;
     const unsigned char* from = panel.in + y * arguments.in_stride_bytes;
     unsigned place = panel.in_first + y * arguments.in_pitch;
@@ -133,7 +136,6 @@ TILETRANSPOSE_FUNCTION void stage_word_shifted(Group group, unsigned char* share
       from += together * arguments.in_stride_bytes;
       place += together * arguments.in_pitch;
     }
-    if (y + 1 == panel.rows) { stage_row(y); }
   }
 }
 

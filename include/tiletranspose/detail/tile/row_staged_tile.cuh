@@ -52,7 +52,8 @@ struct row_staged_shape {
   static constexpr int fetched = Fetched;  // load_constant_near
   static constexpr bool whole = false;
   static constexpr int micro_cols = 1;
-  static constexpr bool varies_width = false;
+  static constexpr bool varies_width = true;
+  static constexpr bool deals_loads = false;
   static constexpr bool shifts_loads = false;
   static constexpr bool row_staged = true;
   static constexpr bool groups_rows = false;
@@ -374,11 +375,7 @@ TILETRANSPOSE_FUNCTION void move_row_staged_tile(Group group, unsigned char* sha
                              0,
                              0,
                              arguments.sector_mask};
-    if (arguments.tile_cols == Shape::tile_cols && left >= Shape::tile_cols) {
-      move_row_staged_between<Shape, true>(group, shared, source, target);
-    } else {
-      move_row_staged_between<narrower_shape<Shape>, true>(group, shared, source, target);
-    }
+    move_row_staged_between<Shape, true>(group, shared, source, target);
   } else {
     tile_source source = make_source<Shape>(arguments, at);
     tile_target target = make_target<Shape>(arguments, at);

@@ -231,7 +231,7 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
     move_tile_between<Shape, true>(group, shared, source, target);
     return;
   }
-  if constexpr (Shape::shifts_loads) {
+  if constexpr (Shape::shifts_loads && !Shape::varies_width) {
     using narrower = narrower_shape<Shape>;
     if (!first && is_interior<narrower>(source, row_bytes, skewed, arguments.rows_touch)) {
       move_tile_between<narrower, true>(group, shared, source, target);

@@ -48,8 +48,10 @@ struct tile_shape {
   /// Segments of a launch may go on from one output row to the next; join_segments.
   static constexpr bool joins_segments = deals_loads || shifts_loads;
   static_assert(!joins_segments || joins_stores, "the ends of joined segments are no whole stores");
-  /// Tiles of a launch may have fewer columns than tile_cols.
-  static constexpr bool varies_width = deals_loads;
+  /// Tiles of a launch may have fewer columns than tile_cols. In wide ones of single bytes the questions would cost 6 %;
+  /// they have a kernel's third part for it, narrower_shape.
+  static constexpr bool varies_width =
+      deals_loads || (shifts_loads && (ElementBytes > 1 || TileRows > TileCols));
   static_assert(!splits_element || (FillBytes == AccessBytes && AccessBytes >= 4), "");
   static_assert(Whole || LoadBytes == AccessBytes || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, transposed and stored in groups of whole words.
