@@ -26,9 +26,9 @@ template <int ElementBytes, int AccessBytes>
 auto kernel_of(gathered_mover<ElementBytes, AccessBytes>) {
   return &gathered_kernel<ElementBytes, AccessBytes>;
 }
-template <int ElementBytes, vectorised_size Size>
-auto kernel_of(vectorised_mover<ElementBytes, Size>) {
-  return &vectorised_kernel<typename vectorised_mover<ElementBytes, Size>::shape>;
+template <int ElementBytes, bool Pixels>
+auto kernel_of(vectorised_mover<ElementBytes, Pixels>) {
+  return &vectorised_kernel<typename vectorised_mover<ElementBytes, Pixels>::shape>;
 }
 template <int ElementBytes, word_shifted_kind Kind>
 auto kernel_of(word_shifted_mover<ElementBytes, Kind>) {

@@ -46,12 +46,14 @@ struct gathered_mover {
   }
 };
 
-template <int ElementBytes, vectorised_size Size>
+template <int ElementBytes, bool Pixels>
 struct vectorised_mover {
-  static constexpr vectorised_shape values = vectorised_shape_of(ElementBytes, Size);
-  using shape = static_vectorised_shape<ElementBytes, values.threads, values.rows, values.cols>;
+  static constexpr vectorised_shape values =
+      vectorised_shape_of(ElementBytes, Pixels ? vectorised_size::pixels : vectorised_size::kb_16);
+  using shape = static_vectorised_shape<ElementBytes, values.rows, values.cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_vectorised(problem, batch, values, chosen.vectorised);
+    return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
+                           chosen.vectorised);
   }
 };
 
@@ -68,14 +70,6 @@ template <tile_access Access, int ElementBytes, int AccessBytes, class Visit>
 auto visit_tile(Visit visit) {
   constexpr bool exists = has_tile(Access, ElementBytes, AccessBytes);
   return visit(tile_mover < ElementBytes, AccessBytes, exists ? Access : tile_access::any > {});
-}
-template <vectorised_size Size, int ElementBytes, int AccessBytes, class Visit>
-auto visit_vectorised(Visit visit) {
-  if constexpr (has_vectorised_size(Size, ElementBytes, AccessBytes)) {
-    return visit(vectorised_mover<ElementBytes, Size>{});
-  } else {
-    return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
-  }
 }
 template <word_shifted_kind Kind, int ElementBytes, int AccessBytes, class Visit>
 auto visit_word_shifted(Visit visit) {
@@ -103,16 +97,15 @@ auto with_mover(const choice& chosen, Visit visit) {
     case mover::gathered_panel:
       return visit(gathered_mover<ElementBytes, (AccessBytes < 4 ? AccessBytes : 4)>{});
     case mover::vectorised_panel:
-      switch (chosen.size) {
-        case vectorised_size::pixels:
-          return visit_vectorised<vectorised_size::pixels, ElementBytes, AccessBytes>(visit);
-        case vectorised_size::kb_16:
-          return visit_vectorised<vectorised_size::kb_16, ElementBytes, AccessBytes>(visit);
-        case vectorised_size::kb_32:
-          return visit_vectorised<vectorised_size::kb_32, ElementBytes, AccessBytes>(visit);
-        default:
-          return visit_vectorised<vectorised_size::kb_44, ElementBytes, AccessBytes>(visit);
+      if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
+        if constexpr (ElementBytes == 1) {
+          if (chosen.size == vectorised_size::pixels) {
+            return visit(vectorised_mover<ElementBytes, true>{});
+          }
+        }
+        return visit(vectorised_mover<ElementBytes, false>{});
       }
+      break;
     case mover::word_shifted_panel:
       switch (chosen.word_shifted) {
         case word_shifted_kind::matrices:

@@ -43,12 +43,14 @@ enum class vectorised_size { pixels, kb_16, kb_32, kb_44 };
 constexpr int vectorised_side(int element_bytes) {
   return element_bytes <= 2 ? 4 : element_bytes <= 8 ? 2 : 1;
 }
+inline constexpr int most_vectorised_threads = 704;
 constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_size size) {
   const int side = vectorised_side(element_bytes);
   return size == vectorised_size::pixels  ? vectorised_shape{1, 256, 3, 4}
          : size == vectorised_size::kb_16 ? vectorised_shape{element_bytes, 256, side, side}
-         : size == vectorised_size::kb_32 ? vectorised_shape{element_bytes, 512, side, side}
-                                          : vectorised_shape{element_bytes, 704, side, side};
+         : size == vectorised_size::kb_32
+             ? vectorised_shape{element_bytes, 512, side, side}
+             : vectorised_shape{element_bytes, most_vectorised_threads, side, side};
 }
 
 /// `segments`: some columns of matrices that are too large for a panel.

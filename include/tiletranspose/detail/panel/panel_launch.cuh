@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/panel/gathered_kernel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
@@ -16,9 +17,10 @@ namespace detail {
 
 template <int ElementBytes, int AccessBytes>
 inline constexpr int gathered_resident_blocks =
-    static_cast<int>(ElementBytes <= 2                ? gathered_blocks_of_bytes.value
-                     : AccessBytes == 1 && is_nvcc_12 ? gathered_blocks.value - 1
-                                                      : gathered_blocks.value);
+    static_cast<int>(AccessBytes == ElementBytes && ElementBytes <= 2
+                         ? gathered_blocks_of_bytes.value
+                         : gathered_blocks.value) -
+    (AccessBytes == 1 && ElementBytes > 2 && is_nvcc_12 ? 1 : 0);
 
 template <int ElementBytes, int AccessBytes>
 __global__ void __launch_bounds__(
@@ -31,12 +33,12 @@ __global__ void __launch_bounds__(
 }
 
 template <class Shape>
-__global__ void __launch_bounds__(Shape::threads,
-                                  resident_blocks(Shape::threads, 1536 / Shape::threads))
+__global__ void __launch_bounds__(most_vectorised_threads,
+                                  resident_blocks(most_vectorised_threads,
+                                                  1536 / most_vectorised_threads))
     vectorised_kernel(const __grid_constant__ vectorised_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_vectorised<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
-                         blockIdx.x);
+  move_vectorised<Shape>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <class Shape>

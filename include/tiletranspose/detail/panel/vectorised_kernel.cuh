@@ -55,21 +55,20 @@ struct vectorised_arguments {
   divider rows;  ///< micro-blocks down a matrix of the panel
   divider cols;  ///< and across it
   unsigned
-      strip_shift;  ///< log2 of the micro-blocks below each other that consecutive threads take
+      strip_shift;   ///< log2 of the micro-blocks below each other that consecutive threads take
+  unsigned threads;  ///< of a block
 };
 
 /// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
-template <int ElementBytes, int Threads, int Rows, int Cols = Rows>
+template <int ElementBytes, int Rows, int Cols = Rows>
 struct static_vectorised_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int threads = Threads;
   static constexpr int rows = Rows;
   static constexpr int cols = Cols;
   static constexpr int access = Cols * ElementBytes;  // to shared memory
   static constexpr int micro_bytes = Rows * access;
   static constexpr int rounds = 64 / micro_bytes < 4 ? 64 / micro_bytes : 4;  // of a thread
   static constexpr int thread_bytes = rounds * micro_bytes;
-  static constexpr int panel_bytes = threads * thread_bytes;
   static constexpr int copies = thread_bytes / max_access_bytes;  // accesses of a thread
   static constexpr bool pixels = Rows == 3;  // transposed, they follow each other without a gap
   static_assert(thread_bytes % max_access_bytes == 0, "");
@@ -135,8 +134,8 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
   for (int i = 0; i < Shape::copies; ++i) {
     const loop_step here(i);
-    const vectorised_place place(rank + i * Shape::threads, arguments.accesses, arguments.in_side,
-                                 parts);
+    const vectorised_place place(rank + i * arguments.threads, arguments.accesses,
+                                 arguments.in_side, parts);
     if (place.exists) { copy_async<max_access_bytes>(shared + place.shared, in + place.global); }
   }
   commit_copies();
@@ -150,7 +149,7 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
   unsigned held[Shape::rounds][Shape::rows][Shape::access / 4];
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::rounds; ++i) {
-    const unsigned at = rank + i * Shape::threads;
+    const unsigned at = rank + i * arguments.threads;
     const micro_place place(at, arguments.cols, arguments.strip_shift);
     const unsigned in_row = place.row;  // of micro-blocks, through all matrices
     const unsigned col = place.col;
@@ -183,8 +182,8 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < Shape::copies; ++i) {
     const loop_step here(i);
-    const vectorised_place place(rank + i * Shape::threads, arguments.accesses, arguments.out_side,
-                                 parts);
+    const vectorised_place place(rank + i * arguments.threads, arguments.accesses,
+                                 arguments.out_side, parts);
     if (place.exists) {
       store_global(out + place.global, load_shared<word16>(shared + place.shared));
     }

@@ -65,6 +65,7 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
   describe(out, out_segments, cut.out_groups, cut.rows, problem.out_stride_bytes,
            problem.out_batch_bytes);
   arguments.strip_shift = cut.strip_shift;
+  arguments.threads = static_cast<unsigned>(shape.threads);
   in.pitch = cut.in_pitch;
   out.pitch = cut.out_pitch;
   in.step = in.pitch * max_access_bytes;
