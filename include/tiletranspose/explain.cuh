@@ -24,11 +24,12 @@
 
 #include <tiletranspose/config.cuh>
 
+#include <cstddef>
 #include <string>
 
-#include <tiletranspose/detail/calls/explain_fused.cuh>
 #include <tiletranspose/detail/calls/explain_inplace.cuh>
-#include <tiletranspose/detail/request/make_request.cuh>
+#include <tiletranspose/detail/calls/explain_permute.cuh>
+#include <tiletranspose/detail/request/make_relocation.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -152,16 +153,87 @@ explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, siz
       detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), temp, temp_bytes);
 }
 
+/// What tt::permute(out, in, extents, axes) would launch: the axes that are left when those that stay together are one and,
+/// of movers of more axes than a transpose or rows have, the mover, its tile and the rule alone.
+///
+///     std::puts(tt::to_string(tt::explain_permute(out, in, {30, 8, 7, 5, 6}, {4, 3, 1, 2, 0})).c_str());
+///
+/// For floats from cudaMalloc:
+///
+///     30 x 56 x 5 x 6 elements of 4 bytes, axes 3 2 1 0
+///     mover   tiles along several axes, 32 x 32 elements along axes 0 and 2 3, loads of 4 bytes, stores of 4
+///     rule    tiles of axes: two fastest axes, and more around them than a batch: a side of a tile that is short takes the next axes, too
+template <class T, std::size_t Rank>
+explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],
+                            const int (&axes)[Rank], explained_device device = {}) {
+  static_assert(detail::check_rank<Rank>(), "");
+  detail::relocation move{};
+  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
+  return detail::explain_permute<sizeof(T), alignof(T)>(move, permutes, {device.most_shared_bytes});
+}
+
+/// The same with strides.
+template <class T, std::size_t Rank>
+explanation explain_permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], const T* in,
+                            const std::ptrdiff_t (&in_strides)[Rank],
+                            const size_type (&extents)[Rank], explained_device device = {}) {
+  static_assert(detail::check_rank<Rank>(), "");
+  return detail::explain_permute<sizeof(T), alignof(T)>(
+      detail::make_relocation(out, out_strides, in, in_strides, extents), true,
+      {device.most_shared_bytes});
+}
+
+/// What tt::transform_permute(out, in, extents, axes, op) would launch, whatever `op`.
+template <class Out, class In, std::size_t Rank>
+explanation explain_transform_permute(Out* out, const In* in, const size_type (&extents)[Rank],
+                                      const int (&axes)[Rank], explained_device device = {}) {
+  static_assert(detail::check_rank<Rank>(), "");
+  detail::relocation move{};
+  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
+  return detail::explain_transform_permute<In, Out>(move, permutes, {device.most_shared_bytes});
+}
+
+namespace detail {
+
+/// The first line of an explanation: what is moved.
+inline std::string shape_text(const explanation& e) {
+  const auto number = [](auto value) { return std::to_string(value); };
+  const std::string elements = " elements of " + number(e.element_bytes) + " bytes";
+  if (e.rank == 0) {
+    return number(e.nx) + " x " + number(e.ny) + elements +
+           (e.batch > 1 ? ", " + number(e.batch) + " times" : std::string());
+  }
+  std::string extents;
+  std::string order = ", axes";
+  for (int k = 0; k < e.rank; ++k) {
+    extents += (k > 0 ? " x " : "") + number(e.axes[k].extent);
+    order += ' ' + number(e.order[k]);
+  }
+  return extents + elements + (e.mover[0] != '\0' ? order : std::string());
+}
+
+/// The axes that the sides of a tile run along.
+inline std::string sides_text(const explanation& e) {
+  std::string text;
+  for (const explained_side& side : e.tile_sides) {
+    if (side.count == 0) { continue; }
+    text += text.empty() ? " along axes" : " and";
+    for (int k = 0; k < side.count; ++k) { text += ' ' + std::to_string(side.axes[k]); }
+  }
+  return text;
+}
+
+}  // namespace detail
+
 /// An explanation in a few lines of text.
 inline std::string to_string(const explanation& e) {
   const auto number = [](auto value) { return std::to_string(value); };
-  std::string text = number(e.nx) + " x " + number(e.ny) + " elements of " +
-                     number(e.element_bytes) + " bytes" +
-                     (e.batch > 1 ? ", " + number(e.batch) + " times" : std::string()) + '\n';
+  std::string text = detail::shape_text(e) + '\n';
   if (e.mover[0] != '\0') {
     text += std::string("mover   ") + e.mover;
     if (e.tile_rows > 0) {
-      text += ", " + number(e.tile_rows) + " x " + number(e.tile_cols) + " elements";
+      text += ", " + number(e.tile_rows) + " x " + number(e.tile_cols) + " elements" +
+              detail::sides_text(e);
     }
     if (e.load_bytes > 0) {
       text += ", loads of " + number(e.load_bytes) + " bytes, stores of " + number(e.store_bytes);

@@ -2,18 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launch wrappers for matrices that `cuda::std::mdspan` describes. Opt-in: no other header includes this
+/// Launch wrappers for matrices and arrays of any rank that `cuda::std::mdspan` describes. Opt-in: no other header includes this
 /// one, because mdspan takes longer to compile than all other headers.
 ///
 ///     #include <tiletranspose/mdspan.cuh>
 ///
 ///     cudaError_t status = tt::transpose(out, in, stream);          // out(i, j) == in(j, i)
 ///     status = tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+///     status = tt::permute(planes, pixels, {0, 3, 1, 2}, stream);   // arrays of any rank
+///     status = tt::copy(right, left, stream);                       // right(i, j, k) == left(i, j, k)
 ///
-/// Any layout with strides will do (layout_right, layout_left, layout_stride) whose elements follow each other
-/// without a gap along rows or along columns; input and output need not have the same. A layout only says
-/// in which order elements lie in memory, so that `transpose` from a layout_left matrix into a layout_right
-/// one moves rows as they are. What transpose.cuh says at its top holds here too.
+/// Any layout with strides will do (layout_right, layout_left, layout_stride); input and output need not have the
+/// same. `transpose` and `reorient` ask that elements follow each other without a gap along rows or along columns. A
+/// layout only says in which order elements lie in memory, so that `transpose` from a layout_left matrix into a
+/// layout_right one moves rows as they are. What transpose.cuh and permute.cuh say at their tops holds here too.
 
 #pragma once
 
@@ -24,9 +26,11 @@
 
 #include <tiletranspose/config.cuh>
 
+#include <cstddef>
 #include <cuda/std/mdspan>
 #include <type_traits>
 
+#include <tiletranspose/permute.cuh>
 #include <tiletranspose/reverse.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -60,7 +64,6 @@ laid_out<T> lay_out(const cuda::std::mdspan<T, Extents, Layout, Accessor>& matri
 /// What the calls below ask of an mdspan.
 template <class T, class Extents, class Layout, class Accessor>
 constexpr bool check_mdspan(const cuda::std::mdspan<T, Extents, Layout, Accessor>*) {
-  static_assert(Extents::rank() == 2, "tt: a matrix is an mdspan of rank 2");
   static_assert(cuda::std::mdspan<T, Extents, Layout, Accessor>::is_always_strided(),
                 "tt: the layout of an mdspan must have strides, as layout_right, layout_left and "
                 "layout_stride have");
@@ -84,6 +87,7 @@ constexpr bool extents_match(bool swapped) {
 template <class OutSpan, class InSpan>
 [[nodiscard]] cudaError_t reorient_views(const OutSpan& out, const InSpan& in, symmetry s,
                                          cudaStream_t stream) {
+  static_assert(OutSpan::rank() == 2 && InSpan::rank() == 2, "tt: a matrix is an mdspan of rank 2");
   static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
                     check_mdspan(static_cast<const InSpan*>(nullptr)),
                 "");
@@ -99,6 +103,72 @@ template <class OutSpan, class InSpan>
     return cudaErrorInvalidValue;
   }
   return reorient(to.view, from.view, compose(inverse(to.seen), compose(s, from.seen)), stream);
+}
+
+/// How many axes of A have static extents that stand more often there than in B; they need dynamic ones of B.
+template <class A, class B>
+constexpr std::size_t surplus_extents() {
+  std::size_t surplus = 0;
+  for (std::size_t k = 0; k < A::rank(); ++k) {
+    const std::size_t extent = A::static_extent(k);
+    std::size_t before = 0;  // so many axes of A up to this one have it
+    std::size_t others = 0;  // and of B
+    for (std::size_t j = 0; j < A::rank(); ++j) {
+      before += j <= k && A::static_extent(j) == extent ? 1 : 0;
+      others += B::static_extent(j) == extent ? 1 : 0;
+    }
+    surplus += extent != cuda::std::dynamic_extent && before > others ? 1 : 0;
+  }
+  return surplus;
+}
+
+/// False where static extents say that no order of the axes brings those of one to those of the other.
+template <class Out, class In>
+constexpr bool extents_permute() {
+  return surplus_extents<Out, In>() <= In::rank_dynamic() &&
+         surplus_extents<In, Out>() <= Out::rank_dynamic();
+}
+
+/// False where static extents say that two arrays never have one shape.
+template <class Out, class In>
+constexpr bool extents_are_same() {
+  bool same = true;
+  for (std::size_t k = 0; k < Out::rank(); ++k) {
+    same = same && (Out::static_extent(k) == In::static_extent(k) ||
+                    Out::static_extent(k) == cuda::std::dynamic_extent ||
+                    In::static_extent(k) == cuda::std::dynamic_extent);
+  }
+  return same;
+}
+
+/// Moves element (i_0, i_1, ...) of the output from the input, whose axis axes[k] is axis k of the output.
+template <class OutSpan, class InSpan>
+[[nodiscard]] cudaError_t relocate_arrays(const OutSpan& out, const InSpan& in, const int* axes,
+                                          cudaStream_t stream) {
+  using element = typename OutSpan::element_type;
+  constexpr std::size_t rank = OutSpan::rank();
+  static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
+                    check_mdspan(static_cast<const InSpan*>(nullptr)) && check_rank<rank>(),
+                "");
+  if (!is_permutation(axes, static_cast<int>(rank))) { return cudaErrorInvalidValue; }
+  size_type extents[rank];
+  std::ptrdiff_t in_strides[rank];
+  std::ptrdiff_t out_strides[rank];
+  bool matches = true;
+  bool empty = false;
+  for (std::size_t k = 0; k < rank; ++k) {
+    const auto to = static_cast<typename OutSpan::rank_type>(k);
+    const auto from = static_cast<typename InSpan::rank_type>(axes[k]);
+    extents[k] = static_cast<size_type>(in.extent(from));
+    in_strides[k] = static_cast<std::ptrdiff_t>(in.stride(from));
+    out_strides[k] = static_cast<std::ptrdiff_t>(out.stride(to));
+    matches = matches && static_cast<size_type>(out.extent(to)) == extents[k];
+    empty = empty || extents[k] == 0;
+  }
+  const element* const from = in.data_handle();
+  return matches || empty
+             ? permute(out.data_handle(), out_strides, from, in_strides, extents, stream)
+             : cudaErrorInvalidValue;
 }
 
 }  // namespace detail
@@ -139,6 +209,60 @@ template <class T, class OutExtents, class OutLayout, class OutAccessor, class E
       detail::extents_match<OutExtents, InExtents>(true),
       "tt: the output of a transpose has as many rows as the input has columns, and the reverse");
   return detail::reorient_views(out, in, symmetry::transpose, stream);
+}
+
+/// Permutes the axes of an array of any rank: axis k of the output is axis axes[k] of the input.
+///
+///     out(i_0, i_1, ...) == in(j_0, j_1, ...)    where j_axes[k] == i_k
+///
+/// \param out   extent k is in.extent(axes[k]); static extents that are none of the input's are a compiler error
+/// \param in    elements of the same type, or const ones
+/// \param axes  each of 0 .. rank - 1 once, as numpy.transpose takes them
+/// \returns cudaErrorInvalidValue also where `axes` is no permutation, and where the extents do not match
+///
+///     status = tt::permute(planes, pixels, {0, 3, 1, 2}, stream);
+template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
+          class InExtents, class InLayout, class InAccessor, std::size_t Rank>
+[[nodiscard]] cudaError_t permute(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                                  cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
+                                  const int (&axes)[Rank], cudaStream_t stream = nullptr) {
+  constexpr bool same_rank = OutExtents::rank() == Rank && InExtents::rank() == Rank;
+  static_assert(same_rank, "tt: input, output and the permutation of their axes have one rank");
+  if constexpr (same_rank && detail::check_matrices<T, Element>()) {
+    static_assert(detail::extents_permute<OutExtents, InExtents>(),
+                  "tt: no permutation of its axes brings the extents of the input to those of the "
+                  "output");
+    return detail::relocate_arrays(out, in, axes, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
+}
+
+/// Copies an array of any rank from one layout into another.
+///
+///     out(i_0, i_1, ...) == in(i_0, i_1, ...)
+///
+/// \param out  the extents of the input; static extents that are others are a compiler error
+/// \param in   elements of the same type, or const ones
+/// \returns cudaErrorInvalidValue also where the extents do not match
+///
+///     status = tt::copy(right, left, stream);
+template <class T, class OutExtents, class OutLayout, class OutAccessor, class Element,
+          class InExtents, class InLayout, class InAccessor>
+[[nodiscard]] cudaError_t copy(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
+                               cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
+                               cudaStream_t stream = nullptr) {
+  constexpr bool same_rank = OutExtents::rank() == InExtents::rank() && OutExtents::rank() > 0;
+  static_assert(same_rank, "tt: a copy has the rank of its input, which is 1 at least");
+  if constexpr (same_rank && detail::check_matrices<T, Element>()) {
+    static_assert(detail::extents_are_same<OutExtents, InExtents>(),
+                  "tt: a copy has the extents of its input");
+    int axes[OutExtents::rank()];
+    for (std::size_t k = 0; k < OutExtents::rank(); ++k) { axes[k] = static_cast<int>(k); }
+    return detail::relocate_arrays(out, in, axes, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -18,7 +18,8 @@
 /// (two elements might share an address). Where an extent is 0 nothing is done.
 ///
 /// An operation that two fused axes, or two and a batch, can express is moved as `transpose` and `reorient` move it, at
-/// their speed. With more axes tiles of 32 x 32 elements, or single elements, are moved one access each.
+/// their speed. With more axes tiles of 32 x 32 elements are moved, one access an element, or single elements where an
+/// axis is too short for tiles, 16 bytes together where they allow it.
 
 #pragma once
 
@@ -30,26 +31,10 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/permute.cuh>
+#include <tiletranspose/detail/request/make_relocation.cuh>
 #include <tiletranspose/transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
-namespace detail {
-
-template <std::size_t Rank>
-constexpr bool check_rank() {
-  static_assert(Rank <= most_given_axes, "tt: an array to be permuted has at most 16 axes");
-  return true;
-}
-
-/// A relocation between dense arrays, examined.
-template <class Out, class In, std::size_t Rank>
-verdict make_relocation(relocation& move, Out* out, const In* in, const size_type (&extents)[Rank],
-                        const int (&axes)[Rank]) {
-  move = typed_relocation(typed_request(out, in), static_cast<int>(Rank));
-  return permute_axes(move, extents, axes) ? examine(move) : verdict::refused;
-}
-
-}  // namespace detail
 
 /// Permutes the axes of a dense array in C order, the last axis fastest: as numpy.transpose(in, axes), axis j of the output
 /// is axis axes[j] of the input.
@@ -64,7 +49,8 @@ template <class T, std::size_t Rank>
                                   const int (&axes)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
   detail::relocation move{};
-  const detail::verdict answer = detail::make_relocation(move, out, in, extents, axes);
+  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
+  const detail::verdict answer = permutes ? detail::examine(move) : detail::verdict::refused;
   return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
                                        : detail::status_of(answer);
 }
@@ -79,11 +65,7 @@ template <class T, std::size_t Rank>
                                   const std::ptrdiff_t (&in_strides)[Rank],
                                   const size_type (&extents)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
-  detail::relocation move =
-      detail::typed_relocation(detail::typed_request(out, in), static_cast<int>(Rank));
-  for (std::size_t k = 0; k < Rank; ++k) {
-    move.axes[k] = {extents[k], in_strides[k], out_strides[k]};
-  }
+  detail::relocation move = detail::make_relocation(out, out_strides, in, in_strides, extents);
   const detail::verdict answer = detail::examine(move);
   return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
                                        : detail::status_of(answer);
@@ -105,7 +87,8 @@ template <class Out, class In, std::size_t Rank, class Op>
   static_assert(!detail::takes_place<In, Out, Op>,
                 "tt: the function of transform_permute takes an element alone, not its place");
   detail::relocation move{};
-  const detail::verdict answer = detail::make_relocation(move, out, in, extents, axes);
+  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
+  const detail::verdict answer = permutes ? detail::examine(move) : detail::verdict::refused;
   return answer == detail::verdict::go ? detail::relocate_transformed<In, Out>(move, op, stream)
                                        : detail::status_of(answer);
 }

@@ -12,6 +12,7 @@
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/config.cuh>
 #include <tiletranspose/group.cuh>
+#include <tiletranspose/interleave.cuh>
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/permute.cuh>
 #include <tiletranspose/policy.cuh>

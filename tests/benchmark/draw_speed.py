@@ -71,9 +71,10 @@ def choose_rows(results):
             for name, words in CASES]
 
 
-def draw(rows, gpu, day):
+def draw(rows, gpu, day, contenders=None, gap=9):
     """The picture as text: a group of bars for each row, as long as their shares of a copy's speed."""
-    left, bar, gap, scale, top = 300, 11, 9, 5.0, 74
+    contenders = contenders or CONTENDERS
+    left, bar, scale, top = 300, 11, 5.0, 74
     right = left + 100 * scale
     width = int(right + 60)
     parts, y = [], top
@@ -85,7 +86,7 @@ def draw(rows, gpu, day):
     for words, shares in rows:
         height = bar * len(shares)
         text(left - 8, y + height / 2 + 4, words, anchor="end")
-        for counter, _, colour in CONTENDERS:
+        for counter, _, colour in contenders:
             if counter in shares:
                 length = min(shares[counter], 104) * scale
                 parts.append(f'<rect x="{left}" y="{y}" width="{length:.1f}" height="{bar - 1}" '
@@ -106,7 +107,7 @@ def draw(rows, gpu, day):
         text(left + share * scale, bottom + 14, f"{share} %", 11, "middle")
     text(12, 22, "Speed in percent of cudaMemcpyAsync, which moves the same bytes in the same run", 15)
     x = 12
-    for counter, name, colour in CONTENDERS:
+    for counter, name, colour in contenders:
         if any(counter in shares for _, shares in rows):
             parts.append(f'<rect x="{x}" y="38" width="12" height="12" fill="{colour}"/>')
             text(x + 17, 48, name, 12)

@@ -31,14 +31,7 @@ function(draw expected)
            "{\"name\": \"${name}/iterations:1/manual_time\", \"pct_of_memcpy\": ${percent}, \"geam_pct\": 3.0}")
     endif()
   endforeach()
-  list(JOIN rows ", " rows)
-  file(WRITE ${WORK_DIR}/results.json
-       "{\"context\": {\"date\": \"2001-02-03T04:05:06\", \"gpu\": \"no GPU\"}, \"benchmarks\": [${rows}]}")
-  execute_process(COMMAND ${PYTHON} ${SCRIPT} ${WORK_DIR}/results.json --svg ${svg} --readme ${readme}
-                  RESULT_VARIABLE status ERROR_VARIABLE errors)
-  if(NOT status EQUAL expected)
-    message(FATAL_ERROR "The script ended with ${status}, not ${expected}: ${errors}")
-  endif()
+  draw_rows(${expected} ${svg} ${readme} ${rows})
 endfunction()
 
 file(COPY_FILE ${README} ${readme})

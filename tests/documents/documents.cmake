@@ -20,6 +20,18 @@ function(find_documents root result)
   set(${result} ${documents} PARENT_SCOPE)
 endfunction()
 
+# Has SCRIPT draw what results of the given rows of JSON say, into `svg` and `readme`; it must end with `expected`.
+function(draw_rows expected svg readme)
+  list(JOIN ARGN ", " rows)
+  file(WRITE ${WORK_DIR}/results.json
+       "{\"context\": {\"date\": \"2001-02-03T04:05:06\", \"gpu\": \"no GPU\"}, \"benchmarks\": [${rows}]}")
+  execute_process(COMMAND ${PYTHON} ${SCRIPT} ${WORK_DIR}/results.json --svg ${svg} --readme ${readme}
+                  RESULT_VARIABLE status ERROR_VARIABLE errors)
+  if(NOT status EQUAL expected)
+    message(FATAL_ERROR "The script ended with ${status}, not ${expected}: ${errors}")
+  endif()
+endfunction()
+
 # The lines of a text file without their indentation. CMake's lists would take some characters for their own.
 function(read_lines file result)
   file(READ ${file} text)

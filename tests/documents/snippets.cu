@@ -6,7 +6,10 @@
 #include <cuda_fp16.h>
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/block_transpose.cuh>
+#include <tiletranspose/explain.cuh>
+#include <tiletranspose/interleave.cuh>
 #include <tiletranspose/layout.cuh>
+#include <tiletranspose/mdspan.cuh>
 #include <tiletranspose/permute.cuh>
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/smem.cuh>
@@ -139,6 +142,17 @@ cudaError_t transpose_here(float* data, std::size_t nx, std::size_t ny, cudaStre
   status = tt::transpose_inplace(temp, temp_bytes, data, nx, ny, stream);
   const cudaError_t freed = cudaFreeAsync(temp, stream);
   return status != cudaSuccess ? status : freed;
+}
+
+cudaError_t interleaved(float* x, float* y, float* z, float* points, std::size_t n,
+                        cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  // Points to an array of each coordinate, and back.
+  float* const planes[] = {x, y, z};
+  status = tt::deinterleave(planes, points, n, stream);
+  if (status != cudaSuccess) { return status; }
+  status = tt::interleave(points, planes, n, stream);
+  return status;
 }
 
 cudaError_t permuted(float* planes, const float* pixels, float* heads, const float* tokens,

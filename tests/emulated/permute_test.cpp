@@ -6,6 +6,7 @@
 
 #include "cuda_on_cpu.hpp"
 
+#include <tiletranspose/explain.cuh>
 #include <tiletranspose/permute.cuh>
 
 #include <algorithm>
@@ -111,6 +112,14 @@ void check(const std::array<size_type, Rank>& extents, const std::array<int, Ran
                   reinterpret_cast<const T*>(in.bytes.data() + first), given, places);
   REQUIRE(status == cudaSuccess);
   REQUIRE(out.content() == expected(in.content(), first, bytes + 256, first, axes, sizeof(T)));
+  const tt::explanation explained =
+      tt::explain_permute(reinterpret_cast<T*>(out.bytes.data() + first),
+                          reinterpret_cast<const T*>(in.bytes.data() + first), given, places);
+  INFO(tt::to_string(explained));
+  REQUIRE((explained.answer == tt::explained::copies) == (cpu::this_device().launches == 0));
+  if (explained.launches > 0) {
+    REQUIRE(explained.launches == static_cast<size_type>(cpu::this_device().launches));
+  }
 }
 
 template <class T, std::size_t Rank>
@@ -152,6 +161,86 @@ TEST_CASE("permute: offsets and wider elements") {
     check<element<49>, 4>({3, 9, 4, 10}, {0, 3, 2, 1}, offset);
     check<element<63>, 4>({2, 9, 3, 11}, {3, 2, 1, 0}, offset);
   }
+}
+
+// Short axes on both sides: elements that follow each other in the output are stored together where they come from the
+// same places everywhere.
+namespace {
+template <class T>
+void check_short_axes() {
+  for (const std::size_t offset : {0u, 1u, 2u}) {
+    check<T, 5>({3, 2, 2, 4, 32}, {0, 3, 1, 4, 2}, offset);  // pixels are shuffled by 2
+    check<T, 5>({3, 4, 2, 32, 2}, {0, 2, 4, 1, 3}, offset);  // and back
+    check<T, 5>({2, 4, 4, 3, 12}, {0, 3, 1, 4, 2}, offset);
+    check<T, 5>({2, 3, 3, 5, 16}, {0, 3, 1, 4, 2}, offset);
+    check<T, 3>({2, 1500, 2}, {2, 1, 0}, offset);
+    check<T, 3>({3, 700, 3}, {2, 1, 0}, offset);
+    check<T, 3>({4, 321, 4}, {2, 1, 0}, offset);
+    check<T, 4>({5, 2, 544, 2}, {0, 3, 2, 1}, offset);
+    check<T, 3>({16, 1, 16}, {2, 1, 0}, offset);
+    check<T, 2>({2, 8}, {1, 0}, offset);
+  }
+}
+}  // namespace
+
+TEST_CASE("permute: short axes on both sides") {
+  check_short_axes<unsigned char>();
+  check_short_axes<unsigned short>();
+  check_short_axes<float>();
+  check_short_axes<double>();
+  check_short_axes<element<16>>();
+}
+
+TEST_CASE("permute: elements are taken together where that is as in the first ones") {
+  using tt::detail::gather;
+  alignas(64) static unsigned char out[64];
+  // Pixels shuffled by 2: planes of 400 elements, rows of 20.
+  const tt::detail::relocation shuffled{nullptr, out, 4, 4,
+                                        4,       4,   3, {{5, 20, 80}, {20, 1, 2}, {2, 400, 1}}};
+  tt::detail::relocation move = shuffled;
+  tt::detail::gathered_places places{};
+  REQUIRE(gather(move, 4, places));
+  CHECK(move.rank == 2);
+  CHECK(move.out_element == 16);
+  CHECK(move.axes[0].in_stride == 20);
+  CHECK(move.axes[0].out_stride == 20);
+  CHECK(move.axes[1].extent == 10);
+  CHECK(move.axes[1].in_stride == 2);
+  CHECK(move.axes[1].out_stride == 1);
+  CHECK(places.from[1] == 1600);
+  CHECK(places.from[2] == 4);
+  CHECK(places.from[3] == 1604);
+  // An odd extent, a gap, and a place that is not aligned.
+  move = shuffled;
+  move.axes[1].extent = 19;
+  CHECK_FALSE(gather(move, 4, places));
+  move = shuffled;
+  move.axes[1].out_stride = 3;
+  CHECK_FALSE(gather(move, 4, places));
+  move = shuffled;
+  move.axes[0].out_stride = 82;
+  CHECK_FALSE(gather(move, 4, places));
+  move = shuffled;
+  move.out = out + 8;
+  CHECK_FALSE(gather(move, 4, places));
+}
+
+TEST_CASE("permute: the order of elements that are moved one by one") {
+  using tt::detail::order_elements;
+  const auto order_of = [](int rank, std::initializer_list<tt::detail::relocation_axis> axes) {
+    tt::detail::relocation move{};
+    move.in_element = move.out_element = 4;
+    move.rank = rank;
+    std::copy(axes.begin(), axes.end(), move.axes);
+    return order_elements(move, 1024);
+  };
+  // A short axis of the input follows the output's fastest one, until a block is full.
+  const auto rows = order_of(4, {{15, 7200, 460800}, {15, 480, 30720}, {32, 16, 960}, {16, 1, 1}});
+  CHECK(rows.axes[0] == 3);
+  CHECK(rows.axes[1] == 2);
+  CHECK(rows.axes[2] == 1);
+  CHECK(rows.inner == 3);  // 94 % of 8 blocks
+  CHECK(rows.inner_extent == 16 * 32 * 15);
 }
 
 namespace {
@@ -307,7 +396,12 @@ TEST_CASE("permute: what two axes and a batch can express goes to their movers")
   CHECK(mover_of({{9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
   CHECK(mover_of({{9, -40, 1}, {40, 1, 9}}) == axes_mover::transpose);
   CHECK(mover_of({{3, 360, 360}, {9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
-  CHECK(mover_of({{3, 40, 360}, {9, 120, 1}, {40, 1, 9}}) == axes_mover::transpose);
+  CHECK(mover_of({{3, 64, 4096}, {64, 192, 1}, {64, 1, 64}}) == axes_mover::transpose);
+  // Matrices whose short rows lie between those of others, on one side or on both.
+  CHECK(mover_of({{3, 20, 40}, {40, 60, 1}, {20, 1, 120}}) == axes_mover::tiles);
+  CHECK(mover_of({{64, 1, 20}, {100, 1280, 1280}, {20, 64, 1}}) == axes_mover::transpose);
+  CHECK(mover_of({{64, 1, 2000}, {100, 64, 20}, {20, 6400, 1}}) == axes_mover::tiles);
+  CHECK(mover_of({{5, 1, 500}, {100, 5, 5}, {5, 500, 1}}) == axes_mover::elements);
   CHECK(mover_of({{9, -40, 40}, {40, 1, 1}}) == axes_mover::rows);
   CHECK(mover_of({{9, 40, 200}, {5, 360, 40}, {40, 1, 1}}) == axes_mover::rows);
   // Images of several planes: rows and columns stay together.

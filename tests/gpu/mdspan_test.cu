@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// tt::transpose and tt::reorient over mdspans: every pair of layouts under every symmetry, extents that do
-// not match, strides that are no rows.
+// tt::transpose, tt::reorient, tt::permute and tt::copy over mdspans: every pair of layouts under every symmetry and under
+// permutations of up to four axes, extents that do not match, strides that are no rows.
 
 #include <tiletranspose/mdspan.cuh>
 
@@ -208,6 +208,117 @@ TEST_CASE("mdspan: a stride that nothing uses may be anything", "[mdspan][quick]
   }
 }
 
+// ---- arrays of any rank ---------------------------------------------------------------------------
+
+namespace {
+
+template <std::size_t Rank>
+using sizes = cuda::std::array<std::size_t, Rank>;
+
+// The strides of an array: the last axis fastest, or the first, or the last with gaps.
+template <std::size_t Rank>
+sizes<Rank> make_strides(const sizes<Rank>& extents, int kind) {
+  sizes<Rank> strides{};
+  std::size_t step = 1;
+  for (std::size_t i = 0; i < Rank; ++i) {
+    const std::size_t k = kind == 1 ? i : Rank - 1 - i;
+    strides[k] = step;
+    step = step * extents[k] + (kind == 2 ? 3 : 0);
+  }
+  return strides;
+}
+
+template <class T, std::size_t Rank>
+auto make_span(T* data, const sizes<Rank>& extents, const sizes<Rank>& strides) {
+  using shape = dextents<std::size_t, Rank>;
+  return mdspan<T, shape, layout_stride>{data,
+                                         layout_stride::mapping<shape>{shape{extents}, strides}};
+}
+
+template <std::size_t Rank>
+std::size_t elements_of(const sizes<Rank>& extents, const sizes<Rank>& strides) {
+  std::size_t last = 0;
+  for (std::size_t k = 0; k < Rank; ++k) { last += (extents[k] - 1) * strides[k]; }
+  return last + 1;
+}
+
+// Permutes an array, or copies it where `axes` are in order, between every two of the layouts.
+template <class T, std::size_t Rank>
+void check_axes(const sizes<Rank>& extents, const int (&axes)[Rank], bool copies = false) {
+  random_source random;
+  sizes<Rank> out_extents{};
+  for (std::size_t k = 0; k < Rank; ++k) { out_extents[k] = extents[axes[k]]; }
+  for (int kinds = 0; kinds < 9; ++kinds) {
+    const sizes<Rank> in_strides = make_strides(extents, kinds % 3);
+    const sizes<Rank> out_strides = make_strides(out_extents, kinds / 3);
+    const byte_vector content = random.fill(elements_of(extents, in_strides) * sizeof(T));
+    const input_buffer in{content};
+    output_buffer out{elements_of(out_extents, out_strides) * sizeof(T), 0, random};
+    sizes<Rank> index{};  // of the output
+    for (bool more = true; more;) {
+      std::size_t from = 0;
+      std::size_t to = 0;
+      for (std::size_t k = 0; k < Rank; ++k) {
+        from += index[k] * in_strides[axes[k]];
+        to += index[k] * out_strides[k];
+      }
+      out.expect(to * sizeof(T), 1, {&content[from * sizeof(T)], 1, 1, 1, sizeof(T)});
+      std::size_t k = Rank;
+      while (k > 0 && ++index[k - 1] == out_extents[k - 1]) { index[--k] = 0; }
+      more = k > 0;
+    }
+    out.poison();
+    const auto to = make_span(out.as<T>(), out_extents, out_strides);
+    const auto from = make_span(in.as<T>(), extents, in_strides);
+    REQUIRE((copies ? tt::copy(to, from) : tt::permute(to, from, axes)) == cudaSuccess);
+    REQUIRE(out.difference() == "");
+    REQUIRE(in.unchanged());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("mdspan: permutes between every two layouts", "[mdspan][quick]") {
+  require_device();
+  check_axes<float, 1>({37}, {0});
+  check_axes<float, 3>({5, 33, 7}, {2, 0, 1});
+  check_axes<float, 3>({5, 33, 7}, {0, 2, 1});
+  check_axes<unsigned char, 4>({3, 9, 4, 11}, {3, 0, 2, 1});
+  check_axes<float_triple, 4>({3, 5, 4, 7}, {0, 3, 1, 2});
+}
+
+TEST_CASE("mdspan: copies between every two layouts", "[mdspan][quick]") {
+  require_device();
+  check_axes<float, 1>({37}, {0}, true);
+  check_axes<double, 2>({19, 37}, {0, 1}, true);
+  check_axes<float, 3>({5, 33, 7}, {0, 1, 2}, true);
+  check_axes<short, 4>({3, 9, 4, 11}, {0, 1, 2, 3}, true);
+}
+
+TEST_CASE("mdspan: permutes and copies by the layouts' own types", "[mdspan][quick]") {
+  require_device();
+  constexpr std::size_t count = 3 * 4 * 5;
+  random_source random;
+  const byte_vector content = random.fill(count * sizeof(int));
+  device_allocation in(content.size()), left(content.size()), out(content.size());
+  upload(in.data(), content);
+  using shape = extents<short, 3, 4, 5>;
+  using moved = extents<int, 5, cuda::std::dynamic_extent, 4>;
+  const mdspan<const int, shape> from{reinterpret_cast<const int*>(in.data())};
+  const mdspan<int, shape, layout_left> between{reinterpret_cast<int*>(left.data())};
+  REQUIRE(tt::copy(between, from) == cudaSuccess);
+  REQUIRE(tt::permute(mdspan<int, moved>{reinterpret_cast<int*>(out.data()), 3}, between,
+                      {2, 0, 1}) == cudaSuccess);
+  const byte_vector found = download(out.data(), content.size());
+  bool right = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t a = i / 20, b = i / 5 % 4, c = i % 5;
+    right = right && std::memcmp(&found[((c * 3 + a) * 4 + b) * sizeof(int)],
+                                 &content[i * sizeof(int)], sizeof(int)) == 0;
+  }
+  CHECK(right);
+}
+
 // ---- refusals, which need no device: nothing is launched, so the addresses are only compared -----
 
 TEST_CASE("mdspan: zero work succeeds whatever the pointers", "[mdspan][quick]") {
@@ -271,4 +382,26 @@ TEST_CASE("mdspan: bad input is refused", "[mdspan][quick]") {
     CHECK(tt::reorient(matrix<float, layout_left>{in, 5, 7}, from, tt::symmetry::identity) ==
           refused);
   }
+}
+
+TEST_CASE("mdspan: what of permutes and copies is refused", "[mdspan][quick]") {
+  constexpr cudaError_t refused = cudaErrorInvalidValue;
+  using cube = mdspan<float, dextents<int, 3>>;
+  using constant = mdspan<const float, dextents<int, 3>, layout_left>;
+  float* const in = fake(0);
+  float* const out = fake(4096);
+  float* const none = nullptr;
+  const constant from{in, 3, 4, 5};
+  CHECK(tt::permute(cube{out, 5, 3, 4}, from, {2, 0, 0}) == refused);
+  CHECK(tt::permute(cube{out, 5, 3, 4}, from, {2, 0, 3}) == refused);
+  CHECK(tt::permute(cube{out, 5, 3, 4}, from, {2, -1, 1}) == refused);
+  CHECK(tt::permute(cube{out, 3, 4, 5}, from, {2, 0, 1}) == refused);
+  CHECK(tt::permute(cube{none, 5, 3, 4}, from, {2, 0, 1}) == refused);
+  CHECK(tt::permute(cube{fake(4097), 5, 3, 4}, from, {2, 0, 1}) == refused);
+  CHECK(tt::permute(cube{fake(59 * 4), 5, 3, 4}, from, {2, 0, 1}) == refused);
+  CHECK(tt::copy(cube{out, 3, 5, 4}, from) == refused);
+  CHECK(tt::copy(cube{in, 3, 4, 5}, from) == refused);
+  CHECK(tt::copy(cube{out, 3, 4, 5}, constant{none, 3, 4, 5}) == refused);
+  CHECK(tt::copy(cube{none, 3, 0, 5}, constant{none, 3, 0, 5}) == cudaSuccess);
+  CHECK(tt::permute(cube{none, 5, 3, 0}, constant{none, 3, 0, 5}, {2, 0, 1}) == cudaSuccess);
 }

@@ -12,7 +12,11 @@
 #include <cstddef>
 #include <numeric>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <vector>
 
+#include "../permutes/numpy.hpp"
 #include "support.cuh"
 
 using namespace tt_test;
@@ -175,6 +179,31 @@ TEST_CASE("permute: some orders", "[permute][quick]") {
   gpu.check_all_orders<aligned_quad, 4>({3, 5, 9, 17});
 }
 
+namespace {
+// Short axes on both sides, in many blocks: elements that are stored together, and others.
+template <class T>
+void check_short_axes(arrays_on_gpu& gpu) {
+  gpu.check<T, 5>({3, 2, 2, 44, 96}, {0, 3, 1, 4, 2});
+  gpu.check<T, 5>({3, 44, 2, 96, 2}, {0, 2, 4, 1, 3});
+  gpu.check<T, 5>({2, 3, 3, 45, 97}, {0, 3, 1, 4, 2});
+  gpu.check<T, 3>({2, 30000, 2}, {2, 1, 0});
+  gpu.check<T, 3>({3, 20001, 3}, {2, 1, 0});
+  gpu.check<T, 3>({20, 500, 24}, {2, 1, 0});
+  gpu.check<T, 4>({5, 2, 2544, 2}, {0, 3, 2, 1});
+}
+}  // namespace
+
+TEST_CASE("permute: short axes on both sides", "[permute][quick]") {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 22);
+  check_short_axes<char>(gpu);
+  check_short_axes<short>(gpu);
+  check_short_axes<float>(gpu);
+  check_short_axes<double>(gpu);
+  check_short_axes<bytes<3>>(gpu);
+  REQUIRE(gpu.wrong() == 0);
+}
+
 TEST_CASE("permute: random ranks of 6 to 8", "[permute]") {
   require_device();
   random_source random;
@@ -183,6 +212,40 @@ TEST_CASE("permute: random ranks of 6 to 8", "[permute]") {
   check_random<float, 6>(gpu, random, 60);
   check_random<short, 7>(gpu, random, 60);
   check_random<double, 8>(gpu, random, 60);
+}
+
+TEST_CASE("permute: as NumPy transposes", "[permute][quick]") {
+  require_device();
+  for (const numpy::permute_case& c : numpy::read_cases(NUMPY_CASES)) {
+    INFO(c.line);
+    const std::vector<unsigned char> content = numpy::content(c.bytes());
+    std::vector<unsigned char> found(content.size());
+    device_allocation in(content.size()), out(content.size());
+    check_cuda(cudaMemcpy(in.data(), content.data(), content.size(), cudaMemcpyHostToDevice),
+               "an upload");
+    std::uint64_t sum = numpy::first_sum;
+    numpy::run(c, [&](const auto& extents, const auto& axes) {
+      constexpr std::size_t rank = std::tuple_size<std::decay_t<decltype(axes)>>::value;
+      std::size_t given[rank];
+      int order[rank];
+      std::copy(extents.begin(), extents.end(), given);
+      std::copy(axes.begin(), axes.end(), order);
+      const auto permute = [&](auto element) {
+        using T = decltype(element);
+        return tt::permute(reinterpret_cast<T*>(out.data()), reinterpret_cast<const T*>(in.data()),
+                           given, order);
+      };
+      const cudaError_t status = c.element == 1   ? permute(char{})
+                                 : c.element == 4 ? permute(float{})
+                                                  : permute(float_triple{});
+      REQUIRE((status == cudaErrorInvalidValue) == c.refused);
+      if (c.refused) { return; }
+      check_cuda(cudaMemcpy(found.data(), out.data(), found.size(), cudaMemcpyDeviceToHost),
+                 "a download");
+      sum = numpy::add(sum, found.data(), found.size());
+    });
+    if (!c.refused) { REQUIRE(sum == c.sum); }
+  }
 }
 
 TEST_CASE("permute: back again is the identity", "[permute][quick]") {

@@ -9,6 +9,7 @@
 #include <cuda_fp8.h>
 #include <tiletranspose/emulator.cuh>
 #include <tiletranspose/explain.cuh>
+#include <tiletranspose/interleave.cuh>
 #include <tiletranspose/mdspan.cuh>
 #include <tiletranspose/permute.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
@@ -128,8 +129,20 @@ int test(tt::matrix_view<float> out, tt::matrix_view<const float> in) {
 namespace in_explain {
 inline void ask(float* out, const float* in, std::size_t nx, std::size_t ny) {
 std::puts(tt::to_string(tt::explain(out, in, nx, ny)).c_str());
+std::puts(tt::to_string(tt::explain_permute(out, in, {30, 8, 7, 5, 6}, {4, 3, 1, 2, 0})).c_str());
 }
 }  // namespace in_explain
+
+namespace in_interleave {
+inline cudaError_t call(float* x, float* y, float* z, float* points, std::size_t n, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  float* const planes[] = {x, y, z};
+  status = tt::deinterleave(planes, points, n, stream);
+  if (status != cudaSuccess) { return status; }
+  status = tt::interleave(points, planes, n, stream);
+  return status;
+}
+}  // namespace in_interleave
 
 namespace in_layout {
 constexpr bool check() {
@@ -147,6 +160,13 @@ using matrix = cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 2>>;
 cudaError_t calls(matrix out, matrix in, cudaStream_t stream) {
   cudaError_t status = tt::transpose(out, in, stream);
   status = tt::reorient(out, in, tt::symmetry::rotate_90, stream);
+  return status;
+}
+using images = cuda::std::mdspan<float, cuda::std::dextents<std::size_t, 4>>;
+cudaError_t calls(images planes, images pixels, images right, images left, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::permute(planes, pixels, {0, 3, 1, 2}, stream);
+  status = tt::copy(right, left, stream);
   return status;
 }
 }  // namespace in_mdspan

@@ -91,6 +91,21 @@ cudaError_t transform_permute(matrices m) {
   return tt::transform_permute(m.out, m.in, {m.nx, m.ny, 3, 4}, {3, 1, 0, 2}, scale{2.0f});
 }
 
+cudaError_t deinterleave(matrices m) {
+  float* const planes[] = {m.out, m.out + m.nx, m.out + 3 * m.nx};
+  return tt::deinterleave(planes, m.in, m.nx);
+}
+cudaError_t interleave(matrices m) {
+  const float* const planes[] = {m.in, m.in + m.nx, m.in + 3 * m.nx};
+  return tt::interleave(m.out, planes, m.nx);
+}
+
+cudaError_t permute_mdspan(matrices m) {
+  return tt::permute(span<float>(m.out, m.nx, m.ny), span<const float>(m.in, m.ny, m.nx), {1, 0});
+}
+cudaError_t copy_mdspan(matrices m) {
+  return tt::copy(span<float>(m.out, m.ny, m.nx), span<const float>(m.in, m.ny, m.nx));
+}
 cudaError_t transpose_mdspan(matrices m) {
   return tt::transpose(span<float>(m.out, m.nx, m.ny), span<const float>(m.in, m.ny, m.nx));
 }

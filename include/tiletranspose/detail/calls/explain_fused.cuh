@@ -59,19 +59,11 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
   }
 }
 
-/// What a fused call answers; `copy` is the second output of a call with two.
+/// What a fused transpose that may go would launch.
 template <fusion Kind, class In, class Out>
-explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
-                          device_facts device) {
-  explanation result = explain_start(request);
-  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
-  if (Kind == fusion::dual &&
-      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)),
-                      refusal::second_output)) {
-    return result;
-  }
-  const tile_problem problem = make_problem(request);
-  if (explain_little_fused<Kind, In, Out>(result, problem, request.batch)) { return result; }
+void explain_fused_problem(explanation& result, const tile_problem& problem, size_type batch,
+                           const row_major_copy& copy, device_facts device) {
+  if (explain_little_fused<Kind, In, Out>(result, problem, batch)) { return; }
   const auto add_launch = [&](const fused_arguments&, size_type blocks, size_type matrices) {
     ++result.launches;
     result.blocks += blocks * matrices;
@@ -91,10 +83,24 @@ explanation explain_fused(const transpose_request& request, const row_major_copy
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;
     result.shared_bytes = dynamic_bytes_of<tile>;
-    return plan_fused<tile, Kind, In, Out>(problem, request.batch, copy, {0, 0}, add_launch);
+    return plan_fused<tile, Kind, In, Out>(problem, batch, copy, {0, 0}, add_launch);
   };
   with_fused_shape<Kind, In, Out>(
-      problem, request.batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+      problem, batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+}
+
+/// What a fused call answers; `copy` is the second output of a call with two.
+template <fusion Kind, class In, class Out>
+explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
+                          device_facts device) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
+  if (Kind == fusion::dual &&
+      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)),
+                      refusal::second_output)) {
+    return result;
+  }
+  explain_fused_problem<Kind, In, Out>(result, make_problem(request), request.batch, copy, device);
   return result;
 }
 

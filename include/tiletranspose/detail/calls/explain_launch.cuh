@@ -16,6 +16,19 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 /// What a call does with its arguments.
 enum class explained { launches, copies, does_nothing, refuses };
 
+/// One axis of a permute: elements, and how many elements lie between two of them.
+struct explained_axis {
+  size_type extent;
+  long long in_stride;
+  long long out_stride;
+};
+
+/// The axes that a side of a tile runs along, the slowest of that side first.
+struct explained_side {
+  int count;
+  int axes[3];
+};
+
 /// What tt::explain answers.
 struct explanation {
   explained answer = explained::launches;
@@ -35,6 +48,14 @@ struct explanation {
   size_type blocks = 0;        ///< of all launches
   int threads = 0;             ///< of a block
   size_type shared_bytes = 0;  ///< dynamic ones of a block
+
+  /// Of a permute alone, which has `rank` in place of nx, ny and batch: the axes that are left when those that stay together
+  /// are one, in the order of the input, the slowest first. Axis j of the output is axis order[j]. Where nothing is
+  /// launched they are the axes that were given.
+  int rank = 0;
+  explained_axis axes[16] = {};
+  int order[16] = {};
+  explained_side tile_sides[2] = {};  ///< along the output's fastest axis, and along the input's
 };
 
 namespace detail {
@@ -61,6 +82,14 @@ inline const char* sentence_of(refusal answer) {
              "shares a byte";
     case refusal::scratch:
       return "the scratch is misaligned, less than the least, or shares a byte with the data";
+    case refusal::axes:
+      return "axes repeat, or are none of the array's";
+    case refusal::many_axes:
+      return "more than 8 axes are left when those that stay together are one";
+    case refusal::shared_range:
+      return "input and output share memory between their first and last elements";
+    case refusal::shared_elements:
+      return "an axis of the output does not step over all that the faster ones reach";
     default:
       return "";
   }
@@ -114,8 +143,8 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, co
   result.load_bytes = AccessBytes;
   result.store_bytes = 4;
 }
-template <int ElementBytes, vectorised_size Size, class Plan>
-void describe(explanation& result, vectorised_mover<ElementBytes, Size>, const Plan&) {
+template <int ElementBytes, bool Pixels, class Plan>
+void describe(explanation& result, vectorised_mover<ElementBytes, Pixels>, const Plan&) {
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
 }

@@ -7,39 +7,13 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/fused.cuh>
+#include <tiletranspose/detail/calls/permute_problem.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/choose/choose_axes.cuh>
 #include <tiletranspose/detail/small/axes_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// A relocation of rows. Rows that run backwards in the input are reversed, and so is their order.
-inline row_problem make_rows(const relocation& move) {
-  const int y = move.rank - 1;
-  const auto element = static_cast<long long>(move.in_element);
-  const relocation_axis row = move.axes[y];
-  const relocation_axis rows = y >= 1 ? move.axes[y - 1] : relocation_axis{1, 0, 0};
-  const relocation_axis matrices = y >= 2 ? move.axes[0] : relocation_axis{1, 0, 0};
-  const unsigned char* in = static_cast<const unsigned char*>(move.in);
-  if (row.in_stride < 0) { in -= static_cast<long long>(row.extent - 1) * element; }
-  if (rows.in_stride < 0) {
-    in += static_cast<long long>(rows.extent - 1) * rows.in_stride * element;
-  }
-  return {in,
-          move.out,
-          distance(rows.in_stride) * move.in_element,
-          static_cast<size_type>(rows.out_stride) * move.out_element,
-          static_cast<size_type>(matrices.in_stride) * move.in_element,
-          static_cast<size_type>(matrices.out_stride) * move.out_element,
-          matrices.extent,
-          rows.extent,
-          row.extent,
-          move.in_element,
-          false,
-          rows.in_stride < 0,
-          row.in_stride < 0};
-}
 
 /// Bytes that are contiguous on both sides, by accesses as wide as the relocation's elements.
 inline cudaError_t move_widened(const relocation& move, cudaStream_t stream) {
@@ -57,11 +31,28 @@ inline cudaError_t move_widened(const relocation& move, cudaStream_t stream) {
   }
 }
 
+/// Stores neighbours in the output together, if that can be: true, with the launch's status. Precondition: elements are
+/// aligned to their size.
+template <int ElementBytes>
+bool move_elements_together(const relocation& move, cudaStream_t stream, cudaError_t& status) {
+  constexpr int together = elements_together(ElementBytes);
+  if constexpr (together > 1) {
+    relocation wide = move;
+    gathered_places places{};
+    if (!gather(wide, together, places)) { return false; }
+    gather_operation<ElementBytes, together> operation;
+    for (int i = 0; i < together; ++i) { operation.places[i] = places.from[i]; }
+    status = launch_axes_elements(wide, operation, stream);
+    return true;
+  } else {
+    return false;
+  }
+}
+
 /// A normalized relocation of elements as they are.
 template <int ElementBytes, int Alignment>
 cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
   const axes_choice chosen = choose_axes(move);
-  const int y = move.rank - 1;
   switch (chosen.mover) {
     case axes_mover::copy:
       return cudaMemcpyAsync(move.out, move.in,
@@ -74,15 +65,20 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
       const tile_problem problem = make_problem(move, chosen.x, batch);
       return transpose_problem<ElementBytes, Alignment>(problem, batch, stream);
     }
-    case axes_mover::elements:
-      if (move.axes[y].in_stride == 1 && move.axes[y].out_stride == 1) {
-        return move_widened(widen(move), stream);
-      }
+    case axes_mover::elements: {
+      relocation wide = move;
+      if (widen(wide)) { return move_widened(wide, stream); }
       break;
+    }
     case axes_mover::tiles:
       break;
   }
   return with_access<ElementBytes, Alignment>(address_bits_of(move), [&](auto width) {
+    cudaError_t status = cudaSuccess;
+    if (chosen.mover == axes_mover::elements && decltype(width)::value == ElementBytes &&
+        move_elements_together<ElementBytes>(move, stream, status)) {
+      return status;
+    }
     const copy_operation<ElementBytes, decltype(width)::value> operation;
     return launch_axes(chosen, move, operation, stream);
   });

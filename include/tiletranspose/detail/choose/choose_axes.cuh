@@ -8,6 +8,8 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
+#include <tiletranspose/detail/choose/element_order.cuh>
+#include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/request/relocation.cuh>
 
@@ -35,9 +37,6 @@ struct axes_choice {
   side_axes sides[2];  ///< of tiles: along the input's fastest axis, and along the output's
 };
 
-/// Sides up to this are too short for tiles.
-inline constexpr size_type short_axis = 8;
-
 /// Rows of threads of a block: few, since each thread works out places along both sides. The 57 cases of the benchmark of
 /// TTC and HPTT, geometric mean: 4 rows 91 % of cudaMemcpyAsync, 2 rows 91, 8 rows 83, 16 rows 61, 1 row 76.
 inline constexpr int axes_block_rows = 4;
@@ -57,17 +56,15 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
     choice.sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
     taken[fastest[s]] = true;
   }
-  const auto filled = [&](int s) {  // percent
-    const size_type extent = choice.sides[s].extent;
-    const auto length = static_cast<size_type>(side);
-    return 100 * extent / (divide_up(extent, length) * length);
+  const auto filled_of = [&](int s) {
+    return filled(choice.sides[s].extent, static_cast<size_type>(side));
   };
   bool ended[2] = {};
   while (!ended[0] || !ended[1]) {
-    const int s = ended[0] ? 1 : ended[1] ? 0 : filled(0) <= filled(1) ? 0 : 1;
+    const int s = ended[0] ? 1 : ended[1] ? 0 : filled_of(0) <= filled_of(1) ? 0 : 1;
     side_axes& grown = choice.sides[s];
     const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    if (filled(s) >= least_side_filled || grown.count == 3 || next < 0 ||
+    if (filled_of(s) >= least_side_filled || grown.count == 3 || next < 0 ||
         move.axes[next].extent > most_counted / grown.extent) {
       ended[s] = true;
       continue;
@@ -76,6 +73,35 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
     grown.extent *= move.axes[next].extent;
     taken[next] = true;
   }
+}
+
+/// Elements that follow each other in the output before it goes on along `axis`; those of the input likewise.
+inline size_type out_run(const relocation& move, int axis) {
+  size_type elements = 1;
+  for (int k = move.rank - 1; k > axis; --k) { elements *= move.axes[k].extent; }
+  return elements;
+}
+inline size_type in_run(const relocation& move, int axis) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) {
+    if (distance(move.axes[k].in_stride) - 1 < distance(move.axes[axis].in_stride) - 1) {
+      elements *= move.axes[k].extent;
+    }
+  }
+  return elements;
+}
+
+/// True of a batch of matrices between whose short rows, on one side, those of others lie: a tile of one matrix would have
+/// little of what it touches.
+inline bool is_interleaved(const relocation& move, int x) {
+  if (move.rank != 3) { return false; }
+  const relocation_axis& col = move.axes[x];
+  const relocation_axis& row = move.axes[2];
+  const relocation_axis& matrix = move.axes[1 - x];
+  return (distance(matrix.in_stride) < distance(row.in_stride) &&
+          col.extent * move.in_element < least_apart_row_bytes) ||
+         (distance(matrix.out_stride) < distance(col.out_stride) &&
+          row.extent * move.out_element < least_apart_row_bytes);
 }
 
 /// Chooses for elements of the output. Precondition: the relocation is normalized.
@@ -97,9 +123,10 @@ inline axes_choice choose_axes(const relocation& move) {
   const bool forwards = y != 2 || move.axes[1 - x].in_stride > 0;  // of 0, 1 and 2 = y the other
   axes_choice choice{axes_mover::transpose, x, {}};
   fill_sides(choice, move, small_tile_side(static_cast<int>(move.out_element)));
-  if (!(steps_by_one && y <= 2 && rows_apart && forwards)) {
+  if (!(steps_by_one && y <= 2 && rows_apart && forwards) || is_interleaved(move, x)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
-    choice.mover = shorter > short_axis ? axes_mover::tiles : axes_mover::elements;
+    const bool long_runs = out_run(move, x) > short_run && in_run(move, y) > short_run;
+    choice.mover = shorter > short_axis && long_runs ? axes_mover::tiles : axes_mover::elements;
   }
   return choice;
 }
@@ -130,30 +157,6 @@ inline tile_problem make_problem(const relocation& move, int x, size_type& batch
           cols.extent,
           move.axes[y].extent,
           false};
-}
-
-/// The same bytes in elements as wide as all of it allows, up to 16 bytes, where the fastest axis is contiguous on both
-/// sides; else as it is. Precondition: input and output have elements of one size.
-inline relocation widen(relocation move) {
-  const int y = move.rank - 1;
-  if (move.axes[y].in_stride != 1 || move.axes[y].out_stride != 1) { return move; }
-  const size_type element = move.in_element;
-  size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out) |
-                   move.axes[y].extent * element | max_access_bytes;
-  for (int k = 0; k < y; ++k) {
-    bits |= static_cast<size_type>(move.axes[k].in_stride | move.axes[k].out_stride) * element;
-  }
-  const size_type width = bits & (0 - bits);
-  move.in_element = move.out_element = width;
-  move.axes[y].extent = move.axes[y].extent * element / width;
-  for (int k = 0; k < y; ++k) {
-    const auto scale = [&](long long stride) {
-      return stride * static_cast<long long>(element) / static_cast<long long>(width);
-    };
-    move.axes[k].in_stride = scale(move.axes[k].in_stride);
-    move.axes[k].out_stride = scale(move.axes[k].out_stride);
-  }
-  return move;
 }
 
 }  // namespace detail

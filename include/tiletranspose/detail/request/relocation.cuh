@@ -47,14 +47,22 @@ inline relocation typed_relocation(const transpose_request& types, int rank) {
           {}};
 }
 
+/// True where `axes` names each of 0 .. rank - 1 once. Precondition: most_given_axes at most.
+inline bool is_permutation(const int* axes, int rank) {
+  bool taken[most_given_axes] = {};
+  for (int k = 0; k < rank; ++k) {
+    if (axes[k] < 0 || axes[k] >= rank || taken[axes[k]]) { return false; }
+    taken[axes[k]] = true;
+  }
+  return true;
+}
+
 /// Gives a relocation the strides of dense arrays: axis j of the output is axis axes[j] of the input, the last of each is
 /// the fastest. False where `axes` is no permutation.
 inline bool permute_axes(relocation& move, const size_type* extents, const int* axes) {
-  bool taken[most_given_axes] = {};
+  if (!is_permutation(axes, move.rank)) { return false; }
   size_type in_stride = 1;
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (axes[k] < 0 || axes[k] >= move.rank || taken[axes[k]]) { return false; }
-    taken[axes[k]] = true;
     move.axes[k] = {extents[k], static_cast<long long>(in_stride), 0};
     in_stride *= extents[k];  // where this wraps, `examine` finds it
   }
@@ -137,13 +145,11 @@ inline bool is_injective(const relocation& move) {
   return true;
 }
 
-/// Examines a relocation and, where it may go, normalizes it.
-inline verdict examine(relocation& move) {
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].extent == 0) { return verdict::nothing_to_do; }
-  }
+/// The rule that refuses a relocation with work to do; where none does it is normalized.
+inline refusal find_refusal(relocation& move) {
+  if (move.in == nullptr || move.out == nullptr) { return refusal::null_pointer; }
   if (!points(move.in, move.in_alignment) || !points(move.out, move.out_alignment)) {
-    return verdict::refused;
+    return refusal::misaligned_pointer;
   }
   size_type bytes = larger(move.in_element, move.out_element);
   reach in{0, move.in_element};
@@ -153,19 +159,34 @@ inline verdict examine(relocation& move) {
     if (!multiplies(bytes, axis.extent, bytes) ||
         !add_reach(in, axis.extent, axis.in_stride, move.in_element) ||
         !add_reach(out, axis.extent, axis.out_stride, move.out_element)) {
-      return verdict::refused;
+      return refusal::too_large;
     }
   }
   const auto in_at = reinterpret_cast<size_type>(move.in);
   const auto out_at = reinterpret_cast<size_type>(move.out);
-  const bool fits = in_at >= in.before && in.behind <= ~size_type{0} - in_at &&
-                    out_at >= out.before && out.behind <= ~size_type{0} - out_at;
-  if (!fits ||
-      (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind)) {
-    return verdict::refused;
+  if (in_at < in.before || in.behind > ~size_type{0} - in_at || out_at < out.before ||
+      out.behind > ~size_type{0} - out_at) {
+    return refusal::too_large;
+  }
+  if (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind) {
+    return refusal::shared_range;
   }
   normalize(move);
-  return move.rank <= most_axes && is_injective(move) ? verdict::go : verdict::refused;
+  if (move.rank > most_axes) { return refusal::many_axes; }
+  return is_injective(move) ? refusal::none : refusal::shared_elements;
+}
+
+inline bool is_empty(const relocation& move) {
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent == 0) { return true; }
+  }
+  return false;
+}
+
+/// Examines a relocation and, where it may go, normalizes it.
+inline verdict examine(relocation& move) {
+  if (is_empty(move)) { return verdict::nothing_to_do; }
+  return find_refusal(move) == refusal::none ? verdict::go : verdict::refused;
 }
 
 /// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes

@@ -121,20 +121,58 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, typename Tile::storage& 
   }
 }
 
-/// What the element kernel moves.
+/// Moves elements that follow each other in the output, but not in the input, together.
+template <int ElementBytes, int Elements>
+struct gather_operation {
+  using word = access_word_t<ElementBytes>;
+  struct alignas(ElementBytes* Elements) stored {
+    word words[Elements];
+  };
+  using fetched = no_operand;
+  static constexpr bool fetches = false;
+  static constexpr int bytes = ElementBytes * Elements;
+  static constexpr int accesses = 1;
+  long long places[Elements];
+
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
+    stored value;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Elements; ++i) {
+      const loop_step here(i);
+      value.words[i] = load_global<word>(from + places[i]);
+    }
+    return value;
+  }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
+    access_word_t<bytes> all;
+    __builtin_memcpy(&all, &value, sizeof all);
+    store_global(to, all);
+  }
+  static TILETRANSPOSE_FUNCTION void show_compiler() {}
+};
+
+/// What the element kernel moves. A block stays at one place along the outer axes, which all of its threads share.
 struct axes_element_arguments {
   const unsigned char* in;
   unsigned char* out;
-  unsigned elements;
-  counted_axes<most_counted_axes> axes;
+  unsigned elements;  ///< of the inner axes
+  divider blocks;     ///< that move these together
+  counted_axes<most_counted_axes> inner;
+  counted_axes<most_counted_axes> outer;
 };
 
-/// The body of the element kernel: block b moves the elements from b * Threads * Rounds on, as many.
+/// The body of the element kernel: block b moves Threads * Rounds elements of the inner axes, and is counted along them
+/// first.
 template <int Threads, int Rounds, class Group, class Operation>
 TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
-  const unsigned first = block * (Threads * Rounds) + group.thread_rank();
+  const unsigned outer = arguments.blocks.quotient(block);
+  const unsigned first =
+      arguments.blocks.remainder(block, outer) * (Threads * Rounds) + group.thread_rank();
+  const axis_steps there = arguments.outer.places(outer);
+  const unsigned char* const in = arguments.in + there.in;
+  unsigned char* const out = arguments.out + there.out;
   typename Operation::stored held[Rounds];
   unsigned char* places[Rounds] = {};
   TILETRANSPOSE_UNROLL
@@ -142,9 +180,9 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= arguments.elements) { continue; }
-    const axis_steps at = arguments.axes.places(i);
-    held[k] = operation.load(arguments.in + at.in, 0, 0);
-    places[k] = arguments.out + at.out;
+    const axis_steps at = arguments.inner.places(i);
+    held[k] = operation.load(in + at.in, 0, 0);
+    places[k] = out + at.out;
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {

@@ -124,26 +124,35 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                blocks, side * block_rows, 0, pointers, stream);
 }
 
-/// Launches elements one by one, along the output.
+/// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
   constexpr int threads = 256;
   constexpr int rounds = Operation::accesses <= 4 ? 4 : 1;
-  constexpr size_type most = most_counted - threads * rounds;
-  if (exceeds(move, most)) {
+  constexpr size_type block = threads * rounds;
+  const element_order order = order_elements(move, block);
+  size_type blocks = divide_up(order.inner_extent, block);
+  relocation outer = move;
+  for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
+  if (order.inner_extent > most_counted - block || exceeds(outer, max_blocks / blocks)) {
     return split(move, [&](const relocation& part) {
       return launch_axes_elements(part, operation, stream);
     });
   }
-  axes_element_arguments arguments{
-      static_cast<const unsigned char*>(move.in), static_cast<unsigned char*>(move.out), 1, {}};
-  for (int k = move.rank - 1; k >= 0; --k) {
-    count_axis(arguments.axes, move, k);
-    arguments.elements *= static_cast<unsigned>(move.axes[k].extent);
+  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                   static_cast<unsigned char*>(move.out),
+                                   static_cast<unsigned>(order.inner_extent),
+                                   divider(blocks),
+                                   {},
+                                   {}};
+  for (int k = 0; k < move.rank; ++k) {
+    const int axis = order.axes[k];
+    count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);
+    blocks *= outer.axes[axis].extent;
   }
   void* pointers[] = {&arguments, &operation};
-  return start(&axes_element_kernel<threads, rounds, Operation>,
-               blocks_for(arguments.elements, threads * rounds), threads, 0, pointers, stream);
+  return start(&axes_element_kernel<threads, rounds, Operation>, blocks, threads, 0, pointers,
+               stream);
 }
 
 /// Launches tiles where they are chosen and registers hold their elements, else elements one by one.

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What permutes would launch. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/explain_fused.cuh>
+#include <tiletranspose/detail/calls/permute_problem.cuh>
+#include <tiletranspose/detail/choose/choose_axes.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Names the axes of a normalized relocation, which are in the order of the output, in that of the input.
+/// \param named  for each axis of the relocation its name
+inline void describe_axes(explanation& result, const relocation& move, int (&named)[most_axes]) {
+  bool taken[most_axes] = {};
+  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
+  result.axes[0] = {1, 1, 1};
+  for (int name = move.rank - 1; name >= 0; --name) {
+    const int axis = nearest_of_input(move, taken);
+    taken[axis] = true;
+    named[axis] = name;
+    result.axes[name] = {move.axes[axis].extent, move.axes[axis].in_stride,
+                         move.axes[axis].out_stride};
+    result.order[axis] = name;
+  }
+}
+
+/// The tiles of a choice, and the axes that their sides run along.
+inline void describe_sides(explanation& result, const axes_choice& choice, int element_bytes,
+                           const int (&named)[most_axes]) {
+  const auto side = static_cast<size_type>(small_tile_side(element_bytes));
+  result.tile_rows = result.tile_cols = side;
+  for (int s = 0; s < 2; ++s) {
+    const side_axes& from = choice.sides[1 - s];
+    result.tile_sides[s].count = from.count;
+    for (int k = 0; k < from.count; ++k) {
+      result.tile_sides[s].axes[k] = named[from.axes[from.count - 1 - k]];
+    }
+  }
+}
+
+/// A permute on the way to its explanation: the relocation, normalized, the names of its axes, and what takes it.
+struct explained_permute {
+  relocation move;
+  int named[most_axes];
+  axes_choice choice;
+};
+
+/// Tiles along several axes, or elements one by one. A thread keeps an element as `accesses` accesses.
+inline void explain_axes(explanation& result, const explained_permute& call, int accesses) {
+  const axes_choice& choice = call.choice;
+  if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
+    result.mover = "tiles along several axes";
+    result.rule = "tiles of axes";
+    result.why =
+        "two fastest axes, and more around them than a batch: a side of a tile that is "
+        "short takes the next axes, too";
+    describe_sides(result, choice, static_cast<int>(call.move.out_element), call.named);
+    return;
+  }
+  result.mover = "elements along several axes";
+  if (choice.mover == axes_mover::tiles) {
+    result.rule = "many accesses";
+    result.why =
+        "registers do not hold elements of so many accesses in tiles: they are moved one by one, "
+        "along the fastest axes of both sides first";
+  } else if (choice.mover == axes_mover::copy || choice.x == call.move.rank - 1) {
+    result.rule = "one fastest axis";
+    result.why =
+        "input and output have the same fastest axis: no tiles, elements are moved one by one, "
+        "along it first";
+  } else {
+    result.rule = "short axes";
+    result.why =
+        "an axis is too short for tiles, or short rows lie between those of others: elements are "
+        "moved one by one, along the fastest axes of both sides first";
+  }
+}
+
+/// The accesses of elements that are moved one by one: as wide as both sides allow, or stored several at a time.
+template <int ElementBytes>
+void describe_accesses(explanation& result, const explained_permute& call, int access) {
+  result.load_bytes = result.store_bytes = access;
+  if (call.choice.mover != axes_mover::elements) { return; }
+  relocation wide = call.move;
+  gathered_places places{};
+  if (widen(wide)) {
+    result.load_bytes = result.store_bytes = static_cast<int>(wide.in_element);
+  } else if constexpr (elements_together(ElementBytes) > 1) {
+    const bool gathers =
+        access == ElementBytes && gather(wide, elements_together(ElementBytes), places);
+    if (gathers) { result.store_bytes = max_access_bytes; }
+  }
+}
+
+/// True where nothing is left to say of a permute: nothing to do, or a refusal.
+/// \param permutes  what make_relocation said of the axes
+inline bool explain_relocation(explanation& result, explained_permute& call, bool permutes) {
+  relocation& move = call.move;
+  result.element_bytes = move.in_element;
+  result.rank = move.rank;
+  for (int k = 0; k < move.rank; ++k) {
+    result.axes[k] = {move.axes[k].extent, move.axes[k].in_stride, move.axes[k].out_stride};
+  }
+  const bool empty = permutes && is_empty(move);
+  const refusal why = !permutes ? refusal::axes : empty ? refusal::none : find_refusal(move);
+  const verdict answer = empty                  ? verdict::nothing_to_do
+                         : why != refusal::none ? verdict::refused
+                                                : verdict::go;
+  if (explain_verdict(result, answer, why)) { return true; }
+  describe_axes(result, move, call.named);
+  call.choice = choose_axes(move);
+  return false;
+}
+
+/// What a permute without a function answers.
+template <int ElementBytes, int Alignment>
+explanation explain_permute(const relocation& move, bool permutes, device_facts device) {
+  explanation result;
+  explained_permute call{move, {}, {}};
+  if (explain_relocation(result, call, permutes)) { return result; }
+  const axes_mover mover = call.choice.mover;
+  if (mover == axes_mover::copy) {
+    result.answer = explained::copies;
+    result.mover = "copy";
+    result.rule = "nothing changes places";
+    result.why = "the elements lie in the same order on both sides, without gaps";
+  } else if (mover == axes_mover::rows) {
+    explain_rows<ElementBytes, Alignment>(result, make_rows(call.move));
+  } else if (mover == axes_mover::transpose) {
+    size_type batch = 1;
+    const tile_problem problem = make_problem(call.move, call.choice.x, batch);
+    explain_problem<ElementBytes, Alignment>(result, problem, batch, device);
+  } else {
+    const int access = with_access<ElementBytes, Alignment>(
+        address_bits_of(call.move), [](auto width) { return static_cast<int>(width); });
+    explain_axes(result, call, ElementBytes / access);
+    describe_accesses<ElementBytes>(result, call, access);
+  }
+  return result;
+}
+
+/// What a permute with a function on the way answers.
+template <class In, class Out>
+explanation explain_transform_permute(const relocation& move, bool permutes, device_facts device) {
+  explanation result;
+  explained_permute call{move, {}, {}};
+  if (explain_relocation(result, call, permutes)) { return result; }
+  if (call.choice.mover == axes_mover::transpose) {
+    size_type batch = 1;
+    const tile_problem problem = make_problem(call.move, call.choice.x, batch);
+    explain_fused_problem<fusion::transform, In, Out>(result, problem, batch, {}, device);
+    return result;
+  }
+  result.load_bytes = access_width(sizeof(In), alignof(In));
+  result.store_bytes = access_width(sizeof(Out), alignof(Out));
+  explain_axes(result, call, static_cast<int>(sizeof(Out)) / result.store_bytes);
+  return result;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

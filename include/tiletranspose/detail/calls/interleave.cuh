@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// From structures and planes to launches: a transpose where the planes are rows of a matrix, else the kernel of planes.
+
+#pragma once
+
+#include <cstddef>
+
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/panel/plane_launch.cuh>
+#include <tiletranspose/detail/request/plane_request.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Launches the kernel by the widest accesses that all addresses allow.
+template <bool ToPlanes, int ElementBytes, int Alignment, int Planes>
+cudaError_t move_planes_apart(const plane_request& request, cudaStream_t stream) {
+  plane_arguments<Planes> arguments{};
+  arguments.structs = static_cast<unsigned char*>(const_cast<void*>(request.structs));
+  arguments.count = request.structures;
+  size_type plane_bits = 0;
+  for (int k = 0; k < Planes; ++k) {
+    arguments.planes[k] = static_cast<unsigned char*>(const_cast<void*>(request.plane[k]));
+    plane_bits |= reinterpret_cast<size_type>(request.plane[k]);
+  }
+  const auto struct_bits = reinterpret_cast<size_type>(request.structs);
+  return with_access<ElementBytes, Alignment>(struct_bits | plane_bits, [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    using wide = plane_shape<ElementBytes, access, Planes, true>;
+    constexpr int struct_access = access_width(4 * wide::words);
+    constexpr int plane_access = access_width(4 * wide::plane_words);
+    if constexpr (wide::fits_registers && (access < struct_access || access < plane_access)) {
+      if (struct_bits % struct_access != 0 || plane_bits % plane_access != 0) {
+        using narrow = plane_shape<ElementBytes, access, Planes, false>;
+        return launch_planes<narrow, ToPlanes>(arguments, stream);
+      }
+    }
+    return launch_planes<wide, ToPlanes>(arguments, stream);
+  });
+}
+
+template <bool ToPlanes, class T, std::size_t Planes>
+cudaError_t interleave_planes(const void* structs, const void* const (&planes)[Planes], size_type n,
+                              cudaStream_t stream) {
+  const plane_request request{structs, planes, Planes, n, sizeof(T), alignof(T), ToPlanes};
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
+  tile_problem problem{};
+  return is_transpose(request, problem)
+             ? transpose_problem<sizeof(T), alignof(T)>(problem, 1, stream)
+             : move_planes_apart<ToPlanes, sizeof(T), alignof(T), static_cast<int>(Planes)>(request,
+                                                                                            stream);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
