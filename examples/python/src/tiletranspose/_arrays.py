@@ -1,0 +1,189 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Arrays of all libraries, where the extension module does not move a tensor itself. A library is imported only when a
+caller's array is its own."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import Any, NamedTuple, Optional
+
+from tiletranspose import _core
+
+
+class Memory(NamedTuple):
+    """What an array is to the extension module."""
+
+    address: int
+    shape: tuple
+    strides: Optional[tuple]  # in bytes; None: dense
+    item_bytes: int
+    device: int
+    stream: int  # on which the caller works
+    read_only: bool = False
+
+
+def library_of(x: Any) -> str:
+    """``torch``, ``jax``, ``cupy``, ``numba``, or an empty name for all others."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return "torch"
+    jax = sys.modules.get("jax")
+    if jax is not None and isinstance(x, jax.Array):
+        return "jax"
+    root = type(x).__module__.partition(".")[0]
+    return {"cupy": "cupy", "numba": "numba", "numba_cuda": "numba"}.get(root, "")
+
+
+def from_cuda_interface(x: Any) -> Memory:
+    """An array by way of ``__cuda_array_interface__``."""
+    described = x.__cuda_array_interface__
+    if described.get("mask") is not None:
+        raise TypeError("tiletranspose: arrays with masks cannot be moved")
+    address, read_only = described["data"]
+    item_bytes = int(re.match(r"[<>|=]?[A-Za-z](\d+)", described["typestr"])[1])
+    if described["typestr"].lstrip("<>|=").startswith("U"):
+        item_bytes *= 4
+    device = _core.device_of_address(address) if address else 0
+    stream = described.get("stream") or 1  # 1 is the default stream
+    return Memory(
+        address, described["shape"], described.get("strides"), item_bytes, device, stream, read_only
+    )
+
+
+def from_cupy(x: Any) -> Memory:
+    import cupy
+
+    with x.device:
+        stream = cupy.cuda.get_current_stream().ptr
+    return Memory(x.data.ptr, x.shape, x.strides, x.itemsize, x.device.id, stream)
+
+
+def memory_of(x: Any, name: str) -> Memory:
+    """An array of any library but PyTorch and JAX.
+
+    :raises TypeError: where it is none
+    """
+    if library_of(x) == "cupy":
+        return from_cupy(x)
+    if hasattr(x, "__cuda_array_interface__"):
+        return from_cuda_interface(x)
+    if hasattr(x, "__dlpack__"):
+        if x.__dlpack_device__()[0] not in (2, 13):  # CUDA, and CUDA's managed memory
+            raise ValueError(f"tiletranspose: {name} is not in the memory of a GPU")
+        return Memory(*_core.import_by_dlpack(x, written=name == "out"), stream=1)
+    if hasattr(x, "__array_interface__"):
+        raise ValueError(f"tiletranspose: {name} is not in the memory of a GPU")
+    raise TypeError(f"tiletranspose: {name} is no array: it has neither DLPack nor __cuda_array_interface__")
+
+
+def new_array(like: Any, shape: tuple) -> Any:
+    """An array without gaps, of the library of another one."""
+    library = library_of(like)
+    if library == "cupy":
+        import cupy
+
+        with like.device:
+            return cupy.empty(shape, like.dtype)
+    if library == "numba":
+        from numba import cuda
+
+        return cuda.device_array(shape, like.dtype)
+    raise TypeError(
+        f"tiletranspose: what makes arrays like {type(like).__module__}.{type(like).__name__} is not known: give out="
+    )
+
+
+def check_output(x: Any, out: Any, source: Memory, target: Memory) -> None:
+    if target.read_only:
+        raise ValueError("tiletranspose: out is read-only")
+    if source.device != target.device:
+        raise ValueError("tiletranspose: x and out are on different devices")
+    if hasattr(x, "dtype") and hasattr(out, "dtype") and x.dtype != out.dtype:
+        raise TypeError("tiletranspose: x and out have different dtypes")
+
+
+def reorder(x: Any, axes: Any, swapped: Any, flipped: Any, out: Any) -> Any:
+    """What the functions of the package come to, for arrays that the extension module handed on."""
+    library = library_of(x)
+    if library == "torch":
+        from tiletranspose import torch as operators
+
+        return operators.reorder_any(x, axes, swapped, flipped, out)
+    if library == "jax":
+        from tiletranspose import _jax
+
+        if out is not None:
+            raise TypeError("tiletranspose: arrays of JAX are immutable, so that out cannot be one")
+        return _jax.reorder(x, *_core.complete_order(x.ndim, axes, swapped, flipped))
+    source = memory_of(x, "x")
+    axes, flipped = _core.complete_order(len(source.shape), axes, swapped, flipped)
+    owned = out is None
+    if owned:
+        out = new_array(x, tuple(source.shape[axis] for axis in axes))
+    target = memory_of(out, "out")
+    check_output(x, out, source, target)
+    _core.relocate(
+        target[:4], source[:4], axes, flipped, device=source.device, stream=source.stream, owned=owned
+    )
+    return out
+
+
+def transpose_(x: Any) -> None:
+    """A square of any library in its own memory."""
+    library = library_of(x)
+    if library == "torch":
+        from tiletranspose import torch as operators
+
+        operators.transpose_any_(x)
+        return
+    if library == "jax":
+        raise TypeError("tiletranspose: arrays of JAX are immutable")
+    memory = memory_of(x, "x")
+    if memory.read_only:
+        raise ValueError("tiletranspose: x is read-only")
+    _core.transpose_square(memory[:4], device=memory.device, stream=memory.stream)
+
+
+def is_contiguous(x: Any) -> bool:
+    """True where the elements lie in C order without gaps."""
+    library = library_of(x)
+    if library == "torch":
+        return x.is_contiguous()
+    if library == "jax":
+        return True
+    memory = memory_of(x, "x")
+    if memory.strides is None or 0 in memory.shape:
+        return True
+    expected = memory.item_bytes
+    for extent, stride in zip(reversed(memory.shape), reversed(memory.strides)):
+        if extent != 1 and stride != expected:
+            return False
+        expected *= extent
+    return True
+
+
+def layout_of(x: Any) -> tuple:
+    """The shape, the strides in bytes and the bytes of an element of any array, wherever it is."""
+    if library_of(x) == "torch":
+        item_bytes = x.element_size()
+        return tuple(x.shape), tuple(stride * item_bytes for stride in x.stride()), item_bytes
+    strides = getattr(x, "strides", None)
+    return tuple(x.shape), strides, x.dtype.itemsize
+
+
+# An address that GPU memory might have.
+_ANY_ADDRESS = 1 << 40
+
+
+def explain(x: Any, axes: Any, swapped: Any, flipped: Any) -> str:
+    """What a request would launch for an array that starts where a library would have it start, as the result does."""
+    shape, strides, item_bytes = layout_of(x)
+    axes, flipped = _core.complete_order(len(shape), axes, swapped, flipped)
+    if 0 in shape:
+        return "nothing: a size is 0\n"
+    source = (_ANY_ADDRESS, shape, strides, item_bytes)
+    target = (2 * _ANY_ADDRESS, tuple(shape[axis] for axis in axes), None, item_bytes)
+    return _core.explain(target, source, axes, flipped)

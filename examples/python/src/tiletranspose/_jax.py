@@ -1,0 +1,49 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""Arrays of JAX: a foreign function of XLA, which hands over its own memory and the stream that it computes on. So nothing
+waits, ``jax.jit``, ``jax.grad`` and ``jax.vmap`` work, and XLA knows when each array may be reused."""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Sequence, Tuple
+
+import jax
+import numpy as np
+from tiletranspose import _core
+
+_target = "tiletranspose_reorder"
+jax.ffi.register_ffi_target(_target, _core.xla_capsule(on_host=False), platform="CUDA")
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
+def _call(x: Any, axes: Tuple[int, ...], flipped: Tuple[int, ...]) -> Any:
+    shape = tuple(x.shape[axis] for axis in axes)
+    plan = [x.dtype.itemsize, *axes, *(int(axis in flipped) for axis in range(x.ndim))]
+    call = jax.ffi.ffi_call(
+        _target, jax.ShapeDtypeStruct(shape, x.dtype), vmap_method="broadcast_all"
+    )
+    return call(x, plan=np.array(plan, np.int64))
+
+
+def _forward(x: Any, axes: Tuple[int, ...], flipped: Tuple[int, ...]) -> Any:
+    return _call(x, axes, flipped), None
+
+
+def _backward(axes: Tuple[int, ...], flipped: Tuple[int, ...], _: Any, gradient: Any) -> Any:
+    back = tuple(sorted(range(len(axes)), key=axes.__getitem__))
+    return (_call(gradient, back, tuple(back[axis] for axis in flipped)),)
+
+
+_call.defvjp(_forward, _backward)
+_compiled = jax.jit(_call, static_argnums=(1, 2))
+
+
+def reorder(x: Any, axes: Sequence[int], flipped: Sequence[int]) -> Any:
+    if "int2" in x.dtype.name or "int4" in x.dtype.name or "float4" in x.dtype.name:
+        raise TypeError("tiletranspose: elements of less than a byte cannot be moved")
+    if not isinstance(x, jax.core.Tracer):
+        if any(device.platform != "gpu" for device in x.devices()):
+            raise ValueError("tiletranspose: x is not in the memory of a GPU")
+    return _compiled(x, tuple(axes), tuple(flipped))

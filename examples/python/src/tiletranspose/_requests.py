@@ -1,0 +1,68 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What each function asks for: (axes, swapped, flipped). `axes` names all axes in their new order, or is None; `swapped` are
+two that change places, or None; `flipped` are axes of the input that run backwards, one or several, or None for all."""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple
+
+Request = Tuple[Any, Any, Any]
+
+
+def permute(axes: Sequence[int]) -> Request:
+    return axes, None, ()
+
+
+def transpose(axis0: int = -2, axis1: int = -1) -> Request:
+    return None, (axis0, axis1), ()
+
+
+def flip(axes: Any = None) -> Request:
+    return None, None, axes
+
+
+def reverse() -> Request:
+    return None, None, None
+
+
+def rot90(k: int = 1, axes: Sequence[int] = (0, 1)) -> Request:
+    first, second = axes
+    quarters = k % 4
+    if quarters == 0:
+        return None, None, ()
+    if quarters == 2:
+        return None, None, (first, second)
+    return None, (first, second), (second if quarters == 1 else first,)
+
+
+def contiguous() -> Request:
+    return None, None, ()
+
+
+def _axis(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"tiletranspose: axis {axis} is none of an array of {rank} axes")
+    return axis % rank
+
+
+def complete(
+    rank: int, axes: Optional[Sequence[int]], swapped: Optional[Sequence[int]], flipped: Any
+) -> Tuple[List[int], List[int]]:
+    """All axes in their new order, and those that run backwards: what ``_core.complete_order`` answers, in Python that
+    ``torch.compile`` can follow."""
+    order = list(range(rank))
+    if axes is not None:
+        order = [_axis(axis, rank) for axis in axes]
+        if sorted(order) != list(range(rank)):
+            raise ValueError(f"tiletranspose: {tuple(axes)} do not name each of {rank} axes once")
+    if swapped is not None:
+        first, second = _axis(swapped[0], rank), _axis(swapped[1], rank)
+        order[first], order[second] = second, first
+    if flipped is None:
+        return order, list(range(rank))
+    backwards = [_axis(axis, rank) for axis in ([flipped] if isinstance(flipped, int) else flipped)]
+    if len(set(backwards)) != len(backwards):
+        raise ValueError(f"tiletranspose: {tuple(backwards)} names an axis twice")
+    return order, sorted(backwards)

@@ -1,0 +1,226 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""The functions of ``tiletranspose`` for tensors, by operators that ``torch.compile`` knows.
+
+Outside of ``torch.compile`` they are the same as those of ``tiletranspose``. Inside, each is one operator of the graph,
+``torch.ops.tiletranspose.reorder``, with a rule for shapes, a gradient and a rule for ``vmap``; there is no graph break.
+
+    >>> import torch, tiletranspose.torch
+    >>> @torch.compile
+    ... def heads(tokens):  # (batch, length, 32, 128) to (batch, 32, length, 128)
+    ...     return tiletranspose.torch.transpose(tokens, 1, 2) * 0.5
+"""
+
+from __future__ import annotations
+
+from typing import Any, List, Optional, Sequence, Tuple, Union
+
+import tiletranspose
+import torch
+from tiletranspose import _core, _requests
+from torch import Tensor
+from torch.autograd import forward_ad
+
+__all__ = [
+    "contiguous",
+    "flip",
+    "permute",
+    "permute_into",
+    "reverse",
+    "rot90",
+    "transpose",
+    "transpose_",
+]
+
+# The operators. Inputs may have any strides, so that the compiler need not copy them for us.
+_library = torch.library.Library("tiletranspose", "DEF")
+_tags = (torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout)
+_library.define("reorder(Tensor x, int[] axes, int[] flipped) -> Tensor", tags=_tags)
+_library.define("reorder_into(Tensor(a!) out, Tensor x, int[] axes, int[] flipped) -> ()", tags=_tags)
+_library.define("transpose_(Tensor(a!) x) -> ()", tags=_tags)
+
+
+def _reorder_cuda(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    return _core.reorder_plain(x, axes, flipped, None)
+
+
+def _reorder_into_cuda(out: Tensor, x: Tensor, axes: List[int], flipped: List[int]) -> None:
+    _core.reorder_plain(x, axes, flipped, out)
+
+
+def _on_host(*_: Any) -> None:
+    raise ValueError("tiletranspose: x is not in the memory of a GPU; move it by .cuda()")
+
+
+_library.impl("reorder", _reorder_cuda, "CUDA")
+_library.impl("reorder_into", _reorder_into_cuda, "CUDA")
+_library.impl("transpose_", lambda x: _core.transpose_plain(x), "CUDA")
+for _name in ("reorder", "reorder_into", "transpose_"):
+    _library.impl(_name, _on_host, "CPU")
+
+
+@torch.library.register_fake("tiletranspose::reorder", lib=_library)
+def _reorder_fake(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    return x.new_empty([x.shape[axis] for axis in axes])
+
+
+@torch.library.register_fake("tiletranspose::reorder_into", lib=_library)
+def _reorder_into_fake(out: Tensor, x: Tensor, axes: List[int], flipped: List[int]) -> None:
+    return None
+
+
+@torch.library.register_fake("tiletranspose::transpose_", lib=_library)
+def _transpose_fake(x: Tensor) -> None:
+    return None
+
+
+def _setup(ctx: Any, inputs: Any, output: Any) -> None:  # PyTorch passes them by these names
+    _, ctx.axes, ctx.flipped = inputs
+
+
+def _way_back(axes: List[int], flipped: List[int]) -> Tuple[List[int], List[int]]:
+    """The order that undoes one. Axis ``k`` of ``x`` is axis ``back[k]`` of the result, and runs backwards there
+    where it was flipped."""
+    back = sorted(range(len(axes)), key=axes.__getitem__)
+    return back, [back[axis] for axis in flipped]
+
+
+def _backward(ctx: Any, gradient: Tensor) -> Any:
+    back, flipped = _way_back(ctx.axes, ctx.flipped)
+    if not flipped and back == list(range(len(back))):
+        return gradient, None, None
+    return torch.ops.tiletranspose.reorder(gradient, back, flipped), None, None
+
+
+torch.library.register_autograd(
+    "tiletranspose::reorder", _backward, setup_context=_setup, lib=_library
+)
+
+
+def _with_batch(batch: int, axes: List[int], flipped: List[int]) -> Tuple[List[int], List[int]]:
+    """The batch becomes the first axis of the result, wherever it is in ``x``."""
+    unbatched = [axis for axis in range(len(axes) + 1) if axis != batch]
+    return [batch] + [unbatched[axis] for axis in axes], [unbatched[axis] for axis in flipped]
+
+
+def _vmap(info: Any, in_dims: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Any:
+    return torch.ops.tiletranspose.reorder(x, *_with_batch(in_dims[0], axes, flipped)), 0
+
+
+torch.library.register_vmap("tiletranspose::reorder", _vmap, lib=_library)
+
+
+class _Transformed(torch.autograd.Function):
+    """The operator inside the transforms of ``torch.func``, which take no gradient of operators of ``torch.library``:
+    the functions that PyTorch makes for these have no ``setup_context``. Methods call ``apply`` again, because
+    transforms nest."""
+
+    @staticmethod
+    def forward(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+        return torch.ops.tiletranspose.reorder(x, axes, flipped)
+
+    @staticmethod
+    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+        _setup(ctx, inputs, output)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Any:
+        return _Transformed.apply(gradient, *_way_back(ctx.axes, ctx.flipped)), None, None
+
+    @staticmethod
+    def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Tensor:
+        return _Transformed.apply(tangent, ctx.axes, ctx.flipped)
+
+    @staticmethod
+    def vmap(info: Any, in_dims: Any, x: Tensor, axes: List[int], flipped: List[int]) -> Any:
+        return _Transformed.apply(x, *_with_batch(in_dims[0], axes, flipped)), 0
+
+
+def _refuse_gradients(*tensors: Tensor) -> None:
+    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
+        raise ValueError("tiletranspose: no gradient passes through out= or transpose_")
+
+
+def _reorder_dual(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
+    """The operator. What is differentiated forwards has a tangent, which goes the same way as the tensor."""
+    operator = torch.ops.tiletranspose.reorder
+    if torch.compiler.is_compiling():
+        return operator(x, axes, flipped)
+    if torch._C._are_functorch_transforms_active():
+        return _Transformed.apply(x, axes, flipped)
+    if forward_ad._current_level >= 0:
+        primal, tangent = forward_ad.unpack_dual(x)
+        if tangent is not None:
+            return forward_ad.make_dual(
+                operator(primal, axes, flipped), operator(tangent, axes, flipped)
+            )
+    return operator(x, axes, flipped)
+
+
+def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[Tensor]) -> Tensor:
+    """The operators, called with what a function asks for: with gradients, modes and transforms of PyTorch."""
+    all_axes, all_flipped = _requests.complete(x.dim(), axes, swapped, flipped)
+    if out is None:
+        return _reorder_dual(x, all_axes, all_flipped)
+    if not isinstance(out, Tensor):
+        raise TypeError("tiletranspose: x is a tensor, so out must be one")
+    _refuse_gradients(x, out)
+    torch.ops.tiletranspose.reorder_into(out, x, all_axes, all_flipped)
+    return out
+
+
+def transpose_any_(x: Tensor) -> None:
+    _refuse_gradients(x)
+    torch.ops.tiletranspose.transpose_(x)
+
+
+def _reorder(x: Tensor, request: Any, out: Optional[Tensor]) -> Tensor:
+    if torch.compiler.is_compiling():
+        return reorder_any(x, *request, out)
+    return _core.reorder(x, *request, out)
+
+
+def permute(x: Tensor, axes: Sequence[int], *, out: Optional[Tensor] = None) -> Tensor:
+    """As ``tiletranspose.permute``."""
+    return _reorder(x, _requests.permute(axes), out)
+
+
+def permute_into(out: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
+    """As ``tiletranspose.permute_into``."""
+    return _reorder(x, _requests.permute(axes), out)
+
+
+def transpose(x: Tensor, axis0: int = -2, axis1: int = -1, *, out: Optional[Tensor] = None) -> Tensor:
+    """As ``tiletranspose.transpose``."""
+    return _reorder(x, _requests.transpose(axis0, axis1), out)
+
+
+def flip(
+    x: Tensor, axes: Union[int, Sequence[int], None] = None, *, out: Optional[Tensor] = None
+) -> Tensor:
+    """As ``tiletranspose.flip``."""
+    return _reorder(x, _requests.flip(axes), out)
+
+
+def reverse(x: Tensor, *, out: Optional[Tensor] = None) -> Tensor:
+    """As ``tiletranspose.reverse``."""
+    return _reorder(x, _requests.reverse(), out)
+
+
+def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), *, out: Optional[Tensor] = None) -> Tensor:
+    """As ``tiletranspose.rot90``."""
+    return _reorder(x, _requests.rot90(k, axes), out)
+
+
+def contiguous(x: Tensor) -> Tensor:
+    """As ``tiletranspose.contiguous``."""
+    return x if x.is_contiguous() else _reorder(x, _requests.contiguous(), None)
+
+
+def transpose_(x: Tensor) -> Tensor:
+    """As ``tiletranspose.transpose_``."""
+    if torch.compiler.is_compiling():
+        transpose_any_(x)
+        return x
+    return tiletranspose.transpose_(x)

@@ -1,0 +1,34 @@
+# SPDX-FileCopyrightText: the tiletranspose authors
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+"""What an installed package has in it."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+import tiletranspose
+from tiletranspose import _core
+
+package = pathlib.Path(tiletranspose.__file__).parent
+here = pathlib.Path(__file__).parent
+
+
+def test_the_version_is_the_headers():
+    header = here.parents[2] / "include/tiletranspose/version.cuh"
+    numbers = re.findall(r"VERSION_(?:MAJOR|MINOR|PATCH) +(\d+)$", header.read_text(), re.M)
+    assert tiletranspose.__version__ == ".".join(numbers)
+
+
+def test_types_are_installed():
+    assert (package / "py.typed").exists()
+    stub = (package / "_core.pyi").read_text()
+    for name in dir(_core):
+        if not name.startswith("__"):
+            assert f"def {name}(" in stub
+
+
+def test_no_library_is_imported():
+    program = "import sys, tiletranspose; print(*[m for m in ('torch', 'cupy', 'jax', 'numba', 'numpy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.strip() == ""
