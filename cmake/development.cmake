@@ -74,10 +74,10 @@ target_compile_options(
             $<$<COMPILE_LANG_AND_ID:CUDA,NVIDIA>:${TILETRANSPOSE_NVCC_WARNINGS}>)
 
 # Compiles the CUDA of the calling folder, wherever in it a target is made, with little optimization where nothing runs
-# what needs a GPU: to see that it compiles. Kernels are optimized in the spill tests, host code in the benchmark and by
-# examples/run.sh.
+# what needs a GPU, or nothing ever does, which the folder says by `never_run`: to see that it compiles. Kernels are
+# optimized in the spill tests, host code in the benchmark and by examples/run.sh.
 function(tiletranspose_optimize_little)
-  if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS)
+  if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS AND NOT never_run)
     # The longest files take several of a machine's cores, or it waits for them alone at the end.
     if(CMAKE_CUDA_COMPILER_ID STREQUAL "NVIDIA")
       set(CMAKE_CUDA_FLAGS_RELEASE "${CMAKE_CUDA_FLAGS_RELEASE} --split-compile=4" PARENT_SCOPE)
@@ -88,17 +88,17 @@ function(tiletranspose_optimize_little)
   include(CheckCompilerFlag)
   # Older ones lack it, and 13.5 prints for each kernel that its optimizer has no such argument.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.5)
-    check_compiler_flag(CUDA --Ofast-compile=mid TILETRANSPOSE_NVCC_HAS_FAST_COMPILE)
+    check_compiler_flag(CUDA --Ofast-compile=max TILETRANSPOSE_NVCC_HAS_FAST_COMPILE)
   endif()
   if(TILETRANSPOSE_NVCC_HAS_FAST_COMPILE)
-    string(APPEND flags " --Ofast-compile=mid")
+    string(APPEND flags " --Ofast-compile=max")
   endif()
   set(CMAKE_CUDA_FLAGS_RELEASE ${flags} PARENT_SCOPE)
 endfunction()
 
 # Kernels of these targets end as PTX there: ptxas is left out.
 function(tiletranspose_end_as_ptx)
-  if(NOT TILETRANSPOSE_OPTIMIZE_GPU_TESTS AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]")
+  if((NOT TILETRANSPOSE_OPTIMIZE_GPU_TESTS OR never_run) AND CMAKE_CUDA_ARCHITECTURES MATCHES "^[0-9]")
     list(TRANSFORM CMAKE_CUDA_ARCHITECTURES REPLACE "-.*" "" OUTPUT_VARIABLE architectures)
     list(REMOVE_DUPLICATES architectures)
     list(TRANSFORM architectures APPEND "-virtual")

@@ -49,17 +49,33 @@ install_catch2() {
   apt_get "${options[@]}" install -y --no-install-recommends catch2
 }
 
+# gpu_says FACT: what nvidia-smi says of each GPU, a line each; nothing where it finds none.
+gpu_says() { nvidia-smi --query-gpu="$1" --format=csv,noheader,nounits 2>/dev/null || true; }
+
+# As many tests at once as there are cores and memory for, the GPU's included: but for the large ones, which run alone,
+# each takes about 1 GB of that. A GPU whose user keeps it to one process takes one test.
+tests_that_fit() {
+  local jobs megabytes
+  jobs=$(jobs_that_fit)
+  megabytes=$(gpu_says memory.free | sort -n | sed -n '1s/^[0-9]*$/&/p')
+  [ -z "$megabytes" ] || [ "$jobs" -le $((megabytes / 1024)) ] || jobs=$((megabytes / 1024))
+  case $(gpu_says compute_mode) in *Exclusive*) jobs=1 ;; esac
+  echo $((jobs > 1 ? jobs : 1))
+}
+
 find_build_tools
 if ! have_catch2 "$@" && may_install; then
   say "installing Catch2"
   install_catch2 || say "apt has no Catch2 3; CMake downloads it"
 fi
 
-# Without a GPU there is nothing to measure, and nothing runs the GPU tests; .ci/run builds the benchmark
-# nonetheless, to see it compile.
-if [ ! -f build/tests/CMakeCache.txt ] && ! nvidia-smi -L >/dev/null 2>&1; then
-  set -- -DTILETRANSPOSE_BUILD_BENCHMARKS=OFF -DTILETRANSPOSE_OPTIMIZE_GPU_TESTS=OFF "$@"
+# The benchmark is no test, and without a GPU nothing runs the GPU tests; .ci/run builds them all nonetheless, to see
+# them compile.
+if [ ! -f build/tests/CMakeCache.txt ]; then
+  nvidia-smi -L >/dev/null 2>&1 ||
+    set -- -DTILETRANSPOSE_BUILD_GPU_TESTS=OFF -DTILETRANSPOSE_OPTIMIZE_GPU_TESTS=OFF "$@"
+  set -- -DTILETRANSPOSE_BUILD_BENCHMARKS=OFF "$@"
 fi
 configure build/tests "$@"
 cmake --build build/tests --parallel "$(jobs_that_fit)"
-ctest --test-dir build/tests --parallel "$(jobs_that_fit)" --timeout 300 --output-on-failure --no-tests=error
+ctest --test-dir build/tests --parallel "$(tests_that_fit)" --timeout 300 --output-on-failure --no-tests=error

@@ -217,16 +217,35 @@ TEST_CASE("exchanges of packed items in 32 lanes") {
 }
 
 TEST_CASE("exchanges that may own storage") {
-  check_storage<unsigned>(std::make_integer_sequence<int, 64>{});
-  check_storage<unsigned char>(std::make_integer_sequence<int, 33>{});
-  check_storage<unsigned short>(std::make_integer_sequence<int, 34>{});
+  check_storage<unsigned>(std::make_integer_sequence<int, 36>{});
+  check_storage<unsigned, 48>();
+  check_storage<unsigned, 63>();
+  check_storage<unsigned, 64>();
+  check_storage<unsigned char>(std::make_integer_sequence<int, 20>{});
+  check_storage<unsigned char, 32>();
+  check_storage<unsigned char, 33>();
+  check_storage<unsigned short>(std::make_integer_sequence<int, 20>{});
+  check_storage<unsigned short, 32>();
+  check_storage<unsigned short, 34>();
   check_storage<unsigned char, 62>();
   check_storage<unsigned char, 63>();
   check_storage<unsigned short, 63>();
-  check_storage<unsigned long long>(std::make_integer_sequence<int, 34>{});
+  check_storage<unsigned long long>(std::make_integer_sequence<int, 18>{});
+  check_storage<unsigned long long, 24>();
+  check_storage<unsigned long long, 32>();
+  check_storage<unsigned long long, 34>();
   check_storage<element<16>>(std::make_integer_sequence<int, 17>{});
   check_storage<element<3>>(std::make_integer_sequence<int, 4>{});
 }
+
+#if defined(MORE_ITEMS)
+TEST_CASE("exchanges of every number of items that may own storage") {
+  check_storage<unsigned>(std::make_integer_sequence<int, 64>{});
+  check_storage<unsigned char>(std::make_integer_sequence<int, 33>{});
+  check_storage<unsigned short>(std::make_integer_sequence<int, 34>{});
+  check_storage<unsigned long long>(std::make_integer_sequence<int, 34>{});
+}
+#endif
 
 TEST_CASE("exchanges in 2 to 16 lanes") {
   check_few_lanes<unsigned, 18>();

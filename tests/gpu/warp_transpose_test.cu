@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Transposes between lanes, against their formulas: every number of items, every number of lanes,
-// every size of element. Items go to the kernel and come back as they are held, lane behind lane.
+// Transposes between lanes, against their formulas: every number of lanes, every size of element, and numbers of items
+// of each kind; tests/emulated/lanes_test.cpp has every number. Items go to the kernel and come back as they are held,
+// lane behind lane.
 
 #include <cooperative_groups.h>
 
@@ -158,7 +159,7 @@ auto range() {
 
 template <class T>
 void check_few_lanes(random_source& random) {
-  const std::integer_sequence<int, 1, 2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 18, 24, 33, 34> few;
+  const std::integer_sequence<int, 1, 2, 3, 4, 6, 8, 9, 16, 18, 33> few;
   check_items<2, T>(random, few);
   check_items<4, T>(random, few);
   check_items<8, T>(random, few);
@@ -196,26 +197,28 @@ void check_size(random_source& random) {
 
 }  // namespace
 
-TEST_CASE("warp: 4-byte items, 1 to 64 of them in 32 lanes", "[warp][quick]") {
+TEST_CASE("warp: 4-byte items in 32 lanes", "[warp][quick]") {
   require_device();
   random_source random;
-  check_items<32, unsigned>(random, range<1, 64>());
+  check_items<32, unsigned>(random, range<1, 10>());
+  check_items<32, unsigned>(
+      random, std::integer_sequence<int, 12, 15, 16, 17, 18, 20, 24, 28, 31, 32, 33, 48, 63, 64>{});
 }
 
 TEST_CASE("warp: 2-byte items in 32 lanes", "[warp][quick]") {
   require_device();
   random_source random;
-  check_items<32, std::uint16_t>(random, range<1, 18>());
+  check_items<32, std::uint16_t>(random, range<1, 10>());
   check_items<32, std::uint16_t>(
-      random, std::integer_sequence<int, 20, 24, 26, 28, 30, 31, 32, 33, 40, 48, 62, 63, 64>{});
+      random, std::integer_sequence<int, 12, 16, 17, 24, 26, 28, 31, 32, 33, 40, 48, 63, 64>{});
 }
 
 TEST_CASE("warp: 1-byte items in 32 lanes", "[warp][quick]") {
   require_device();
   random_source random;
-  check_items<32, std::uint8_t>(random, range<1, 18>());
+  check_items<32, std::uint8_t>(random, range<1, 10>());
   check_items<32, std::uint8_t>(
-      random, std::integer_sequence<int, 20, 24, 26, 28, 30, 31, 32, 33, 40, 48, 62, 63, 64>{});
+      random, std::integer_sequence<int, 12, 16, 17, 20, 24, 30, 32, 33, 40, 48, 62, 63, 64>{});
 }
 
 TEST_CASE("warp: 2 to 16 lanes", "[warp][quick]") {
@@ -265,16 +268,15 @@ TEST_CASE("warp: groups of other kinds", "[warp][quick]") {
 TEST_CASE("warp: exchanges that may own storage", "[warp][quick]") {
   require_device();
   random_source random;
-  check_storage<unsigned>(random, range<1, 36>());
-  check_storage<unsigned>(random, std::integer_sequence<int, 48, 63, 64>{});
-  check_storage<std::uint16_t>(random, range<1, 17>());
-  check_storage<std::uint16_t>(random,
-                               std::integer_sequence<int, 24, 26, 30, 31, 32, 33, 63, 64>{});
-  check_storage<std::uint8_t>(random, range<1, 14>());
-  check_storage<std::uint8_t>(random,
-                              std::integer_sequence<int, 16, 20, 28, 30, 31, 32, 33, 63, 64>{});
+  check_storage<unsigned>(random, range<1, 9>());
+  check_storage<unsigned>(random,
+                          std::integer_sequence<int, 12, 16, 17, 24, 31, 32, 33, 36, 48, 64>{});
+  check_storage<std::uint16_t>(random, range<1, 9>());
+  check_storage<std::uint16_t>(random, std::integer_sequence<int, 12, 16, 17, 24, 32, 33, 64>{});
+  check_storage<std::uint8_t>(random, range<1, 9>());
+  check_storage<std::uint8_t>(random, std::integer_sequence<int, 12, 16, 20, 31, 32, 33, 64>{});
   check_storage<double>(random, range<1, 9>());
-  check_storage<double>(random, std::integer_sequence<int, 12, 16, 24, 32>{});
+  check_storage<double>(random, std::integer_sequence<int, 16, 32>{});
   check_storage<aligned_quad>(random, range<1, 8>());
   check_storage<float_triple>(random, range<1, 4>());
   check_storage<bytes<8>>(random, range<1, 4>());

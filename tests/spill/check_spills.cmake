@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -D NVCC=... -D ARCHITECTURES=80-real;90 -D INCLUDE_DIR=... -D SOURCE=... -D ELEMENT_BYTES=4
+# cmake -D NVCC=... -D ARCHITECTURES=80-real;90 -D INCLUDE_DIR=... -D SOURCE=... [-D DEFINITIONS=-DFUSED;...]
 #       [-D MUST_SPILL=TRUE] -P check_spills.cmake
 
 cmake_minimum_required(VERSION 3.24)
@@ -18,7 +18,7 @@ list(REMOVE_DUPLICATES targets)
 
 # No host code: a fatbin is what ptxas makes for all targets.
 execute_process(COMMAND ${NVCC} -std=c++17 ${targets} -Xptxas -v -I ${INCLUDE_DIR}
-                        -D ELEMENT_BYTES=${ELEMENT_BYTES} -fatbin -o /dev/null ${SOURCE}
+                        ${DEFINITIONS} -fatbin -o /dev/null ${SOURCE}
                 RESULT_VARIABLE status OUTPUT_VARIABLE output ERROR_VARIABLE output)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${output}")
@@ -48,6 +48,6 @@ if(kernels EQUAL 0 OR reports LESS kernels)
 elseif(MUST_SPILL AND NOT spills)
   message(FATAL_ERROR "The spills of ${SOURCE} were not seen:\n${output}")
 elseif(spills AND NOT MUST_SPILL)
-  message(FATAL_ERROR "Spills for elements of ${ELEMENT_BYTES} bytes:${spills}")
+  message(FATAL_ERROR "Spills with ${DEFINITIONS}:${spills}")
 endif()
 message(STATUS "${kernels} kernels, spills: ${spills}")

@@ -1,16 +1,13 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Instantiates every kernel that the public calls launch for elements of ELEMENT_BYTES bytes.
+// Instantiates the kernels that public calls launch for elements of ELEMENT_BYTES bytes aligned to ELEMENT_ALIGNMENT: those
+// that move elements or, with FUSED, those that apply a function on the way.
 
 #include <cstddef>
 #include <tiletranspose/tiletranspose.cuh>
 
-// The largest power of two that divides the size, as a struct of plain members would have it.
-[[maybe_unused]] constexpr int natural = ELEMENT_BYTES & -ELEMENT_BYTES;
-
-template <int Alignment>
-struct alignas(Alignment) element {
+struct alignas(ELEMENT_ALIGNMENT) element {
   unsigned char bytes[ELEMENT_BYTES];
 };
 
@@ -111,7 +108,7 @@ struct as_bytes {
 };
 
 template <class T>
-void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsigned char* bytes) {
+void every_move(T* out, const T* in, T* const* outs, const T* const* ins, unsigned char* bytes) {
   if constexpr (sizeof(T) <= 32) {  // larger elements leave no room for this tile
     launched(tt::transpose<T, 32, 8>(out, in, 1, 1));
   }
@@ -128,6 +125,17 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   std::size_t scratch_bytes = 0;
   launched(tt::transpose_inplace(bytes, scratch_bytes, out, 1, 2));
   launched(tt::permute(out, in, {1, 1}, {1, 0}));
+  T* const few[] = {out, out, out};
+  launched(tt::deinterleave(few, in, 1));
+  launched(tt::interleave(out, few, 1));
+  T* const many[] = {out, out, out, out, out, out, out, out,
+                     out, out, out, out, out, out, out, out};
+  launched(tt::deinterleave(many, in, 1));
+  launched(tt::interleave(out, many, 1));
+}
+
+template <class T>
+void every_fused_call(T* out, const T* in, unsigned char* bytes) {
   launched(tt::transform_permute(out, in, {1, 1}, {1, 0}, same{}));
   launched(tt::transform_transpose(out, in, 1, 1, same{}));
   launched(tt::accumulate_transpose(out, in, 1, 1, second{}));
@@ -160,9 +168,9 @@ void every_call(T* out, const T* in, T* const* outs, const T* const* ins, unsign
   }
 }
 
-template void every_call(element<1>*, const element<1>*, element<1>* const*,
-                         const element<1>* const*, unsigned char*);
-#if ELEMENT_BYTES % 2 == 0
-template void every_call(element<natural>*, const element<natural>*, element<natural>* const*,
-                         const element<natural>* const*, unsigned char*);
+#if defined(FUSED)
+template void every_fused_call(element*, const element*, unsigned char*);
+#else
+template void every_move(element*, const element*, element* const*, const element* const*,
+                         unsigned char*);
 #endif

@@ -22,7 +22,7 @@ check_cuda() {
   local build=build/toolchains/$1 cuda=$2
   configure "$build" -D CMAKE_CUDA_COMPILER="$cuda/bin/nvcc" -D CUDAToolkit_ROOT="$cuda" \
     -D TILETRANSPOSE_BUILD_EXAMPLES=OFF -D TILETRANSPOSE_BUILD_BENCHMARKS=OFF \
-    -D TILETRANSPOSE_OPTIMIZE_GPU_TESTS=OFF &&
+    -D TILETRANSPOSE_OPTIMIZE_GPU_TESTS=OFF -D TILETRANSPOSE_ALL_CHECKS=ON &&
     cmake --build "$build" --parallel "$(jobs_that_fit)" --target toolchain &&
     LD_LIBRARY_PATH=$cuda/lib ctest --test-dir "$build" --parallel "$(jobs_that_fit)" --tests-regex "$tests" \
       --output-on-failure --no-tests=error
