@@ -204,9 +204,9 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   const tt::explanation odd = tt::explain_permute(out, in, {3, 3, 3, 44, 96}, {0, 3, 1, 4, 2});
   CHECK(rule(odd) == "short axes");
   CHECK(odd.store_bytes == 4);
-  const tt::explanation heads = tt::explain_permute(out, in, {2, 9, 7, 5, 64}, {2, 1, 0, 3, 4});
-  CHECK(heads.load_bytes == 16);
-  CHECK(heads.store_bytes == 16);
+  const tt::explanation groups = tt::explain_permute(out, in, {2, 9, 7, 5, 64}, {2, 1, 0, 3, 4});
+  CHECK(groups.load_bytes == 16);
+  CHECK(groups.store_bytes == 16);
   struct many {
     char bytes[49];
   };
