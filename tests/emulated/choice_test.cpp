@@ -107,8 +107,10 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
   const tt::detail::transpose_facts facts =
       tt::detail::find_facts(problem, 1, Bytes, access_bytes,
                              tt::detail::address_bits_of(problem, access_bytes), {228 * 1024});
-  const cudaError_t status = tt::detail::run_choice(
-      tt::detail::tile_mover<Bytes, access_bytes, Access>{}, facts, tt::detail::choice{}, nullptr);
+  tt::detail::choice chosen;
+  chosen.access = Access;
+  const cudaError_t status =
+      tt::detail::run_choice(tt::detail::tile_mover<Bytes, access_bytes>{}, facts, chosen, nullptr);
   const cpu::device& device = cpu::this_device();
   INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
              << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'

@@ -119,10 +119,11 @@ inline bool explain_verdict(explanation& result, const transpose_request& reques
 }
 
 /// The part of a matrix that a block takes, and the accesses that it does so by.
-template <int ElementBytes, int AccessBytes, tile_access Access, class Plan>
-void describe(explanation& result, tile_mover<ElementBytes, AccessBytes, Access>,
+template <int ElementBytes, int AccessBytes, class Plan>
+void describe(explanation& result, tile_mover<ElementBytes, AccessBytes>, const choice& chosen,
               const Plan& plan) {
-  const tile_policy policy = tuned_policy(tuned_architecture, ElementBytes, AccessBytes, Access);
+  const tile_policy policy =
+      tuned_policy(tuned_architecture, ElementBytes, AccessBytes, chosen.access);
   result.mover = "tile";
   result.tile_rows = static_cast<size_type>(policy.tile_rows);
   result.tile_cols = plan.arguments.tile_cols;
@@ -130,26 +131,28 @@ void describe(explanation& result, tile_mover<ElementBytes, AccessBytes, Access>
   result.store_bytes = policy.store_bytes;
 }
 template <int ElementBytes, class Plan>
-void describe(explanation& result, vector_mover<ElementBytes>, const Plan&) {
+void describe(explanation& result, vector_mover<ElementBytes>, const choice&, const Plan&) {
   result.mover = "tile";
   result.tile_rows = result.tile_cols = vector_shape<ElementBytes>::side;
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 template <int ElementBytes, int AccessBytes, class Plan>
-void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const Plan& plan) {
+void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const choice&,
+              const Plan& plan) {
   result.mover = "gathered panel";
   result.tile_rows = plan.arguments.panel_rows;
   result.tile_cols = plan.arguments.panel_cols;
   result.load_bytes = AccessBytes;
   result.store_bytes = 4;
 }
-template <int ElementBytes, bool Pixels, class Plan>
-void describe(explanation& result, vectorised_mover<ElementBytes, Pixels>, const Plan&) {
+template <int ElementBytes, class Plan>
+void describe(explanation& result, vectorised_mover<ElementBytes>, const choice&, const Plan&) {
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
-template <int ElementBytes, word_shifted_kind Kind, class Plan>
-void describe(explanation& result, word_shifted_mover<ElementBytes, Kind>, const Plan& plan) {
+template <int ElementBytes, class Plan>
+void describe(explanation& result, word_shifted_mover<ElementBytes>, const choice&,
+              const Plan& plan) {
   result.mover = "word-shifted panel";
   result.tile_rows = plan.arguments.panel_rows;
   result.tile_cols = plan.arguments.panel_cols;
@@ -176,8 +179,8 @@ template <class Mover>
 void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
                     const choice& chosen) {
   plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
-                [&](auto planned, const auto& plan) {
-                  describe(result, planned, plan);
+                [&](const auto& plan) {
+                  describe(result, mover, chosen, plan);
                   ++result.launches;
                   result.blocks += plan.blocks * plan.blocks_down;
                   result.threads = plan.threads;

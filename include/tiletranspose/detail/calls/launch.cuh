@@ -17,35 +17,53 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <int ElementBytes, int AccessBytes, tile_access Access>
-auto kernel_of(tile_mover<ElementBytes, AccessBytes, Access>) {
-  using tuned = tuned_shape<tuned_architecture, ElementBytes, AccessBytes, Access>;
-  return &tile_kernel<typename tuned::type, tuned::policy.blocks_per_sm>;
+/// The kernel that a mover starts for a choice.
+template <int ElementBytes, int AccessBytes>
+auto kernel_of(tile_mover<ElementBytes, AccessBytes> mover, const choice& chosen) {
+  return mover.with_shape(chosen.access, [](auto tuned) {
+    using shape = decltype(tuned);
+    return &tile_kernel<typename shape::type, shape::policy.blocks_per_sm>;
+  });
 }
 template <int ElementBytes, int AccessBytes>
-auto kernel_of(gathered_mover<ElementBytes, AccessBytes>) {
+auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
   return &gathered_kernel<ElementBytes, AccessBytes>;
 }
-template <int ElementBytes, bool Pixels>
-auto kernel_of(vectorised_mover<ElementBytes, Pixels>) {
-  return &vectorised_kernel<typename vectorised_mover<ElementBytes, Pixels>::shape>;
+template <int ElementBytes>
+auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
+  using mover = vectorised_mover<ElementBytes>;
+  if constexpr (ElementBytes == 1) {
+    if (chosen.size == vectorised_size::pixels) {
+      return &vectorised_kernel<typename mover::template shape<vectorised_size::pixels>>;
+    }
+  }
+  return &vectorised_kernel<typename mover::template shape<vectorised_size::kb_16>>;
 }
-template <int ElementBytes, word_shifted_kind Kind>
-auto kernel_of(word_shifted_mover<ElementBytes, Kind>) {
-  return &word_shifted_kernel<typename word_shifted_mover<ElementBytes, Kind>::shape>;
+template <int ElementBytes>
+auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
+  using mover = word_shifted_mover<ElementBytes>;
+  switch (chosen.word_shifted) {
+    case word_shifted_kind::matrices:
+      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::matrices>>;
+    case word_shifted_kind::columns:
+      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::columns>>;
+    default:
+      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::rows>>;
+  }
 }
 
 /// Launches what a mover has planned.
 template <class Mover, class Arguments>
-cudaError_t run(Mover mover, launch_plan<Arguments> plan, cudaStream_t stream) {
-  const auto kernel = kernel_of(mover);
+cudaError_t run(Mover mover, const choice& chosen, launch_plan<Arguments> plan,
+                cudaStream_t stream) {
+  const auto kernel = kernel_of(mover, chosen);
   const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
   if (status != cudaSuccess) { return status; }
   void* pointers[] = {&plan.arguments};
   return start(kernel, plan.blocks, plan.threads, plan.shared_bytes, pointers, stream);
 }
 template <int ElementBytes>
-cudaError_t run(vector_mover<ElementBytes>, launch_plan<vector_tile_arguments> plan,
+cudaError_t run(vector_mover<ElementBytes>, const choice&, launch_plan<vector_tile_arguments> plan,
                 cudaStream_t stream) {
   vector_tile_arguments& arguments = plan.arguments;
   void* pointers[] = {&arguments.in, &arguments.out, &arguments.in_stride_bytes,
@@ -60,7 +78,7 @@ template <class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
   return plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
-                       [&](auto planned, const auto& plan) { return run(planned, plan, stream); });
+                       [&](const auto& plan) { return run(mover, chosen, plan, stream); });
 }
 template <int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,

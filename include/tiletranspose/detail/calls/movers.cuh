@@ -28,14 +28,38 @@ struct vector_mover {
   }
 };
 
-template <int ElementBytes, int AccessBytes, tile_access Access>
+/// Tiles of every access that the element has: a choice says which.
+template <int ElementBytes, int AccessBytes>
 struct tile_mover {
-  using tuned = tuned_shape<tuned_architecture, ElementBytes, AccessBytes, Access>;
-  using shape = typename tuned::type;
-  static_assert(Access != tile_access::large || shape::shared_bytes == large_tile_shared_bytes, "");
-  auto plan(const tile_problem& problem, size_type batch, const choice&) const {
-    return plan_tiles(problem, batch, traits_of<shape>(tuned::policy.strip_width));
+  /// Calls visit with the tuned_shape of an access. Precondition: has_tile.
+  template <class Visit>
+  static auto with_shape(tile_access access, Visit visit) {
+    switch (access) {
+      case tile_access::whole:
+        return visit(shape_of<tile_access::whole>{});
+      case tile_access::large:
+        return visit(shape_of<tile_access::large>{});
+      case tile_access::tall:
+        return visit(shape_of<tile_access::tall>{});
+      default:
+        return visit(shape_of<tile_access::any>{});
+    }
   }
+  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
+    return plan_tiles(problem, batch, with_shape(chosen.access, [](auto tuned) {
+                        using shape = typename decltype(tuned)::type;
+                        return traits_of<shape>(decltype(tuned)::policy.strip_width);
+                      }));
+  }
+
+ private:
+  template <tile_access Access>
+  using shape_of =
+      tuned_shape<tuned_architecture, ElementBytes, AccessBytes,
+                  has_tile(Access, ElementBytes, AccessBytes) ? Access : tile_access::any>;
+  static_assert(!has_tile(tile_access::large, ElementBytes, AccessBytes) ||
+                    shape_of<tile_access::large>::type::shared_bytes == large_tile_shared_bytes,
+                "");
 };
 
 template <int ElementBytes, int AccessBytes>
@@ -46,39 +70,30 @@ struct gathered_mover {
   }
 };
 
-template <int ElementBytes, bool Pixels>
+/// Panels of micro-blocks: of every size, and for bytes those of pixels, whose micro-blocks are no squares.
+template <int ElementBytes>
 struct vectorised_mover {
-  static constexpr vectorised_shape values =
-      vectorised_shape_of(ElementBytes, Pixels ? vectorised_size::pixels : vectorised_size::kb_16);
-  using shape = static_vectorised_shape<ElementBytes, values.rows, values.cols>;
+  template <vectorised_size Size>
+  using shape = static_vectorised_shape<ElementBytes, vectorised_shape_of(ElementBytes, Size).rows,
+                                        vectorised_shape_of(ElementBytes, Size).cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
     return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
                            chosen.vectorised);
   }
 };
 
-template <int ElementBytes, word_shifted_kind Kind>
+template <int ElementBytes>
 struct word_shifted_mover {
-  static constexpr word_shifted_shape values = word_shifted_shape_of(ElementBytes, Kind);
-  using shape = static_word_shifted_shape<ElementBytes, values.joins_rows, values.joins_cols>;
+  template <word_shifted_kind Kind>
+  using shape =
+      static_word_shifted_shape<ElementBytes, word_shifted_shape_of(ElementBytes, Kind).joins_rows,
+                                word_shifted_shape_of(ElementBytes, Kind).joins_cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_word_shifted(problem, batch, values, chosen.shared_bytes);
+    return plan_word_shifted(problem, batch,
+                             word_shifted_shape_of(ElementBytes, chosen.word_shifted),
+                             chosen.shared_bytes);
   }
 };
-
-template <tile_access Access, int ElementBytes, int AccessBytes, class Visit>
-auto visit_tile(Visit visit) {
-  constexpr bool exists = has_tile(Access, ElementBytes, AccessBytes);
-  return visit(tile_mover < ElementBytes, AccessBytes, exists ? Access : tile_access::any > {});
-}
-template <word_shifted_kind Kind, int ElementBytes, int AccessBytes, class Visit>
-auto visit_word_shifted(Visit visit) {
-  if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
-    return visit(word_shifted_mover<ElementBytes, Kind>{});
-  } else {
-    return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
-  }
-}
 
 /// Calls visit(mover) with the mover of a choice for elements of this size and access. Precondition: it is reachable.
 template <int ElementBytes, int AccessBytes, class Visit>
@@ -98,46 +113,28 @@ auto with_mover(const choice& chosen, Visit visit) {
       return visit(gathered_mover<ElementBytes, (AccessBytes < 4 ? AccessBytes : 4)>{});
     case mover::vectorised_panel:
       if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
-        if constexpr (ElementBytes == 1) {
-          if (chosen.size == vectorised_size::pixels) {
-            return visit(vectorised_mover<ElementBytes, true>{});
-          }
-        }
-        return visit(vectorised_mover<ElementBytes, false>{});
+        return visit(vectorised_mover<ElementBytes>{});
       }
       break;
     case mover::word_shifted_panel:
-      switch (chosen.word_shifted) {
-        case word_shifted_kind::matrices:
-          return visit_word_shifted<word_shifted_kind::matrices, ElementBytes, AccessBytes>(visit);
-        case word_shifted_kind::columns:
-          return visit_word_shifted<word_shifted_kind::columns, ElementBytes, AccessBytes>(visit);
-        default:
-          return visit_word_shifted<word_shifted_kind::rows, ElementBytes, AccessBytes>(visit);
+      if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
+        return visit(word_shifted_mover<ElementBytes>{});
       }
+      break;
     default:
       break;
   }
-  switch (chosen.access) {
-    case tile_access::whole:
-      return visit_tile<tile_access::whole, ElementBytes, AccessBytes>(visit);
-    case tile_access::large:
-      return visit_tile<tile_access::large, ElementBytes, AccessBytes>(visit);
-    case tile_access::tall:
-      return visit_tile<tile_access::tall, ElementBytes, AccessBytes>(visit);
-    default:
-      return visit_tile<tile_access::any, ElementBytes, AccessBytes>(visit);
-  }
+  return visit(tile_mover<ElementBytes, AccessBytes>{});
 }
 
-/// Calls go(mover, plan) for the launch of a problem, or for the launches that it has to be split into, until one
-/// returns something else than 0.
+/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into, until one returns
+/// something else than 0.
 template <class Mover, class Go>
 auto plan_launches(Mover mover, const tile_problem& problem, size_type batch, int element_bytes,
                    const choice& chosen, Go go)
-    -> decltype(go(mover, mover.plan(problem, batch, chosen))) {
+    -> decltype(go(mover.plan(problem, batch, chosen))) {
   const auto plan = mover.plan(problem, batch, chosen);
-  if (plan.blocks <= max_blocks) { return go(mover, plan); }
+  if (plan.blocks <= max_blocks) { return go(plan); }
   const auto element = static_cast<size_type>(element_bytes);
   return split(problem, batch, element, element,
                [&](const tile_problem& part, size_type part_batch) {
