@@ -31,24 +31,24 @@ auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
-  using mover = vectorised_mover<ElementBytes>;
+  using movers = vectorised_mover<ElementBytes>;
   if constexpr (ElementBytes == 1) {
     if (chosen.size == vectorised_size::pixels) {
-      return &vectorised_kernel<typename mover::template shape<vectorised_size::pixels>>;
+      return &vectorised_kernel<typename movers::template shape<vectorised_size::pixels>>;
     }
   }
-  return &vectorised_kernel<typename mover::template shape<vectorised_size::kb_16>>;
+  return &vectorised_kernel<typename movers::template shape<vectorised_size::kb_16>>;
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
-  using mover = word_shifted_mover<ElementBytes>;
+  using movers = word_shifted_mover<ElementBytes>;
   switch (chosen.word_shifted) {
     case word_shifted_kind::matrices:
-      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::matrices>>;
+      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::matrices>>;
     case word_shifted_kind::columns:
-      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::columns>>;
+      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::columns>>;
     default:
-      return &word_shifted_kernel<typename mover::template shape<word_shifted_kind::rows>>;
+      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::rows>>;
   }
 }
 
