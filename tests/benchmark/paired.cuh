@@ -55,4 +55,19 @@ paired_times time_beside(const events& e, cudaStream_t stream, const Call& call,
   return {median(calls), median(copies)};
 }
 
+// Some calls in a graph, replayed as one; destroyed with the program.
+template <class Call>
+auto in_graph(cudaStream_t stream, int calls, const Call& call) {
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t exec = nullptr;
+  must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
+  cudaError_t status = cudaSuccess;
+  for (int i = 0; i < calls && status == cudaSuccess; ++i) { status = call(); }
+  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
+  must(status, "a call inside capture");
+  must(ended, "end of capture");
+  must(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
+  return [exec, stream] { return cudaGraphLaunch(exec, stream); };
+}
+
 }  // namespace bench

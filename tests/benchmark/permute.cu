@@ -238,21 +238,6 @@ void verify(const permute_case& c, const memory& m) {
   if (found != 0) { throw std::runtime_error(c.name + " is wrong"); }
 }
 
-// Some calls in a graph, replayed as one; destroyed with the program.
-template <class Call>
-auto in_graph(cudaStream_t stream, int calls, const Call& call) {
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t exec = nullptr;
-  bench::must(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), "capture");
-  cudaError_t status = cudaSuccess;
-  for (int i = 0; i < calls && status == cudaSuccess; ++i) { status = call(); }
-  const cudaError_t ended = cudaStreamEndCapture(stream, &graph);
-  bench::must(status, "a call inside capture");
-  bench::must(ended, "end of capture");
-  bench::must(cudaGraphInstantiate(&exec, graph, 0), "cudaGraphInstantiate");
-  return [exec, stream] { return cudaGraphLaunch(exec, stream); };
-}
-
 // Geometric mean, least and 5th percentile of percents.
 struct summary {
   std::vector<double> percents;
@@ -320,9 +305,10 @@ void run_all(const std::vector<permute_case>& cases, int calls, const std::strin
     const bench::cutensor::plan plan = library.make(c.element, c.extents, c.axes);
     const auto peer = [&] { return plan.run(m.out, m.in, m.stream); };
     const auto time = [&](const auto& call) {
-      return calls == 1 ? bench::time_beside(timer, m.stream, call, copy)
-                        : bench::time_beside(timer, m.stream, in_graph(m.stream, calls, call),
-                                             in_graph(m.stream, calls, copy));
+      return calls == 1
+                 ? bench::time_beside(timer, m.stream, call, copy)
+                 : bench::time_beside(timer, m.stream, bench::in_graph(m.stream, calls, call),
+                                      bench::in_graph(m.stream, calls, copy));
     };
     const bench::paired_times times = time(permute);
     double beside = 0;

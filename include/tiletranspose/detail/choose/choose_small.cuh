@@ -113,34 +113,51 @@ constexpr int small_tile_side(int element_bytes) {
   return element_bytes <= widest_large_tile_element ? 32 : 16;
 }
 
-/// Chooses how little work is moved. `whole`: rows of both sides start at multiples of 16 bytes and have whole accesses
-/// of as many.
+/// True where matrices of a batch are so small that limits are others.
+constexpr bool has_small_matrices(const small_problem& problem) {
+  return problem.batch > 1 && problem.fast.extent <= small_matrix &&
+         problem.fast.extent * problem.slow.extent <= small_matrix;
+}
+
+/// True where a problem counts as little work. `whole`: rows of both sides start at multiples of 16 bytes and have whole
+/// accesses of as many.
 /// Precondition: no extent is 0.
-constexpr small_mover choose_small(const small_problem& problem, bool whole) {
+constexpr bool is_little_work(const small_problem& problem, bool whole) {
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(fast, slow);
-  const bool many = problem.batch > 1 && fast <= small_matrix && fast * slow <= small_matrix;
-  const size_type times = many ? 2 : 1;
+  const size_type times = has_small_matrices(problem) ? 2 : 1;
   const size_type most =
       smaller(most_counted, !problem.transposes                           ? limits.rows
                             : shorter <= narrow_side && problem.has_panel ? times * limits.narrow
                             : shorter > narrow_side && whole              ? limits.whole
                                                                           : limits.tile);
-  if (fast > most || slow > most || problem.batch > most || fast * slow > most / problem.batch ||
-      !has_short_offsets(problem)) {
-    return small_mover::none;
-  }
+  return fast <= most && slow <= most && problem.batch <= most &&
+         fast * slow <= most / problem.batch && has_short_offsets(problem);
+}
+
+/// How little work is moved; `none` where the grid has no room for it.
+constexpr small_mover small_mover_of(const small_problem& problem) {
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
   const bool fits_grid = problem.batch <= max_grid_side;
   if (!problem.transposes) {
     return fast > short_row && slow <= max_grid_side && fits_grid ? small_mover::rows
                                                                   : small_mover::direct;
   }
-  if (shorter <= times * limits.direct_side) { return small_mover::direct; }
+  const size_type times = has_small_matrices(problem) ? 2 : 1;
+  if (smaller(fast, slow) <= times * small_limits_of(problem.element_bytes).direct_side) {
+    return small_mover::direct;
+  }
   const auto side = static_cast<size_type>(small_tile_side(problem.element_bytes));
   return fits_grid && divide_up(slow, side) <= max_grid_side ? small_mover::tiles
                                                              : small_mover::none;
+}
+
+/// What moves a problem if it is little work.
+constexpr small_mover choose_small(const small_problem& problem, bool whole) {
+  return is_little_work(problem, whole) ? small_mover_of(problem) : small_mover::none;
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.

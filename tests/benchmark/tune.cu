@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Finds where little work ends on this GPU: moves matrices of rising sizes by the mover for little work and by the one
+// that takes them else, and prints a header of tuning rows for TILETRANSPOSE_TUNING_HEADER. What was found, and what it
+// gains, goes to standard error. Every case is verified before it is timed.
+//
+//   tiletranspose_tune > my_tuning.h
+//   tiletranspose_tune --rounds=15    graphs that each median is taken from (9)
+
+#include <tiletranspose/reverse.cuh>
+
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <exception>
+#include <functional>
+#include <iostream>
+#include <string>
+#include <vector>
+
+#include "paired.cuh"
+#include "small/cases.cuh"
+#include "tune/limits.hpp"
+
+namespace bench {
+namespace {
+
+namespace lib = tt::detail;
+
+/// One call by both ways, and what it moves.
+struct both_ways {
+  std::function<cudaError_t()> little, large;
+  relocation moved;
+};
+
+template <int Bytes, int Alignment>
+struct alignas(Alignment) element {
+  unsigned char bytes[Bytes];
+};
+
+/// The first rule that applies beside the one for little work.
+lib::choice choose_large(const lib::transpose_facts& facts) {
+  for (const lib::transpose_rule& rule : lib::transpose_rules) {
+    lib::choice chosen;
+    if (rule.applies == lib::little_work || !rule.applies(facts, chosen)) { continue; }
+    chosen.shared_bytes = facts.shared_bytes;
+    return chosen;
+  }
+  return {};
+}
+
+lib::choice choose_little(const lib::transpose_facts& facts) {
+  lib::choice chosen;
+  chosen.by = lib::mover::little;
+  chosen.little = lib::small_mover_of(
+      lib::small_transpose(facts.problem, 1, facts.element_bytes, facts.element_bytes));
+  return chosen;
+}
+
+template <int Bytes, int Alignment, class Choose>
+cudaError_t transpose_by(Choose choose, std::size_t nx, std::size_t ny) {
+  using type = element<Bytes, Alignment>;
+  const arena& a = device();
+  const lib::tile_problem problem = lib::make_problem(lib::dense_request(
+      reinterpret_cast<type*>(a.out), reinterpret_cast<const type*>(a.in), nx, ny));
+  const std::size_t bits = lib::address_bits_of(problem, Alignment);
+  return lib::with_access<Bytes, Alignment>(bits, [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    static_assert(lib::has_little_work(Bytes, access, true), "compiled without what is timed");
+    const lib::transpose_facts facts =
+        lib::find_facts(problem, 1, Bytes, access, bits, {lib::most_shared_bytes()});
+    const lib::choice chosen = choose(facts);
+    return lib::with_mover<Bytes, access>(
+        chosen, [&](auto mover) { return lib::run_choice(mover, facts, chosen, a.stream); });
+  });
+}
+
+template <int Bytes, int Alignment>
+both_ways transposes(std::size_t nx, std::size_t ny) {
+  return {[=] { return transpose_by<Bytes, Alignment>(choose_little, nx, ny); },
+          [=] { return transpose_by<Bytes, Alignment>(choose_large, nx, ny); },
+          relocate(tt::symmetry::transpose, nx, ny, nx, ny)};
+}
+
+template <int Bytes, int Alignment>
+both_ways flips(std::size_t nx, std::size_t ny) {
+  using type = element<Bytes, Alignment>;
+  const arena& a = device();
+  const lib::row_problem rows =
+      lib::make_rows(lib::dense_request(reinterpret_cast<type*>(a.out),
+                                        reinterpret_cast<const type*>(a.in), nx, ny),
+                     tt::symmetry::flip_lr);
+  return {[=] {
+            return lib::with_access<Bytes, Alignment>(
+                lib::row_bits(rows, Alignment), [&](auto width) {
+                  const lib::copy_operation<Bytes, decltype(width)::value> operation;
+                  const lib::little_rows work = lib::make_little_rows(rows);
+                  return lib::launch_small<false>(lib::small_mover_of(work.problem), work.problem,
+                                                  work.batch, operation, device().stream);
+                });
+          },
+          [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },
+          relocate(tt::symmetry::flip_lr, nx, ny, nx, nx)};
+}
+
+/// Calls of one kind, of about `elements` elements each.
+using make_calls = std::vector<both_ways> (*)(std::size_t elements);
+
+std::size_t odd(double side) { return static_cast<std::size_t>(side) | 1; }
+double root(std::size_t elements) { return std::sqrt(static_cast<double>(elements)); }
+
+template <int Bytes, int Alignment>
+std::vector<both_ways> long_sides(std::size_t elements) {
+  const std::size_t nx = odd(root(elements));
+  return {transposes<Bytes, Alignment>(nx, elements / nx | 1)};
+}
+/// Rows of an odd number of 16-byte accesses, so that whole tiles do not fill the matrix.
+template <int Bytes, int Alignment>
+std::vector<both_ways> whole_rows(std::size_t elements) {
+  constexpr std::size_t step = 16 % Bytes == 0 ? 16 / Bytes : 16;
+  const std::size_t side = step * odd(root(elements) / step);
+  return {transposes<Bytes, Alignment>(side, side)};
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> short_sides(std::size_t elements) {
+  const std::size_t side = 17;
+  return {transposes<Bytes, Alignment>(side, elements / side | 1),
+          transposes<Bytes, Alignment>(elements / side | 1, side)};
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> mirrored(std::size_t elements) {
+  const std::size_t nx = odd(root(elements));
+  return {flips<Bytes, Alignment>(nx, elements / nx | 1)};
+}
+
+void verify(const both_ways& call, std::size_t bytes) {
+  const arena& a = device();
+  for (const auto& way : {call.little, call.large}) {
+    must(cudaMemsetAsync(a.out, 0xA5, call.moved.elements() * bytes, a.stream), "cudaMemsetAsync");
+    must(way(), "a call");
+    verify_relocation(call.moved, bytes);
+  }
+}
+
+constexpr std::size_t least_elements = std::size_t{1} << 11;
+constexpr std::size_t most_elements = std::size_t{1} << 25;
+
+/// From few elements to many, until the mover for little work is far behind.
+std::vector<timed_both_ways> time_rising(make_calls make, std::size_t bytes, int rounds) {
+  const events timer;
+  std::vector<timed_both_ways> timed;
+  int behind = 0;
+  for (double n = least_elements; n <= most_elements && behind < 3; n *= std::sqrt(2.0)) {
+    const auto elements = static_cast<std::size_t>(n);
+    double little = 0, large = 0;  // logarithms
+    const std::vector<both_ways> calls = make(elements);
+    if (2 * elements * bytes > device().bytes) { break; }
+    const int repeats = elements * bytes <= (std::size_t{4} << 20) ? 40 : 10;
+    for (const both_ways& call : calls) {
+      verify(call, bytes);
+      const cudaStream_t stream = device().stream;
+      const paired_times times = time_beside(timer, stream, in_graph(stream, repeats, call.little),
+                                             in_graph(stream, repeats, call.large), rounds);
+      little += std::log(times.call);
+      large += std::log(times.copy);
+    }
+    const auto count = static_cast<double>(calls.size());
+    timed.push_back({elements, std::exp(little / count), std::exp(large / count)});
+    behind = timed.back().little > 1.5 * timed.back().large ? behind + 1 : 0;
+  }
+  return timed;
+}
+
+/// The library's row for elements of so many bytes, and what is better here. Other sizes take it, too, as far as the next.
+template <int Bytes, int Alignment>
+lib::small_limits tune_row(int rounds) {
+  using place = std::size_t lib::small_limits::*;
+  struct limit {
+    const char* name;
+    place value;
+    make_calls calls;
+  };
+  const limit limits[] = {
+      {"tile", &lib::small_limits::tile, &long_sides<Bytes, Alignment>},
+      {"whole", &lib::small_limits::whole, &whole_rows<Bytes, Alignment>},
+      {"narrow", &lib::small_limits::narrow, &short_sides<Bytes, Alignment>},
+      {"rows", &lib::small_limits::rows, &mirrored<Bytes, Alignment>},
+  };
+  lib::small_limits row = lib::small_limits_of(Bytes);
+  for (const limit& one : limits) {
+    const std::size_t shipped = row.*one.value;
+    const found_limit found = find_limit(time_rising(one.calls, Bytes, rounds), shipped);
+    row.*one.value = found.limit;
+    std::fprintf(stderr, "%2d bytes, %-6s %9zu -> %9zu, gain %.2f\n", Bytes, one.name, shipped,
+                 found.limit, found.gain);
+  }
+  return row;
+}
+
+std::string where_and_when() {
+  char date[16] = {};
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  return machine() + "; " + date;
+}
+
+int parse_rounds(int argc, char** argv) {
+  const std::string name = "--rounds=";
+  int rounds = 9;
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = argv[i];
+    rounds = word.rfind(name, 0) == 0 ? std::atoi(word.c_str() + name.size()) : 0;
+    if (rounds < 1) { throw std::runtime_error("no option: " + word + "; there is --rounds=N"); }
+  }
+  return rounds;
+}
+
+}  // namespace
+}  // namespace bench
+
+int main(int argc, char** argv) try {
+  const int rounds = bench::parse_rounds(argc, argv);
+  bench::set_up_device();
+  bench::print_header(
+      std::cout, bench::where_and_when(),
+      {bench::tune_row<1, 1>(rounds), bench::tune_row<2, 2>(rounds), bench::tune_row<3, 1>(rounds),
+       bench::tune_row<4, 4>(rounds), bench::tune_row<6, 2>(rounds), bench::tune_row<8, 8>(rounds),
+       bench::tune_row<12, 4>(rounds), bench::tune_row<16, 16>(rounds),
+       bench::tune_row<32, 16>(rounds)});
+  return 0;
+} catch (const std::exception& error) {
+  std::cerr << "tiletranspose_tune: " << error.what() << '\n';
+  return 1;
+}
