@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-# cmake -D NVCC=... -D ARCHITECTURE=90 -D INCLUDE_DIR=... -D SOURCE=case.cu -P check_case.cmake
+# cmake -D NVCC=... -D ARCHITECTURE=90 -D INCLUDE_DIR=... [-D FAST=--Ofast-compile=max] -D SOURCE=case.cu -P check_case.cmake
 
 cmake_minimum_required(VERSION 3.24)
 
@@ -17,8 +17,8 @@ if(text MATCHES "// flags: ([^\n]+)")
   separate_arguments(flags UNIX_COMMAND "${CMAKE_MATCH_1}")
 endif()
 
-# The front end of nvcc says all there is to say; PTX is the first thing that it writes.
-set(compile ${NVCC} -std=c++17 -arch=compute_${ARCHITECTURE} -ptx ${flags} -o ${name}.ptx ${SOURCE})
+# The front end of nvcc says all there is to say; PTX is the first thing that it writes, optimized as little as it can.
+set(compile ${NVCC} -std=c++17 -arch=compute_${ARCHITECTURE} -ptx ${FAST} ${flags} -o ${name}.ptx ${SOURCE})
 
 execute_process(COMMAND ${compile} -Werror=all-warnings -I ${INCLUDE_DIR} RESULT_VARIABLE status
                 OUTPUT_VARIABLE output ERROR_VARIABLE output)
