@@ -13,6 +13,7 @@
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -415,6 +416,20 @@ TEST_CASE("permute: what two axes and a batch can express goes to their movers")
   // A side that is too short alone takes the next axis.
   CHECK(mover_of({{20, 1800, 1}, {10, 180, 20}, {60, 3, 200}, {3, 1, 12000}}) == axes_mover::tiles);
   CHECK(mover_of({{2, 8, 1}, {2, 4, 2}, {2, 2, 4}, {2, 1, 8}}) == axes_mover::elements);
+}
+
+TEST_CASE("permute: strides of axes of one element do not count") {
+  constexpr std::ptrdiff_t far = std::numeric_limits<std::ptrdiff_t>::max();
+  tt::emulated_buffer<float> in(12);
+  tt::emulated_buffer<float> out(12);
+  for (int i = 0; i < 12; ++i) { in[static_cast<size_type>(i)] = static_cast<float>(i); }
+  const float* const from = in.data();
+  cpu::this_device() = {};
+  REQUIRE(tt::permute(out.data(), {-far, 1, 3}, from, {far, 4, 1}, {1, 3, 4}) == cudaSuccess);
+  REQUIRE(tt::permute(out.data(), {1, far, 3}, from, {4, -far - 1, 1}, {3, 1, 4}) == cudaSuccess);
+  for (size_type i = 0; i < 3; ++i) {
+    for (size_type j = 0; j < 4; ++j) { REQUIRE(out[i + 3 * j] == in[4 * i + j]); }
+  }
 }
 
 TEST_CASE("permute: what is refused leaves the output alone") {

@@ -81,7 +81,7 @@ inline size_type distance(long long stride) {
 }
 
 /// Bytes in front of the first element, and from there to the end of the last, that a side reaches; false where they
-/// overflow.
+/// overflow. Nobody steps along an axis of one element.
 struct reach {
   size_type before = 0;
   size_type behind = 0;
@@ -89,6 +89,7 @@ struct reach {
 inline bool add_reach(reach& side, size_type extent, long long stride, size_type element) {
   size_type step_bytes = 0;
   size_type bytes = 0;
+  if (extent == 1) { return true; }
   if (!multiplies(distance(stride), element, step_bytes) ||
       !multiplies(extent - 1, step_bytes, bytes)) {
     return false;
