@@ -51,6 +51,11 @@ enum class call {
   rotate_180_inplace,
   mdspan_transpose,
   mdspan_reorient,
+  permute,
+  permute_strides,
+  transform_permute,
+  deinterleave,
+  interleave,
   count
 };
 
@@ -62,7 +67,7 @@ struct element_type {
 };
 
 // What can be called: a call for elements of a type. Of fused calls `out` is the output's element, of others the same;
-// `variant` tells tiles that the caller writes.
+// `variant` tells tiles that the caller writes, and is how many planes there are.
 struct target {
   call which;
   element_type in;
@@ -96,6 +101,14 @@ struct arguments {
   unsigned salt = 0;
   bool in_columns = false;  // mdspans whose columns lie one behind the other
   bool out_columns = false;
+  // Of permutes. Axis k has the same number on both sides; without strides axis j of the output is axes[j].
+  int rank = 0;
+  std::size_t extents[most_axes] = {};
+  int axes[most_axes] = {};
+  std::ptrdiff_t in_strides[most_axes] = {};
+  std::ptrdiff_t out_strides[most_axes] = {};
+  // Of interleave and deinterleave, whose structures are `nx` and are the output or the input.
+  std::size_t planes[most_planes] = {};
 };
 
 enum class stream_kind { null, blocking, non_blocking, per_thread, count };
@@ -124,6 +137,11 @@ enum class defect {
   too_wide,      // a stride
   little_scratch,
   no_square,
+  repeated_axis,
+  foreign_axis,
+  many_axes,
+  shared_elements,
+  touching,  // not refused: memory that begins where the other's ends
   count
 };
 

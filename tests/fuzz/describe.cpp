@@ -46,7 +46,12 @@ const char* name_of(call which) {
                                           "flip_ud_inplace",
                                           "rotate_180_inplace",
                                           "transpose of mdspans",
-                                          "reorient of mdspans"};
+                                          "reorient of mdspans",
+                                          "permute",
+                                          "permute with strides",
+                                          "transform_permute",
+                                          "deinterleave",
+                                          "interleave"};
   static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(call::count), "");
   return names[static_cast<int>(which)];
 }
@@ -73,7 +78,12 @@ const char* name_of(defect which) {
                                           "more elements than there are addresses",
                                           "a stride that overflows",
                                           "too little scratch",
-                                          "a matrix that is no square"};
+                                          "a matrix that is no square",
+                                          "an axis that repeats",
+                                          "an axis that the array has not",
+                                          "more axes than 8 that stay apart",
+                                          "elements of the output that share an address",
+                                          "memory that touches, as it may"};
   static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(defect::count), "");
   return names[static_cast<int>(which)];
 }
@@ -97,6 +107,30 @@ std::string describe_side(std::size_t at) {
   return at == nowhere ? "null" : "byte " + std::to_string(at);
 }
 
+// What follows the elements of permutes and planes.
+std::string describe_arrays(const test_case& c) {
+  const arguments& with = c.with;
+  std::ostringstream words;
+  const auto list = [&](const char* name, const auto* values, int count) {
+    words << name;
+    for (int k = 0; k < count; ++k) { words << (k > 0 ? ", " : " {") << values[k]; }
+    words << '}';
+  };
+  if (has_planes(c.on.which)) {
+    words << "; " << with.nx << " structures, planes at bytes";
+    list("", with.planes, c.on.variant);
+    return words.str();
+  }
+  list("; extents", with.extents, with.rank);
+  if (c.on.which != call::permute_strides) {
+    list(", axes", with.axes, with.rank);
+  } else {
+    list(", strides of the input", with.in_strides, with.rank);
+    list(", of the output", with.out_strides, with.rank);
+  }
+  return words.str();
+}
+
 std::string describe_type(const element_type& type) {
   return std::to_string(type.bytes) + " bytes aligned to " + std::to_string(type.alignment);
 }
@@ -118,8 +152,12 @@ std::string describe(const test_case& c) {
   if (c.memory.what != change::move && (c.on.in.bytes != c.on.out.bytes)) {
     words << " to " << describe_type(c.on.out);
   }
-  if (c.on.variant != 0) { words << ", tile " << c.on.variant; }
-  words << "; nx " << with.nx << ", ny " << with.ny;
+  if (is_of_arrays(c.on.which)) {
+    words << describe_arrays(c);
+  } else {
+    if (c.on.variant != 0) { words << ", tile " << c.on.variant; }
+    words << "; nx " << with.nx << ", ny " << with.ny;
+  }
   if (is_batched(c.on.which)) { words << ", batch " << with.batch; }
   if (has_batch_strides(c.on.which)) {
     words << ", batch strides " << with.in_batch << " -> " << with.out_batch;
@@ -161,9 +199,14 @@ std::string describe_place(const test_case& c, unsigned at) {
           << found.byte % element;
     return true;
   };
-  if (!tell("output", memory.out, memory.out_element) &&
-      !tell("second output", memory.copy, memory.out_element) &&
-      !tell("input", memory.in, memory.in_element)) {
+  array_spot in_array{};
+  if (find(memory.array_out, memory.out_element, at, in_array)) {
+    words << "output, element";
+    for (unsigned k = 0; k < memory.array_out.rank; ++k) { words << ' ' << in_array.index[k]; }
+    words << ", byte " << in_array.byte;
+  } else if (!tell("output", memory.out, memory.out_element) &&
+             !tell("second output", memory.copy, memory.out_element) &&
+             !tell("input", memory.in, memory.in_element)) {
     const bool in_temp = at - memory.temp_at < memory.temp_bytes;
     const bool in_arrays = memory.has_pointers && (at - memory.ins_at < 8 * memory.in.batch ||
                                                    at - memory.outs_at < 8 * memory.in.batch);

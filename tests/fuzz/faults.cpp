@@ -3,6 +3,8 @@
 
 #include "faults.hpp"
 
+#include "arrays.hpp"
+
 #include <algorithm>
 #include <numeric>
 
@@ -38,6 +40,12 @@ bool has_pointers(call which) {
   return which == call::transpose_batched_pointers || which == call::reorient_batched_pointers;
 }
 bool has_copy(call which) { return which == call::dual || which == call::dual_views; }
+bool has_axes(call which) {
+  return which == call::permute || which == call::permute_strides ||
+         which == call::transform_permute;
+}
+bool has_planes(call which) { return which == call::deinterleave || which == call::interleave; }
+bool is_of_arrays(call which) { return has_axes(which) || has_planes(which); }
 
 namespace {
 
@@ -335,10 +343,13 @@ void add_fault(test_case& c, random_numbers& random) {
     const auto any =
         static_cast<defect>(1 + random.below(static_cast<std::uint64_t>(defect::count) - 1));
     const defect fault = random.below(8) == 0 ? defect::interleaved : any;
-    if (!spoiler(spoilt, random).apply(fault)) { continue; }
+    const bool spoils = is_of_arrays(c.on.which) ? spoil_arrays(spoilt, random, fault)
+                                                 : spoiler(spoilt, random).apply(fault);
+    if (!spoils) { continue; }
+    const bool moves = fault == defect::interleaved || fault == defect::touching;
     spoilt.fault = fault;
-    spoilt.refused = fault != defect::no_work && fault != defect::interleaved;
-    if (fault != defect::interleaved) { spoilt.memory.what = change::none; }
+    spoilt.refused = fault != defect::no_work && !moves;
+    if (!moves) { spoilt.memory.what = change::none; }
     c = spoilt;
     return;
   }

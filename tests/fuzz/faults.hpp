@@ -19,6 +19,9 @@ bool is_view_batch(call which);  // both
 bool has_batch_strides(call which);
 bool has_pointers(call which);  // arrays of them
 bool has_copy(call which);      // a second output
+bool has_axes(call which);      // permutes
+bool has_planes(call which);
+bool is_of_arrays(call which);  // both
 
 // Makes a call that goes one that must be refused or has nothing to do, or one whose matrices lie in each other's gaps.
 void add_fault(test_case& c, random_numbers& random);

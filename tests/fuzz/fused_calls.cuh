@@ -3,7 +3,7 @@
 
 // Fused calls, between types of several sizes and alignments.
 
-#include "calls.hpp"
+#include "array_calls.cuh"
 
 #include <tiletranspose/transpose.cuh>
 
@@ -88,6 +88,10 @@ caller find_pair(call which) {
     case call::dual_views:
       return [](arguments_type a, cudaStream_t s) {
         return tt::transform_transpose_dual(copy(a), out(a), in(a), op{a.with.salt}, s);
+      };
+    case call::transform_permute:
+      return [](arguments_type a, cudaStream_t s) {
+        return transform_array<Out, In>(a, op{a.with.salt}, s);
       };
     default:
       return nullptr;

@@ -3,13 +3,9 @@
 
 // From a seed and a number to a case: first one that goes, then perhaps what is wrong with it.
 
-#include "case.hpp"
+#include "arrays.hpp"
 #include "faults.hpp"
-#include "random.hpp"
-
-#include <algorithm>
-#include <cmath>
-#include <numeric>
+#include "shapes.hpp"
 
 namespace fuzz {
 namespace {
@@ -18,21 +14,6 @@ struct shape {
   std::size_t nx;
   std::size_t ny;
 };
-
-// Sides that kernels have edges at.
-std::size_t near_an_edge(random_numbers& random, std::size_t most) {
-  static constexpr std::size_t edges[] = {4, 8, 16, 32, 64, 128, 256, 512, 1024};
-  const std::size_t edge = edges[random.below(9)];
-  const std::size_t side = edge * random.between(1, 4) + random.between(0, 2) - 1;
-  return std::clamp<std::size_t>(side, 1, most);
-}
-
-std::size_t log_uniform(random_numbers& random, std::size_t low, std::size_t high) {
-  const double ratio = static_cast<double>(high) / static_cast<double>(low);
-  return std::clamp(
-      static_cast<std::size_t>(static_cast<double>(low) * std::pow(ratio, random.unit())), low,
-      high);
-}
 
 // At most so many elements.
 shape random_shape(random_numbers& random, const limits& within, std::size_t most, bool large) {
@@ -68,53 +49,6 @@ shape random_shape(random_numbers& random, const limits& within, std::size_t mos
   return s;
 }
 
-std::size_t random_gap(random_numbers& random, unsigned element) {
-  switch (random.below(5)) {
-    case 0:
-    case 1:
-      return 0;
-    case 2:
-      return 16 / std::gcd(16u, element) * random.between(0, 4);
-    case 3:
-      return random.between(1, 9);
-    default:
-      return random.between(1, 100);
-  }
-}
-
-// Bytes past a multiple of 256 that an element of this alignment may start at.
-std::size_t random_offset(random_numbers& random, std::size_t alignment) {
-  switch (random.below(4)) {
-    case 0:
-    case 1:
-      return 0;
-    case 2:
-      return random.below(16) * 16 / alignment * alignment;
-    default:
-      return random.below(256) / alignment * alignment;
-  }
-}
-
-// Hands out memory, with guards between.
-class layout {
- public:
-  explicit layout(random_numbers& random) : random_(random) {}
-
-  // A place for so many bytes.
-  std::size_t take(std::size_t bytes, std::size_t alignment) {
-    const std::size_t at = end_ + 256 + random_offset(random_, alignment);
-    end_ = (at + bytes + 64 + 255) / 256 * 256;
-    return at;
-  }
-  std::size_t bytes() const { return end_ + 256; }
-
- private:
-  random_numbers& random_;
-  std::size_t end_ = 0;
-};
-
-unsigned narrow(std::size_t value) { return static_cast<unsigned>(value); }
-
 bool transposes(int symmetry) { return symmetry >= 4; }
 
 // What the least scratch memory is: 128 bytes of every row or column, whichever are more, in whole elements.
@@ -136,10 +70,14 @@ class maker {
     memory_.out_element = on.out.bytes;
     memory_.key = mix(made_.seed ^ mix(made_.number));
     with_.salt = memory_.salt = narrow(random_.below(256));
-    choose_symmetry();
-    choose_shape();
-    choose_strides();
-    place_all();
+    if (is_of_arrays(on.which)) {
+      make_arrays(made_, random_, within_);
+    } else {
+      choose_symmetry();
+      choose_shape();
+      choose_strides();
+      place_all();
+    }
     choose_device();
   }
 

@@ -6,13 +6,9 @@
 
 #pragma once
 
-#include <cstdint>
+#include "array.hpp"
 
-#if defined(__CUDACC__)
-#define FUZZ_FUNCTION __host__ __device__ inline
-#else
-#define FUZZ_FUNCTION inline
-#endif
+#include <cstdint>
 
 namespace fuzz {
 
@@ -82,7 +78,9 @@ struct image {
   unsigned bytes = 0;      // a multiple of 256, guards included
   place in;
   place out;
-  place copy;  // the second output of calls that have one
+  place copy;           // the second output of calls that have one
+  array_side array_in;  // instead of `in` and `out`, of permutes and planes
+  array_side array_out;
   unsigned temp_at =
       0;  // scratch memory: what it holds after a call that goes is nobody's business
   unsigned temp_bytes = 0;
@@ -159,6 +157,13 @@ FUZZ_FUNCTION void find_source(unsigned symmetry, unsigned rows, unsigned cols, 
   }
 }
 
+// Byte `byte` of an element of the output that is made of the one at `element`.
+FUZZ_FUNCTION unsigned changed_byte(const image& memory, unsigned element, unsigned byte) {
+  if (memory.what == change::move) { return initial_byte(memory, element + byte); }
+  return blended_byte(byte, memory.in_element, memory.salt,
+                      [&](unsigned i_byte) { return initial_byte(memory, element + i_byte); });
+}
+
 // Byte `byte` of element (row, col) of an output as wide as its memory, of a matrix of the batch.
 FUZZ_FUNCTION unsigned moved_byte(const image& memory, unsigned symmetry, unsigned matrix,
                                   unsigned i, unsigned j, unsigned byte) {
@@ -182,9 +187,7 @@ FUZZ_FUNCTION unsigned moved_byte(const image& memory, unsigned symmetry, unsign
   }
   const unsigned element =
       in.at + slot_of(in, matrix) * in.step + row * in.stride + col * memory.in_element;
-  if (memory.what == change::move) { return initial_byte(memory, element + byte); }
-  return blended_byte(byte, memory.in_element, memory.salt,
-                      [&](unsigned i_byte) { return initial_byte(memory, element + i_byte); });
+  return changed_byte(memory, element, byte);
 }
 
 constexpr int anything = -1;
@@ -204,6 +207,11 @@ FUZZ_FUNCTION int final_byte(const image& memory, unsigned at) {
   if (find(memory.copy, at, found)) {
     return static_cast<int>(
         moved_byte(memory, 0, found.matrix, found.row, found.byte / element, found.byte % element));
+  }
+  array_spot in_array{};
+  if (find(memory.array_out, element, at, in_array)) {
+    return static_cast<int>(
+        changed_byte(memory, place_of(memory.array_in, in_array.index), in_array.byte));
   }
   if (at - memory.temp_at < memory.temp_bytes) { return anything; }
   return static_cast<int>(before);

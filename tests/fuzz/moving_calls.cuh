@@ -4,7 +4,7 @@
 // Calls that move elements of FUZZ_BYTES bytes, with the alignment of their size and with none. To keep compilation
 // short not every size has every call.
 
-#include "calls.hpp"
+#include "array_calls.cuh"
 
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/transpose.cuh>
@@ -181,6 +181,10 @@ struct calls_of {
   }
 
   static caller find(call which, int variant) {
+    if (which == call::permute || which == call::permute_strides || which == call::interleave ||
+        which == call::deinterleave) {
+      return array_calls<T>::find(which, variant);
+    }
     const bool is_explicit =
         which == call::transpose_explicit || which == call::transpose_explicit_views;
     if constexpr (has_explicit_tiles(sizeof(T))) {

@@ -10,12 +10,14 @@
 #include "options.hpp"
 #include "targets.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <exception>
 #include <iostream>
 #include <memory>
 #include <sstream>
+#include <utility>
 
 namespace fuzz {
 
@@ -56,6 +58,9 @@ class case_memory {
     tell_side(content_.in, static_cast<const unsigned char*>(data()));
     tell_side(content_.out, data());
     tell_side(content_.copy, data());
+    tell_array(options, content_.array_in, content_.in_element,
+               static_cast<const unsigned char*>(data()));
+    tell_array(options, content_.array_out, content_.out_element, data());
     options.knows(data() + content_.temp_at, content_.temp_bytes);
     if (content_.has_pointers) {
       const unsigned char* const bytes = data();
@@ -78,6 +83,39 @@ class case_memory {
   }
 
  private:
+  // Every byte of an array, as few regions of rows that are equally long and equally far apart.
+  template <class Byte>
+  static void tell_array(tt::emulator_options& options, const array_side& side, unsigned element,
+                         Byte* bytes) {
+    std::vector<unsigned> places;
+    unsigned index[most_axes] = {};
+    for (unsigned i = 0; i < count_elements(side); ++i) {
+      places.push_back(place_of(side, index));
+      for (unsigned k = side.rank; k-- > 0 && ++index[k] == side.extents[k];) { index[k] = 0; }
+    }
+    std::sort(places.begin(), places.end());
+    std::vector<std::pair<unsigned, unsigned>> rows;  // where they start, and bytes
+    for (const unsigned at : places) {
+      if (!rows.empty() && at <= rows.back().first + rows.back().second) {
+        rows.back().second = at + element - rows.back().first;
+      } else {
+        rows.emplace_back(at, element);
+      }
+    }
+    for (std::size_t first = 0; first < rows.size();) {
+      const auto stride_to = [&](std::size_t i) { return rows[i].first - rows[i - 1].first; };
+      std::size_t end = first + 1;
+      while (end < rows.size() && rows[end].second == rows[first].second &&
+             stride_to(end) == stride_to(first + 1)) {
+        ++end;
+      }
+      const std::size_t stride = end - first > 1 ? stride_to(first + 1) : rows[first].second;
+      options.knows(tt::matrix_view<Byte>{bytes + rows[first].first, end - first,
+                                          rows[first].second, stride});
+      first = end;
+    }
+  }
+
   image& content_;
   std::vector<unsigned char> memory_;
 };
@@ -108,7 +146,9 @@ std::string run(test_case c) {
   if (device.faults != 0) { words << "  faults:\n" << device.last.table(); }
   if (c.memory.what == change::none && device.launches != 0) { words << "  it was launched\n"; }
   // Out of place no byte is written twice; vectors may be copied.
-  const std::uint64_t all = bytes_of(c.memory.out) + bytes_of(c.memory.copy);
+  const std::uint64_t all =
+      bytes_of(c.memory.out) + bytes_of(c.memory.copy) +
+      std::uint64_t{count_elements(c.memory.array_out)} * c.memory.out_element;
   if (c.memory.what != change::none && !is_in_place(c.on.which) && device.launches != 0 &&
       device.stored != all) {
     words << "  stored " << device.stored << " bytes instead of " << all << '\n';

@@ -25,7 +25,7 @@ template <unsigned... Bytes>
 void add_moving(std::vector<target>& all, call which) {
   for (const unsigned bytes : {Bytes...}) {
     for (const unsigned alignment : {1u, 2u, 4u, 8u, 16u}) {
-      for (const int variant : {0, 1}) {
+      for (int variant = 0; variant <= static_cast<int>(most_planes); ++variant) {
         const target on{which, {bytes, alignment}, {bytes, alignment}, variant};
         if (find_among<Bytes...>(on) != nullptr) { all.push_back(on); }
       }
@@ -62,6 +62,7 @@ caller find_caller(const target& on) {
     case call::accumulate_views:
     case call::dual:
     case call::dual_views:
+    case call::transform_permute:
       return find_fused(on.which, on.in, on.out);
     case call::mdspan_transpose:
     case call::mdspan_reorient:
