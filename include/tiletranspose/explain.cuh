@@ -28,6 +28,7 @@
 #include <string>
 
 #include <tiletranspose/detail/calls/explain_inplace.cuh>
+#include <tiletranspose/detail/calls/explain_interleave.cuh>
 #include <tiletranspose/detail/calls/explain_permute.cuh>
 #include <tiletranspose/detail/request/make_relocation.cuh>
 
@@ -153,8 +154,7 @@ explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, siz
       detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), temp, temp_bytes);
 }
 
-/// What tt::permute(out, in, extents, axes) would launch: the axes that are left when those that stay together are one and,
-/// of movers of more axes than a transpose or rows have, the mover, its tile and the rule alone.
+/// What tt::permute(out, in, extents, axes) would launch, with the axes that are left when those that stay together are one.
 ///
 ///     std::puts(tt::to_string(tt::explain_permute(out, in, {30, 8, 7, 5, 6}, {4, 3, 1, 2, 0})).c_str());
 ///
@@ -162,6 +162,7 @@ explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, siz
 ///
 ///     30 x 56 x 5 x 6 elements of 4 bytes, axes 3 2 1 0
 ///     mover   tiles along several axes, 32 x 32 elements along axes 0 and 2 3, loads of 4 bytes, stores of 4
+///     launch  56 blocks of 128 threads
 ///     rule    tiles of axes: two fastest axes, and more around them than a batch: a side of a tile that is short takes the next axes, too
 template <class T, std::size_t Rank>
 explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],
@@ -191,6 +192,24 @@ explanation explain_transform_permute(Out* out, const In* in, const size_type (&
   detail::relocation move{};
   const bool permutes = detail::make_relocation(move, out, in, extents, axes);
   return detail::explain_transform_permute<In, Out>(move, permutes, {device.most_shared_bytes});
+}
+
+/// What tt::deinterleave(planes, in, n) would launch. `nx` x `ny` are the planes and the structures.
+template <class T, class Element, std::size_t Planes>
+explanation explain_deinterleave(T* const (&planes)[Planes], Element* in, size_type n,
+                                 explained_device device = {}) {
+  const void* plane[Planes];
+  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
+  return detail::explain_planes<true, T>(in, plane, n, {device.most_shared_bytes});
+}
+
+/// What tt::interleave(out, planes, n) would launch. `nx` x `ny` are the structures and the planes.
+template <class T, class Element, std::size_t Planes>
+explanation explain_interleave(T* out, Element* const (&planes)[Planes], size_type n,
+                               explained_device device = {}) {
+  const void* plane[Planes];
+  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
+  return detail::explain_planes<false, T>(out, plane, n, {device.most_shared_bytes});
 }
 
 namespace detail {

@@ -165,6 +165,12 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   };
   const auto mover = [](const tt::explanation& e) { return std::string(e.mover); };
   const auto rule = [](const tt::explanation& e) { return std::string(e.rule); };
+  const auto launch = [](const tt::explanation& e) {
+    const std::string all = tt::to_string(e);
+    const std::size_t begin = all.find("launch  ");
+    return begin == std::string::npos ? ""
+                                      : all.substr(begin + 8, all.find('\n', begin) - begin - 8);
+  };
 
   const tt::explanation images = tt::explain_permute(out, in, {640, 56, 56, 3}, {0, 3, 1, 2});
   CHECK(text(images) == "640 x 3136 x 3 elements of 4 bytes, axes 0 2 1");
@@ -177,6 +183,8 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(text(heads) == "2 x 12 x 2048 x 64 elements of 4 bytes, axes 0 2 1 3");
   CHECK(rule(heads) == "one fastest axis");
   CHECK(heads.load_bytes == 16);
+  // 2 x 2048 x 12 rows of 16 accesses: 1024 accesses a block, along 2048 x 12 rows.
+  CHECK(launch(heads) == "768 blocks of 256 threads");
 
   CHECK(text(tt::explain_permute(out, in, {20, 30, 40, 50}, {3, 0, 2, 1})) ==
         "20 x 30 x 40 x 50 elements of 4 bytes, axes 3 0 2 1");
@@ -190,28 +198,40 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(tiles.tile_sides[0].count == 1);
   CHECK(tiles.tile_sides[0].axes[0] == 0);
   CHECK(tiles.tile_sides[1].axes[0] == 4);
+  // 10 tiles along 300, 1 along 30, and 4 x 5 x 6 of these.
+  CHECK(launch(tiles) == "1200 blocks of 128 threads");
+  // 65536 x 65536 tiles are cut along both of these axes until a grid holds them.
+  CHECK(launch(tt::explain_permute(out, in, {32, 65536, 65536, 32}, {3, 2, 1, 0})) ==
+        "4294967296 blocks of 128 threads in 4 launches");
 
   const tt::explanation same = tt::explain_permute(out, in, {4, 1, 5}, {0, 2, 1});
   CHECK(same.answer == tt::explained::copies);
   CHECK(text(same) == "20 elements of 4 bytes, axes 0");
   CHECK(text(tt::explain_permute(out, in, {1, 1}, {1, 0})) == "1 elements of 4 bytes, axes 0");
   CHECK(rule(tt::explain_permute(out, in, {2, 2, 2, 2}, {3, 2, 1, 0})) == "short axes");
+  CHECK(launch(tt::explain_permute(out, in, {2, 2, 2, 2}, {3, 2, 1, 0})) ==
+        "1 blocks of 256 threads");
   // Elements that follow each other in the output are stored together where they come from the same places everywhere.
   const tt::explanation shuffled = tt::explain_permute(out, in, {3, 2, 2, 44, 96}, {0, 3, 1, 4, 2});
   CHECK(rule(shuffled) == "short axes");
   CHECK(shuffled.load_bytes == 4);
   CHECK(shuffled.store_bytes == 16);
+  CHECK(launch(shuffled) == "13 blocks of 256 threads");  // 3 x 2 x 44 x 48 times 16 bytes
   const tt::explanation odd = tt::explain_permute(out, in, {3, 3, 3, 44, 96}, {0, 3, 1, 4, 2});
   CHECK(rule(odd) == "short axes");
   CHECK(odd.store_bytes == 4);
+  CHECK(launch(odd) == "114 blocks of 256 threads");  // 3 times 38 for 3 x 96 x 3 x 44
   const tt::explanation groups = tt::explain_permute(out, in, {2, 9, 7, 5, 64}, {2, 1, 0, 3, 4});
   CHECK(groups.load_bytes == 16);
   CHECK(groups.store_bytes == 16);
   struct many {
     char bytes[49];
   };
-  CHECK(rule(tt::explain_permute(at<many>(40), at<const many>(45), {30, 40, 50, 60},
-                                 {3, 2, 1, 0})) == "many accesses");
+  const tt::explanation parts =
+      tt::explain_permute(at<many>(40), at<const many>(45), {30, 40, 50, 60}, {3, 2, 1, 0});
+  CHECK(rule(parts) == "many accesses");
+  // 50 times 282 blocks of 256 elements for 30 x 60 x 40.
+  CHECK(launch(parts) == "14100 blocks of 256 threads");
 
   // With strides: a matrix rotated by 90 degrees, and a row that is given to all rows.
   CHECK(text(tt::explain_permute(out, {1, 100}, in, {100, -1}, {50, 100})) ==
@@ -234,9 +254,90 @@ TEST_CASE("explain: permutes with a function on the way") {
   CHECK(std::string(tiles.mover) == "tiles along several axes");
   CHECK(tiles.load_bytes == 4);
   CHECK(tiles.store_bytes == 1);
+  CHECK(tiles.blocks == 294);  // 56 x 56 x 3 by 30
+  CHECK(tiles.threads == 128);
   const tt::explanation same = tt::explain_transform_permute(out, in, {30, 56}, {0, 1});
   CHECK(std::string(same.rule) == "one fastest axis");
   CHECK(same.answer == tt::explained::launches);
+  CHECK(same.launches == 1);
+  CHECK(same.blocks == 2);
+}
+
+TEST_CASE("explain: structures and planes") {
+  const float* const in = at<const float>(45);
+  float* const apart[] = {at<float>(46), at<float>(47), at<float>(48)};
+  // A warp takes 4 times 32 structures, a block 8 times as many.
+  CHECK(tt::to_string(tt::explain_deinterleave(apart, in, 5000)) ==
+        "3 x 5000 elements of 4 bytes\n"
+        "mover   planes, loads of 4 bytes, stores of 4\n"
+        "launch  5 blocks of 256 threads\n"
+        "rule    planes apart: planes do not lie equally far apart: warps move them and the "
+        "structures as segments, and lanes exchange elements\n");
+  const float* const four[] = {apart[0], apart[1], apart[2], at<const float>(51)};
+  const tt::explanation together = tt::explain_interleave(at<float>(45), four, 5000);
+  CHECK(together.nx == 5000);
+  CHECK(together.ny == 4);
+  CHECK(together.load_bytes == 4);
+  CHECK(together.store_bytes == 16);
+  CHECK(together.blocks == 5);
+  CHECK(tt::explain_interleave(at<float>(45, 4), four, 5000).store_bytes == 4);
+  // Of bytes, a lane takes 4 structures. A grid takes 4096 (2^29 - 1) of them.
+  unsigned char* const bytes[] = {at<unsigned char>(50), at<unsigned char>(52),
+                                  at<unsigned char>(53)};
+  const auto few = tt::explain_deinterleave(bytes, at<const unsigned char>(58), 5000);
+  CHECK(few.blocks == 2);
+  const auto many =
+      tt::explain_deinterleave(bytes, at<const unsigned char>(58), std::size_t{1} << 42);
+  CHECK(many.launches == 3);
+  CHECK(many.blocks == std::size_t{1} << 30);
+
+  struct alignas(16) large {
+    char bytes[16];
+  };
+  large* planes[16];
+  for (int k = 0; k < 16; ++k) { planes[k] = at<large>(40, std::size_t(k) * k << 20); }
+  const tt::explanation wide = tt::explain_deinterleave(planes, at<const large>(45), 100);
+  CHECK(std::string(wide.rule) == "large structures");
+  CHECK(wide.load_bytes == 16);
+  CHECK(wide.blocks == 2);  // 100 structures of 256 bytes, 16384 bytes a block
+
+  // Planes that lie equally far apart are a matrix.
+  float* const equal[] = {at<float>(46), at<float>(46, 4000), at<float>(46, 8000)};
+  CHECK(tt::to_string(tt::explain_deinterleave(equal, in, 1000)) ==
+        tt::to_string(tt::explain(equal[0], in, 3, 1000)));
+  CHECK(tt::to_string(tt::explain_interleave(at<float>(45), equal, 1000)) ==
+        tt::to_string(tt::explain(at<float>(45), const_cast<const float*>(equal[0]), 1000, 3)));
+}
+
+TEST_CASE("explain: what of structures and planes is refused, and by which rule") {
+  const auto refused = [](const tt::explanation& e, const char* why) {
+    CHECK(e.answer == tt::explained::refuses);
+    CHECK(e.launches == 0);
+    CHECK(tt::to_string(e).find(why) != std::string::npos);
+  };
+  float* const x = at<float>(40);
+  float* const y = at<float>(41);
+  const float* const in = at<const float>(45);
+  const auto apart = [](float* a, float* b, const float* structs, std::size_t n) {
+    float* const planes[] = {a, b};
+    return tt::explain_deinterleave(planes, structs, n);
+  };
+  const auto together = [](float* structs, const float* a, const float* b, std::size_t n) {
+    const float* const planes[] = {a, b};
+    return tt::explain_interleave(structs, planes, n);
+  };
+  refused(apart(x, nullptr, in, 50),
+          "2 x 50 elements of 4 bytes\nrule    refused: a pointer is null");
+  refused(apart(x, y, nullptr, 50), "null");
+  refused(together(at<float>(45, 2), x, y, 50),
+          "50 x 2 elements of 4 bytes\nrule    refused: a pointer is no multiple");
+  refused(apart(x, y, in, std::size_t{1} << 62), "overflow");
+  refused(together(at<float>(45), x, y, std::size_t{1} << 61), "overflow");
+  refused(apart(x, y, y + 49, 50), "input and output share a byte");
+  refused(together(x, y, x + 99, 50), "input and output share a byte");
+  refused(apart(x, x + 49, in, 50), "two planes that are written share a byte");
+  CHECK(together(x, y, y, 50).answer == tt::explained::launches);
+  CHECK(apart(nullptr, y, nullptr, 0).answer == tt::explained::does_nothing);
 }
 
 TEST_CASE("explain: what of permutes is refused, and by which rule") {

@@ -6,6 +6,7 @@
 
 #include "cuda_on_cpu.hpp"
 
+#include <tiletranspose/explain.cuh>
 #include <tiletranspose/interleave.cuh>
 
 #include <algorithm>
@@ -185,6 +186,37 @@ TEST_CASE("interleave: a warp writes whole lines of planes and structures") {
   CHECK(report.global_stores().total_bytes == n * 12);
   CHECK(report.global_loads().sectors == n * 12 / 32);
   CHECK(report.global_stores().sectors == n * 12 / 32);
+}
+
+TEST_CASE("interleave: launches are as they are explained") {
+  const auto same_launches = [](const tt::explanation& explained) {
+    size_type blocks = 0;
+    for (const cpu::launch_shape& one : cpu::this_device().seen) {
+      blocks += size_type{one.grid.x} * one.grid.y;
+      CHECK(explained.threads == static_cast<int>(one.block.x));
+    }
+    CHECK(explained.launches == cpu::this_device().seen.size());
+    CHECK(explained.blocks == blocks);
+  };
+  const auto at = [](int bit, std::size_t offset = 0) {
+    return reinterpret_cast<triple*>((std::uintptr_t{1} << bit) + offset);
+  };
+  triple* const structs = at(50);
+  for (const size_type n : {1u, 1000u, 1'000'000u}) {
+    INFO(n << " structures");
+    for (triple* const last : {at(47), at(49), at(49, 4)}) {
+      triple* const planes[] = {at(40), at(46), last};
+      triple* const many[] = {at(40), at(41), at(42), at(43), at(44), at(45), at(46), last,
+                              at(48), at(39), at(38), at(37), at(36), at(51), at(52), at(53)};
+      cpu::this_device() = {};
+      cpu::this_device().runs = false;
+      REQUIRE(tt::deinterleave(planes, structs, n) == cudaSuccess);
+      same_launches(tt::explain_deinterleave(planes, structs, n));
+      cpu::this_device().seen.clear();
+      REQUIRE(tt::interleave(structs, many, n) == cudaSuccess);
+      same_launches(tt::explain_interleave(structs, many, n));
+    }
+  }
 }
 
 namespace {

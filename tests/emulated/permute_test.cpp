@@ -118,9 +118,20 @@ void check(const std::array<size_type, Rank>& extents, const std::array<int, Ran
                           reinterpret_cast<const T*>(in.bytes.data() + first), given, places);
   INFO(tt::to_string(explained));
   REQUIRE((explained.answer == tt::explained::copies) == (cpu::this_device().launches == 0));
-  if (explained.launches > 0) {
-    REQUIRE(explained.launches == static_cast<size_type>(cpu::this_device().launches));
+  REQUIRE(explained.launches == static_cast<size_type>(cpu::this_device().launches));
+  // Once more without touching memory, for the grid.
+  cpu::this_device() = {};
+  cpu::this_device().runs = false;
+  REQUIRE(tt::permute(reinterpret_cast<T*>(out.bytes.data() + first),
+                      reinterpret_cast<const T*>(in.bytes.data() + first), given,
+                      places) == cudaSuccess);
+  size_type blocks = 0;
+  for (const cpu::launch_shape& one : cpu::this_device().seen) {
+    if (one.kernel == nullptr) { continue; }  // a copy
+    blocks += size_type{one.grid.x} * one.grid.y;
+    REQUIRE(explained.threads == static_cast<int>(one.block.x));
   }
+  REQUIRE(explained.blocks == blocks);
 }
 
 template <class T, std::size_t Rank>

@@ -90,6 +90,8 @@ inline const char* sentence_of(refusal answer) {
       return "input and output share memory between their first and last elements";
     case refusal::shared_elements:
       return "an axis of the output does not step over all that the faster ones reach";
+    case refusal::shared_planes:
+      return "two planes that are written share a byte";
     default:
       return "";
   }
@@ -174,6 +176,17 @@ inline void describe_little(explanation& result, small_mover mover, const small_
   result.blocks = grid.blocks;
   result.threads = grid.threads;
 }
+
+/// Adds up the launches of a plan.
+struct launch_counter {
+  explanation& result;
+  template <class Arguments>
+  int operator()(const Arguments&, size_type blocks) const {
+    ++result.launches;
+    result.blocks += blocks;
+    return 0;
+  }
+};
 
 template <class Mover>
 void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,

@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/calls/explain_fused.cuh>
 #include <tiletranspose/detail/calls/permute_problem.cuh>
-#include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/small/axes_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -50,8 +50,9 @@ struct explained_permute {
   axes_choice choice;
 };
 
-/// Tiles along several axes, or elements one by one. A thread keeps an element as `accesses` accesses.
-inline void explain_axes(explanation& result, const explained_permute& call, int accesses) {
+/// Tiles along several axes, or elements one by one, those of `moved`. A thread keeps an element as `accesses` accesses.
+inline void explain_axes(explanation& result, const explained_permute& call,
+                         const relocation& moved, int accesses) {
   const axes_choice& choice = call.choice;
   if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
     result.mover = "tiles along several axes";
@@ -59,7 +60,11 @@ inline void explain_axes(explanation& result, const explained_permute& call, int
     result.why =
         "two fastest axes, and more around them than a batch: a side of a tile that is "
         "short takes the next axes, too";
-    describe_sides(result, choice, static_cast<int>(call.move.out_element), call.named);
+    const auto element = static_cast<int>(call.move.out_element);
+    const int side = small_tile_side(element);
+    describe_sides(result, choice, element, call.named);
+    result.threads = side * axes_block_rows;
+    plan_axes_tiles(choice, call.move, side, launch_counter{result});
     return;
   }
   result.mover = "elements along several axes";
@@ -79,22 +84,26 @@ inline void explain_axes(explanation& result, const explained_permute& call, int
         "an axis is too short for tiles, or short rows lie between those of others: elements are "
         "moved one by one, along the fastest axes of both sides first";
   }
+  result.threads = axes_element_threads;
+  plan_axes_elements(moved, accesses, launch_counter{result});
 }
 
-/// The accesses of elements that are moved one by one: as wide as both sides allow, or stored several at a time.
+/// Elements that are taken for wider ones: as wide as both sides allow, or stored several at a time. The accesses of one.
 template <int ElementBytes>
-void describe_accesses(explanation& result, const explained_permute& call, int access) {
+int take_together(explanation& result, relocation& move, axes_mover mover, int access) {
   result.load_bytes = result.store_bytes = access;
-  if (call.choice.mover != axes_mover::elements) { return; }
-  relocation wide = call.move;
-  gathered_places places{};
-  if (widen(wide)) {
-    result.load_bytes = result.store_bytes = static_cast<int>(wide.in_element);
-  } else if constexpr (elements_together(ElementBytes) > 1) {
-    const bool gathers =
-        access == ElementBytes && gather(wide, elements_together(ElementBytes), places);
-    if (gathers) { result.store_bytes = max_access_bytes; }
+  if (mover != axes_mover::elements) { return ElementBytes / access; }
+  if (widen(move)) {
+    result.load_bytes = result.store_bytes = static_cast<int>(move.in_element);
+    return 1;
   }
+  if constexpr (elements_together(ElementBytes) > 1) {
+    gathered_places places{};
+    if (access == ElementBytes && gather(move, elements_together(ElementBytes), places)) {
+      result.store_bytes = max_access_bytes;
+    }
+  }
+  return ElementBytes / access;
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal.
@@ -138,8 +147,9 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
   } else {
     const int access = with_access<ElementBytes, Alignment>(
         address_bits_of(call.move), [](auto width) { return static_cast<int>(width); });
-    explain_axes(result, call, ElementBytes / access);
-    describe_accesses<ElementBytes>(result, call, access);
+    relocation moved = call.move;
+    const int accesses = take_together<ElementBytes>(result, moved, mover, access);
+    explain_axes(result, call, moved, accesses);
   }
   return result;
 }
@@ -158,7 +168,7 @@ explanation explain_transform_permute(const relocation& move, bool permutes, dev
   }
   result.load_bytes = access_width(sizeof(In), alignof(In));
   result.store_bytes = access_width(sizeof(Out), alignof(Out));
-  explain_axes(result, call, static_cast<int>(sizeof(Out)) / result.store_bytes);
+  explain_axes(result, call, call.move, static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;
 }
 

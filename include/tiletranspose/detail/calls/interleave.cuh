@@ -10,7 +10,6 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/panel/plane_launch.cuh>
-#include <tiletranspose/detail/request/plane_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -21,24 +20,11 @@ cudaError_t move_planes_apart(const plane_request& request, cudaStream_t stream)
   plane_arguments<Planes> arguments{};
   arguments.structs = static_cast<unsigned char*>(const_cast<void*>(request.structs));
   arguments.count = request.structures;
-  size_type plane_bits = 0;
   for (int k = 0; k < Planes; ++k) {
     arguments.planes[k] = static_cast<unsigned char*>(const_cast<void*>(request.plane[k]));
-    plane_bits |= reinterpret_cast<size_type>(request.plane[k]);
   }
-  const auto struct_bits = reinterpret_cast<size_type>(request.structs);
-  return with_access<ElementBytes, Alignment>(struct_bits | plane_bits, [&](auto width) {
-    constexpr int access = decltype(width)::value;
-    using wide = plane_shape<ElementBytes, access, Planes, true>;
-    constexpr int struct_access = access_width(4 * wide::words);
-    constexpr int plane_access = access_width(4 * wide::plane_words);
-    if constexpr (wide::fits_registers && (access < struct_access || access < plane_access)) {
-      if (struct_bits % struct_access != 0 || plane_bits % plane_access != 0) {
-        using narrow = plane_shape<ElementBytes, access, Planes, false>;
-        return launch_planes<narrow, ToPlanes>(arguments, stream);
-      }
-    }
-    return launch_planes<wide, ToPlanes>(arguments, stream);
+  return with_plane_shape<ElementBytes, Alignment, Planes>(request, [&](auto shape) {
+    return launch_planes<decltype(shape), ToPlanes>(arguments, stream);
   });
 }
 

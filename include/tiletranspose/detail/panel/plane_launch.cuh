@@ -6,10 +6,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/panel/plane_kernel.cuh>
+#include <tiletranspose/detail/panel/plane_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -29,30 +28,15 @@ __global__ void __launch_bounds__(Shape::threads,
 /// Launches for as many structures as one grid takes at a time.
 template <class Shape, bool ToPlanes>
 cudaError_t launch_planes(plane_arguments<Shape::planes> arguments, cudaStream_t stream) {
-  constexpr size_type block_structs =
-      Shape::fits_registers
-          ? size_type{Shape::warp_structures} * (Shape::threads / 32)
-          : larger<size_type>(
-                Shape::threads * Shape::accesses * Shape::access / Shape::struct_bytes, 1);
-  constexpr size_type block_bytes = size_type{Shape::threads} * Shape::accesses * Shape::access;
-  constexpr size_type most = max_blocks / 4 * block_structs;
-  size_type left = arguments.count;
-  while (left > 0) {
-    arguments.count = smaller(left, most);
-    const size_type blocks = Shape::fits_registers
-                                 ? divide_up(arguments.count, block_structs)
-                                 : divide_up(arguments.count * Shape::struct_bytes, block_bytes);
+  return plan_planes<Shape>(arguments.count, [&](size_type count, size_type blocks) {
+    arguments.count = count;
     void* pointers[] = {&arguments};
     const cudaError_t status =
         start(&plane_kernel<Shape, ToPlanes>, blocks, Shape::threads, 0, pointers, stream);
-    if (status != cudaSuccess) { return status; }
-    left -= arguments.count;
-    arguments.structs += arguments.count * Shape::struct_bytes;
-    for (unsigned char*& plane : arguments.planes) {
-      plane += arguments.count * Shape::element_bytes;
-    }
-  }
-  return cudaSuccess;
+    arguments.structs += count * Shape::struct_bytes;
+    for (unsigned char*& plane : arguments.planes) { plane += count * Shape::element_bytes; }
+    return status;
+  });
 }
 
 }  // namespace detail

@@ -23,29 +23,32 @@ struct plane_request {
   bool to_planes;  ///< the planes are written, else the structures
 };
 
-inline verdict examine(const plane_request& request) {
-  if (request.structures == 0) { return verdict::nothing_to_do; }
+/// The rule that refuses a request with work to do.
+inline refusal find_refusal(const plane_request& request) {
   memory_region structs{};
-  if (!points(request.structs, request.alignment) ||
-      !make_region(request.structs, request.structures, request.planes, request.planes,
-                   request.element, structs)) {
-    return verdict::refused;
-  }
-  const auto region_of = [&](size_type k) {
+  for (size_type k = 0; k <= request.planes; ++k) {  // the structures, and plane after plane
     memory_region region{};
-    const bool fits =
-        points(request.plane[k], request.alignment) &&
-        make_region(request.plane[k], 1, request.structures, 0, request.element, region);
-    return fits ? region : memory_region{};
-  };
-  for (size_type k = 0; k < request.planes; ++k) {
-    const memory_region plane = region_of(k);
-    if (plane.rows == 0 || overlap(structs, plane)) { return verdict::refused; }
-    for (size_type other = 0; request.to_planes && other < k; ++other) {
-      if (overlap(region_of(other), plane)) { return verdict::refused; }
+    const void* const at = k == 0 ? request.structs : request.plane[k - 1];
+    if (at == nullptr) { return refusal::null_pointer; }
+    if (!points(at, request.alignment)) { return refusal::misaligned_pointer; }
+    const size_type segments = k == 0 ? request.structures : 1;
+    const size_type length = k == 0 ? request.planes : request.structures;
+    if (!make_region(at, segments, length, length, request.element, region)) {
+      return refusal::too_large;
+    }
+    if (k == 0) { structs = region; }
+    if (k > 0 && overlap(structs, region)) { return refusal::shared_bytes; }
+    for (size_type other = 1; request.to_planes && other < k; ++other) {
+      const auto address = reinterpret_cast<size_type>(request.plane[other - 1]);
+      if (overlap({address, 1, region.row_bytes, 0}, region)) { return refusal::shared_planes; }
     }
   }
-  return verdict::go;
+  return refusal::none;
+}
+
+inline verdict examine(const plane_request& request) {
+  if (request.structures == 0) { return verdict::nothing_to_do; }
+  return find_refusal(request) == refusal::none ? verdict::go : verdict::refused;
 }
 
 /// Planes that lie equally far apart, in either direction, are the rows of a matrix, which is the transpose of that of the

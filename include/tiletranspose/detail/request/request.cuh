@@ -112,10 +112,11 @@ enum class refusal {
   no_square,
   second_output,
   scratch,
-  axes,            ///< of a permute: they repeat, or are none of the array's
-  many_axes,       ///< more are left than a permute takes
-  shared_range,    ///< input and output share memory between their first and last elements
-  shared_elements  ///< two elements of the output might share an address
+  axes,             ///< of a permute: they repeat, or are none of the array's
+  many_axes,        ///< more are left than a permute takes
+  shared_range,     ///< input and output share memory between their first and last elements
+  shared_elements,  ///< two elements of the output might share an address
+  shared_planes     ///< two planes that are written share a byte
 };
 
 /// The rule that refuses a request with work to do; `s` says what shape the output has.

@@ -1,0 +1,131 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The launches of the mover for little work for arrays of more axes. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/small/axes_kernel.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses.
+inline constexpr int axes_element_threads = 256;
+constexpr int axes_element_rounds(int accesses) { return accesses <= 4 ? 4 : 1; }
+
+/// Steps of an axis in bytes.
+inline axis_steps steps_of(const relocation& move, int axis) {
+  return {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
+          move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
+}
+
+template <int MostAxes>
+void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
+  axes.extents[axes.count] = divider(move.axes[axis].extent);
+  axes.steps[axes.count] = steps_of(move, axis);
+  ++axes.count;
+}
+
+/// Calls launch(part) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
+template <class Launch>
+auto split(const relocation& move, Launch launch) {
+  int longest = 0;
+  for (int k = 1; k < move.rank; ++k) {
+    if (move.axes[k].extent > move.axes[longest].extent) { longest = k; }
+  }
+  relocation first = move;
+  relocation second = move;
+  const size_type first_extent = move.axes[longest].extent / 2;
+  first.axes[longest].extent = first_extent;
+  second.axes[longest].extent -= first_extent;
+  const axis_steps steps = steps_of(move, longest);
+  second.in =
+      static_cast<const unsigned char*>(move.in) + static_cast<long long>(first_extent) * steps.in;
+  second.out =
+      static_cast<unsigned char*>(move.out) + static_cast<long long>(first_extent) * steps.out;
+  const auto status = launch(first);
+  return status == decltype(launch(first)){} ? launch(second) : status;
+}
+
+/// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
+inline bool exceeds(const relocation& move, size_type most) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent > most / elements) { return true; }
+    elements *= move.axes[k].extent;
+  }
+  return false;
+}
+
+inline tile_side make_side(const relocation& move, const side_axes& axes) {
+  tile_side side{static_cast<unsigned>(axes.extent), {}};
+  for (int k = 0; k < axes.count; ++k) { count_axis(side.axes, move, axes.axes[k]); }
+  return side;
+}
+
+/// Calls launch(arguments, blocks) for each launch of tiles of `side` x `side` elements, along the sides that choose_axes
+/// chose, until one fails.
+template <class Launch>
+auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int side, Launch launch)
+    -> decltype(launch(axes_tile_arguments{}, size_type{})) {
+  const size_type x_tiles = divide_up(choice.sides[0].extent, static_cast<size_type>(side));
+  const size_type y_tiles = divide_up(choice.sides[1].extent, static_cast<size_type>(side));
+  relocation outer = move;
+  for (const side_axes& sides : choice.sides) {
+    for (int k = 0; k < sides.count; ++k) { outer.axes[sides.axes[k]].extent = 1; }
+  }
+  const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
+  if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
+    return split(move, [&](const relocation& part) {
+      return plan_axes_tiles(choose_axes(part), part, side, launch);
+    });
+  }
+  axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                static_cast<unsigned char*>(move.out),
+                                make_side(move, choice.sides[0]),
+                                make_side(move, choice.sides[1]),
+                                divider(x_tiles),
+                                divider(y_tiles),
+                                {}};
+  size_type blocks = x_tiles * y_tiles;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (outer.axes[k].extent == 1) { continue; }
+    count_axis(arguments.outer, move, k);
+    blocks *= move.axes[k].extent;
+  }
+  return launch(arguments, blocks);
+}
+
+/// The same for elements one by one.
+template <class Launch>
+auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
+    -> decltype(launch(axes_element_arguments{}, size_type{})) {
+  const auto block = static_cast<size_type>(axes_element_threads * axes_element_rounds(accesses));
+  const element_order order = order_elements(move, block);
+  size_type blocks = divide_up(order.inner_extent, block);
+  relocation outer = move;
+  for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
+  if (order.inner_extent > most_counted - block || exceeds(outer, max_blocks / blocks)) {
+    return split(
+        move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
+  }
+  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                   static_cast<unsigned char*>(move.out),
+                                   static_cast<unsigned>(order.inner_extent),
+                                   divider(blocks),
+                                   {},
+                                   {}};
+  for (int k = 0; k < move.rank; ++k) {
+    const int axis = order.axes[k];
+    count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);
+    blocks *= outer.axes[axis].extent;
+  }
+  return launch(arguments, blocks);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
