@@ -192,7 +192,7 @@ TEST_CASE("interleave: launches are as they are explained") {
   const auto same_launches = [](const tt::explanation& explained) {
     size_type blocks = 0;
     for (const cpu::launch_shape& one : cpu::this_device().seen) {
-      blocks += size_type{one.grid.x} * one.grid.y;
+      blocks += size_type{one.grid.x} * one.grid.y * one.grid.z;
       CHECK(explained.threads == static_cast<int>(one.block.x));
     }
     CHECK(explained.launches == cpu::this_device().seen.size());

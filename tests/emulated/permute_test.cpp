@@ -128,7 +128,7 @@ void check(const std::array<size_type, Rank>& extents, const std::array<int, Ran
   size_type blocks = 0;
   for (const cpu::launch_shape& one : cpu::this_device().seen) {
     if (one.kernel == nullptr) { continue; }  // a copy
-    blocks += size_type{one.grid.x} * one.grid.y;
+    blocks += size_type{one.grid.x} * one.grid.y * one.grid.z;
     REQUIRE(explained.threads == static_cast<int>(one.block.x));
   }
   REQUIRE(explained.blocks == blocks);
