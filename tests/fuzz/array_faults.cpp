@@ -17,7 +17,7 @@ class array_spoiler {
       : case_(c), with_(c.with), memory_(c.memory), random_(random), which_(c.on.which) {}
 
   bool apply(defect fault) {
-    const bool by_order = which_ == call::permute || which_ == call::transform_permute;
+    const bool by_order = has_axes(which_) && which_ != call::permute_strides;
     switch (fault) {
       case defect::no_work:
         return leave_no_work();
@@ -42,11 +42,14 @@ class array_spoiler {
       case defect::too_wide:
         return which_ == call::permute_strides && ask_for_too_wide();
       case defect::repeated_axis:
-        return by_order && repeat_axis();
+        return by_order && which_ != call::mdspan_copy && repeat_axis();
       case defect::foreign_axis:
-        return by_order && name_foreign_axis();
+        return by_order && which_ != call::mdspan_copy && name_foreign_axis();
       case defect::many_axes:
-        return has_axes(which_) && ask_for_many_axes();
+        return has_axes(which_) && !is_rank_3(which_) && ask_for_many_axes();
+      case defect::shape_of_out:
+        with_.out_cols = random_.between(1, 3);  // more elements along its first axis
+        return is_rank_3(which_);
       case defect::shared_elements:
         return which_ == call::permute_strides && share_elements();
       default:

@@ -49,7 +49,9 @@ class array_maker {
 
   void choose_groups() {
     const std::size_t most = most_elements();
-    const std::size_t count = random_.below(3) == 0 ? random_.between(1, 8) : random_.between(2, 6);
+    const std::size_t count = is_rank_3(made_.on.which) ? random_.between(1, 3)
+                              : random_.below(3) == 0   ? random_.between(1, 8)
+                                                        : random_.between(2, 6);
     std::size_t left = std::max<std::size_t>(most, 1);
     std::vector<std::size_t> extents;
     for (std::size_t after = count; after-- > 0;) {
@@ -111,11 +113,13 @@ class array_maker {
 
   // Makes several axes of groups, and adds axes of one element, up to a random rank.
   void split_groups() {
-    const std::size_t rank = random_.between(axes_.size(), random_.below(3) == 0 ? 12 : 8);
+    const bool is_3 = is_rank_3(made_.on.which);
+    const std::size_t most = random_.below(3) == 0 ? most_axes : 8;
+    const std::size_t rank = is_3 ? 3 : random_.between(axes_.size(), most);
     for (int attempts = 0; axes_.size() < rank && attempts < 40; ++attempts) {
       const auto at = static_cast<std::ptrdiff_t>(random_.below(axes_.size()));
       given_axis& axis = axes_[static_cast<std::size_t>(at)];
-      if (random_.below(4) == 0) {
+      if (is_3 || random_.below(4) == 0) {
         add_single(in_order_);
         add_single(out_order_);
         axes_.insert(axes_.begin() + at, {groups_++, 1});
@@ -135,7 +139,7 @@ class array_maker {
   // Numbers the axes: as they lie in the input where the call goes by their order, else in any order.
   void give_axes() {
     std::vector<given_axis> listed;
-    if (made_.on.which != call::permute_strides) {
+    if (!has_any_strides()) {
       add_in_order(listed, in_order_);
     } else {
       std::vector<int> order = in_order_;
@@ -162,13 +166,18 @@ class array_maker {
     }
   }
 
+  // Strides are given; those of mdspans run forwards, and let no elements share an address.
+  bool has_any_strides() const {
+    return made_.on.which == call::permute_strides || is_rank_3(made_.on.which);
+  }
+
   // Strides of a side whose groups lie in memory in this order, from the fastest on: without gaps where these would make
   // most of the memory.
   void lay(const std::vector<int>& order, std::ptrdiff_t (&strides)[most_axes], unsigned element,
            bool may_repeat) {
     const bool strided = made_.on.which == call::permute_strides;
     const bool repeats = strided && may_repeat && random_.below(4) == 0;
-    const bool gaps = strided && random_.below(2) == 0;
+    const bool gaps = has_any_strides() && random_.below(2) == 0;
     if (lay_apart(order, strides, element, gaps, repeats) * element > 2 * within_.bytes) {
       lay_apart(order, strides, element, false, repeats);
     }

@@ -56,6 +56,8 @@ enum class call {
   transform_permute,
   deinterleave,
   interleave,
+  mdspan_permute,
+  mdspan_copy,
   count
 };
 

@@ -51,7 +51,9 @@ const char* name_of(call which) {
                                           "permute with strides",
                                           "transform_permute",
                                           "deinterleave",
-                                          "interleave"};
+                                          "interleave",
+                                          "permute of mdspans",
+                                          "copy of mdspans"};
   static_assert(sizeof names / sizeof *names == static_cast<std::size_t>(call::count), "");
   return names[static_cast<int>(which)];
 }
@@ -122,9 +124,8 @@ std::string describe_arrays(const test_case& c) {
     return words.str();
   }
   list("; extents", with.extents, with.rank);
-  if (c.on.which != call::permute_strides) {
-    list(", axes", with.axes, with.rank);
-  } else {
+  if (c.on.which != call::permute_strides) { list(", axes", with.axes, with.rank); }
+  if (c.on.which == call::permute_strides || is_rank_3(c.on.which)) {
     list(", strides of the input", with.in_strides, with.rank);
     list(", of the output", with.out_strides, with.rank);
   }

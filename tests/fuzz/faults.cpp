@@ -42,8 +42,9 @@ bool has_pointers(call which) {
 bool has_copy(call which) { return which == call::dual || which == call::dual_views; }
 bool has_axes(call which) {
   return which == call::permute || which == call::permute_strides ||
-         which == call::transform_permute;
+         which == call::transform_permute || is_rank_3(which);
 }
+bool is_rank_3(call which) { return which == call::mdspan_permute || which == call::mdspan_copy; }
 bool has_planes(call which) { return which == call::deinterleave || which == call::interleave; }
 bool is_of_arrays(call which) { return has_axes(which) || has_planes(which); }
 

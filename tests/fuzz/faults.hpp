@@ -21,6 +21,7 @@ bool has_pointers(call which);  // arrays of them
 bool has_copy(call which);      // a second output
 bool has_axes(call which);      // permutes
 bool has_planes(call which);
+bool is_rank_3(call which);     // permutes and copies of mdspans
 bool is_of_arrays(call which);  // both
 
 // Makes a call that goes one that must be refused or has nothing to do, or one whose matrices lie in each other's gaps.

@@ -66,6 +66,8 @@ caller find_caller(const target& on) {
       return find_fused(on.which, on.in, on.out);
     case call::mdspan_transpose:
     case call::mdspan_reorient:
+    case call::mdspan_permute:
+    case call::mdspan_copy:
       return find_mdspan(on.which, on.in);
     default:
       return find_among<FUZZ_SIZES>(on);
