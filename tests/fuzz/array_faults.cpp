@@ -122,8 +122,8 @@ class array_spoiler {
     } else {
       at += (alignment - off) % alignment;
     }
-    const bool meets = at < begin + in_bytes && begin < at + out_bytes;
-    if (meets != shares) { return false; }
+    const bool overlaps = at < begin + in_bytes && begin < at + out_bytes;
+    if (overlaps != shares) { return false; }
     in.at = narrow(static_cast<std::size_t>(in.at + begin - from.begin));
     out.at = narrow(static_cast<std::size_t>(out.at + at - to.begin));
     with_.in = in.at;
