@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Copies of rows between memories, by the copy engines, for rows of any distance.
+
+#pragma once
+
+#include <tiletranspose/config.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// CUDA's copies of rows take rows that lie closer together than this, in bytes.
+inline constexpr size_type most_pitch_bytes = size_type{1} << 31;
+
+/// Copies `rows` rows of `row_bytes` bytes between any memories that one address space names: this GPU's, another's, the
+/// host's. Rows that follow each other without a gap on both sides are one; those too far apart are copied one by one.
+inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
+                             size_type row_bytes, size_type rows, cudaStream_t stream) {
+  if (rows == 0 || row_bytes == 0) { return cudaSuccess; }
+  if (rows == 1 || (out_pitch == row_bytes && in_pitch == row_bytes)) {
+    return cudaMemcpyAsync(out, in, row_bytes * rows, cudaMemcpyDefault, stream);
+  }
+  if (out_pitch < most_pitch_bytes && in_pitch < most_pitch_bytes) {
+    return cudaMemcpy2DAsync(out, out_pitch, in, in_pitch, row_bytes, rows, cudaMemcpyDefault,
+                             stream);
+  }
+  for (size_type row = 0; row < rows; ++row) {
+    const cudaError_t status =
+        cudaMemcpyAsync(static_cast<unsigned char*>(out) + row * out_pitch,
+                        static_cast<const unsigned char*>(in) + row * in_pitch, row_bytes,
+                        cudaMemcpyDefault, stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

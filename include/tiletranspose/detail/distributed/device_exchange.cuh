@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Runs the exchange of one rank on its GPU: kernels on the caller's stream, transfers on a stream of their own, events
+/// between the two.
+
+#pragma once
+
+#include <tiletranspose/detail/core/side_stream.cuh>
+#include <tiletranspose/detail/distributed/exchange_order.cuh>
+#include <tiletranspose/detail/request/request.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// How the work of a distributed call is cut. All ranks must give the same numbers.
+struct distributed_options {
+  /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it
+  /// sends, 16 to 64 MiB, or 1 MiB to each other rank where that is more.
+  size_type step_bytes = 0;
+  /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes the host some
+  /// microseconds.
+  cudaStream_t transfer_stream = nullptr;
+};
+
+namespace detail {
+
+/// A plan of matrices, or of arrays whose inner axes travel together. False where a partition is none, or the matrix
+/// overflows the address space.
+inline bool can_plan(const partition& columns, const partition& rows, int ranks,
+                     size_type element_bytes) {
+  size_type elements = 0;
+  size_type bytes = 0;
+  return columns.is_valid(ranks) && rows.is_valid(ranks) &&
+         multiplies(columns.total, rows.total, elements) &&
+         multiplies(elements, element_bytes, bytes);
+}
+
+/// Bytes of a rank's input and output.
+inline size_type held_in(const exchange_plan& plan) {
+  return plan.rows().count(plan.ranks(), plan.rank()) * plan.columns().total * plan.element_bytes();
+}
+inline size_type held_out(const exchange_plan& plan) {
+  return plan.columns().count(plan.ranks(), plan.rank()) * plan.rows().total * plan.element_bytes();
+}
+
+/// Never 0: who allocates nothing has a null pointer, and would ask again. The least holds what distributed_check sends.
+inline constexpr size_type least_exchange_scratch = 256;
+
+/// Bytes of scratch. `Lands`: messages arrive where they belong, not in scratch.
+template <bool Lands>
+size_type exchange_scratch(const exchange_plan& plan) {
+  const size_type bytes = plan.buffers() * (plan.send_bytes() + (Lands ? 0 : plan.receive_bytes()));
+  return bytes > least_exchange_scratch ? bytes : least_exchange_scratch;
+}
+
+/// The machine of queue_exchange_round. A Transport moves the messages of one step:
+///
+///     static constexpr bool lands;
+///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
+///
+/// An exchange of one step needs no second stream: everything is queued to the caller's.
+template <class Mover, class Transport>
+class device_exchange {
+ public:
+  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
+                  void* temp, cudaStream_t work)
+      : plan_(plan),
+        mover_(mover),
+        transport_(transport),
+        temp_(static_cast<unsigned char*>(temp)),
+        work_(work) {}
+
+  /// Makes what the call needs beside memory, on the current device.
+  cudaError_t prepare(cudaStream_t lent) {
+    if (is_simple()) { return cudaSuccess; }
+    bool made = ok(transfer_.make(lent)) && ok(packed_.make());
+    for (stream_mark& mark : arrived_) { made = made && ok(mark.make()); }
+    return status_;
+  }
+
+  bool pack(size_type step) {
+    unsigned char* const to = buffer(step);
+    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) { ok(mover_.pack(slice, to + slice.offset, work_)); }
+    });
+    return status_ == cudaSuccess;
+  }
+  bool hand_over(size_type) {
+    return is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(transfer_.get())));
+  }
+  bool transfer(size_type step) {
+    unsigned char* const sent = buffer(step);
+    return plan_.ranks() == 1 ||
+           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes(),
+                                  is_simple() ? work_ : transfer_.get()));
+  }
+  bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
+  bool keep(size_type step) {
+    const exchange_slice slice = plan_.kept(step);
+    return slice.bytes == 0 || ok(mover_.keep(slice, work_));
+  }
+  bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
+  bool place(size_type step) {
+    if constexpr (!Transport::lands) {
+      const unsigned char* const received = buffer(step) + plan_.send_bytes();
+      plan_.for_each_received(step, [&](const exchange_slice& slice) {
+        if (status_ == cudaSuccess) { ok(mover_.place(slice, received + slice.offset, work_)); }
+      });
+    }
+    return status_ == cudaSuccess;
+  }
+
+  /// Queues one round; false where it failed.
+  bool round(size_type number) { return queue_exchange_round(plan_, number, *this); }
+  cudaError_t status() const { return status_; }
+
+  /// After a failure: has the caller's stream wait for transfers that are under way, as far as that still can be had.
+  cudaError_t abandon() {
+    if (!is_simple() && packed_.set(transfer_.get()) == cudaSuccess) { (void)packed_.hold(work_); }
+    return status_;
+  }
+  cudaError_t run() {
+    for (size_type number = 0; number < exchange_rounds(plan_); ++number) {
+      if (!round(number)) { return abandon(); }
+    }
+    return cudaSuccess;
+  }
+
+ private:
+  bool is_simple() const { return plan_.steps() == 1; }
+  unsigned char* buffer(size_type step) const {
+    const size_type bytes = plan_.send_bytes() + (Transport::lands ? 0 : plan_.receive_bytes());
+    return temp_ + step % plan_.buffers() * bytes;
+  }
+  stream_mark& mark(size_type step) { return arrived_[step % plan_.buffers()]; }
+  bool ok(cudaError_t status) {
+    if (status_ == cudaSuccess) { status_ = status; }
+    return status_ == cudaSuccess;
+  }
+
+  exchange_plan plan_;
+  Mover mover_;
+  Transport transport_;
+  unsigned char* temp_;
+  cudaStream_t work_;
+  side_stream transfer_;
+  stream_mark packed_;
+  stream_mark arrived_[exchange_buffers];
+  cudaError_t status_ = cudaSuccess;
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

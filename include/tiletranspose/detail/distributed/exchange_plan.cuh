@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a distributed transpose is cut: which part of the matrix goes from which rank to which in which step, and where it
+/// lies in scratch meanwhile. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/partition.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Columns [x, x + cols) and rows [y, y + rows) of the whole input, which travel to or from `peer` in one message. It is
+/// transposed already: cols rows of `rows` elements, one behind the other, at `offset` of the step's half of its buffer.
+struct exchange_slice {
+  int peer;
+  size_type x;
+  size_type cols;
+  size_type y;
+  size_type rows;
+  size_type offset;  ///< bytes
+  size_type bytes;
+};
+
+/// Messages start on lines of the L2 cache.
+inline constexpr size_type slice_alignment = 256;
+
+/// Buffers between which the steps alternate: one is filled, one travels, one is put into place.
+inline constexpr size_type exchange_buffers = 3;
+
+/// What one rank sends in a step where the caller does not say it: an eighth of all that it sends, so that little is left
+/// to do when the last step has travelled, but no less than what keeps messages long, and no more than scratch should take.
+/// None of the numbers is measured yet.
+constexpr size_type tuned_step_bytes(size_type sent_bytes, int ranks) {
+  constexpr size_type mebibyte = size_type{1} << 20;
+  const size_type others = static_cast<size_type>(ranks - 1) * mebibyte;
+  const size_type least = others > 16 * mebibyte ? others : 16 * mebibyte;
+  const size_type most = others > 64 * mebibyte ? others : 64 * mebibyte;
+  const size_type wanted = sent_bytes / 8;
+  return wanted < least ? least : wanted > most ? most : wanted;
+}
+
+/// The exchange as one rank sees it. All ranks that are given the same numbers cut alike, without asking each other.
+/// Every message is cut into as many slices as there are steps, along the longer side of the matrix.
+class exchange_plan {
+ public:
+  /// \param element_bytes  what stays together: an element, or all of a sub-array that no rank takes apart
+  /// \param step_bytes     about so much one rank sends in a step; 0: tuned
+  /// Precondition: the partitions are valid and the matrix fits the address space.
+  constexpr exchange_plan(partition columns, partition rows, int ranks, int rank,
+                          size_type element_bytes, size_type step_bytes)
+      : columns_(columns),
+        rows_(rows),
+        ranks_(ranks),
+        rank_(rank),
+        element_bytes_(element_bytes),
+        cuts_columns_(columns.total >= rows.total) {
+    size_type most = 0;  // bytes that a rank sends or receives
+    for (int r = 0; r < ranks; ++r) {
+      const size_type own_rows = rows.count(ranks, r);
+      const size_type own_columns = columns.count(ranks, r);
+      const size_type sent = own_rows * (columns.total - own_columns) * element_bytes;
+      const size_type received = own_columns * (rows.total - own_rows) * element_bytes;
+      most = sent > most ? sent : most;
+      most = received > most ? received : most;
+    }
+    const size_type longest = (cuts_columns_ ? columns : rows).longest(ranks);
+    steps_ = divide_up(most, step_bytes > 0 ? step_bytes : tuned_step_bytes(most, ranks));
+    steps_ = steps_ < longest ? steps_ : longest;
+    steps_ = steps_ > 0 ? steps_ : 1;
+    for_each_room([&](int, size_type sent, size_type received) {
+      send_bytes_ += sent;
+      receive_bytes_ += received;
+    });
+  }
+
+  constexpr int ranks() const { return ranks_; }
+  constexpr int rank() const { return rank_; }
+  constexpr const partition& columns() const { return columns_; }
+  constexpr const partition& rows() const { return rows_; }
+  constexpr size_type element_bytes() const { return element_bytes_; }
+  constexpr size_type steps() const { return steps_; }
+  constexpr size_type buffers() const {
+    return steps_ < exchange_buffers ? steps_ : exchange_buffers;
+  }
+  /// Bytes of the two halves of a buffer.
+  constexpr size_type send_bytes() const { return send_bytes_; }
+  constexpr size_type receive_bytes() const { return receive_bytes_; }
+
+  /// What `from` holds of the rows that `to` will hold, in one step. `offset` is still to be set.
+  constexpr exchange_slice slice(size_type step, int from, int to) const {
+    exchange_slice result{};
+    result.x = columns_.begin(ranks_, to);
+    result.cols = columns_.count(ranks_, to);
+    result.y = rows_.begin(ranks_, from);
+    result.rows = rows_.count(ranks_, from);
+    size_type& first = cuts_columns_ ? result.x : result.y;
+    size_type& length = cuts_columns_ ? result.cols : result.rows;
+    first += partition_begin(length, steps_, step);
+    length = partition_count(length, steps_, step);
+    result.bytes = result.rows * result.cols * element_bytes_;
+    return result;
+  }
+
+  /// Calls use(slice) for every message that this rank sends in a step, by rising ranks, and so for what it receives.
+  template <class Use>
+  constexpr void for_each_sent(size_type step, Use use) const {
+    size_type offset = 0;
+    for_each_room([&](int peer, size_type sent, size_type) {
+      hand_out(slice(step, rank_, peer), peer, offset, use);
+      offset += sent;
+    });
+  }
+  template <class Use>
+  constexpr void for_each_received(size_type step, Use use) const {
+    size_type offset = 0;
+    for_each_room([&](int peer, size_type, size_type received) {
+      hand_out(slice(step, peer, rank_), peer, offset, use);
+      offset += received;
+    });
+  }
+  /// What stays on this rank, in slices too.
+  constexpr exchange_slice kept(size_type step) const { return slice(step, rank_, rank_); }
+
+ private:
+  template <class Use>
+  static constexpr void hand_out(exchange_slice slice, int peer, size_type offset, Use& use) {
+    slice.peer = peer;
+    slice.offset = offset;
+    if (slice.bytes > 0) { use(slice); }
+  }
+
+  /// Bytes that a buffer has for each peer's messages; those of the first step are the longest.
+  template <class Use>
+  constexpr void for_each_room(Use use) const {
+    for (int peer = 0; peer < ranks_; ++peer) {
+      if (peer == rank_) { continue; }
+      use(peer, divide_up(slice(0, rank_, peer).bytes, slice_alignment) * slice_alignment,
+          divide_up(slice(0, peer, rank_).bytes, slice_alignment) * slice_alignment);
+    }
+  }
+
+  partition columns_;
+  partition rows_;
+  int ranks_;
+  int rank_;
+  size_type element_bytes_;
+  bool cuts_columns_;
+  size_type steps_ = 1;
+  size_type send_bytes_ = 0;
+  size_type receive_bytes_ = 0;
+};
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Distributed calls over an NCCL communicator: asked for their scratch, checked, run, and compared over the ranks.
+
+#pragma once
+
+#include <tiletranspose/detail/distributed/device_exchange.cuh>
+#include <tiletranspose/detail/distributed/exchange_memory.cuh>
+#include <tiletranspose/detail/distributed/nccl_transport.cuh>
+#include <tiletranspose/detail/distributed/slice_movers.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Whether one rank's memory serves its plan.
+template <class T>
+bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, const void* temp,
+                      size_type temp_bytes) {
+  const size_type needed = exchange_scratch<false>(plan);
+  return temp_bytes >= needed &&
+         examine_memory({out, held_out(plan), in, held_in(plan), temp, needed, alignof(T)});
+}
+
+/// The two calls of a distributed call. make_mover(plan) is called once the plan is known.
+template <class T, class MakeMover>
+cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition rows,
+                             size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
+                             cudaStream_t stream, const distributed_options& options,
+                             MakeMover make_mover) {
+  int ranks = 0;
+  int rank = 0;
+  cudaError_t status = ask_communicator(comm, ranks, rank);
+  if (status != cudaSuccess) { return status; }
+  if (!can_plan(columns, rows, ranks, together * sizeof(T))) { return cudaErrorInvalidValue; }
+  const exchange_plan plan(columns, rows, ranks, rank, together * sizeof(T), options.step_bytes);
+  if (temp == nullptr) {
+    temp_bytes = exchange_scratch<false>(plan);
+    return cudaSuccess;
+  }
+  if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
+  if (!examine_exchange(plan, out, in, temp, temp_bytes)) { return cudaErrorInvalidValue; }
+  const auto mover = make_mover(plan);
+  device_exchange<typename remove_const<decltype(mover)>::type, nccl_transport> exchange(
+      plan, mover, nccl_transport{comm}, temp, stream);
+  status = exchange.prepare(options.transfer_stream);
+  return status == cudaSuccess ? exchange.run() : status;
+}
+
+/// What all ranks must say alike.
+struct exchange_facts {
+  static constexpr int count = 7;
+  unsigned long long values[count];
+
+  constexpr exchange_facts(bool valid, const partition& columns, const partition& rows, int ranks,
+                           size_type element_bytes, size_type step_bytes)
+      : values{valid ? 1u : 0u, columns.total, rows.total, element_bytes, step_bytes, 0, 0} {
+    if (valid) {
+      values[5] = mix(columns, ranks);
+      values[6] = mix(rows, ranks);
+    }
+  }
+
+ private:
+  /// One number of all begins, another one for almost every other partition.
+  static constexpr unsigned long long mix(const partition& part, int ranks) {
+    unsigned long long hash = 14695981039346656037u;
+    for (int rank = 0; rank <= ranks; ++rank) {
+      hash = (hash ^ part.begin(ranks, rank)) * 1099511628211u;
+      hash ^= hash >> 29;
+    }
+    return hash;
+  }
+};
+
+/// Compares the facts of all ranks: success where they are the same and valid. Facts are alike where the greatest of each is
+/// also the least, and the least is the complement of the greatest complement: one reduction finds both. Waits for it.
+inline cudaError_t compare_facts(const exchange_facts& facts, void* temp, ncclComm_t comm,
+                                 cudaStream_t stream) {
+  constexpr int count = exchange_facts::count;
+  unsigned long long values[2 * count];
+  for (int i = 0; i < count; ++i) {
+    values[i] = facts.values[i];
+    values[count + i] = ~facts.values[i];
+  }
+  static_assert(sizeof(values) <= least_exchange_scratch, "");
+  cudaError_t status =
+      cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream);
+  if (status == cudaSuccess) {
+    status =
+        nccl_finish(ncclAllReduce(temp, temp, 2 * count, ncclUint64, ncclMax, comm, stream), comm);
+  }
+  if (status == cudaSuccess) {
+    status = cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream);
+  }
+  const cudaError_t waited = cudaStreamSynchronize(stream);  // for `values`, which end here
+  if (status == cudaSuccess) { status = waited; }
+  if (status != cudaSuccess) { return status; }
+  bool same = facts.values[0] == 1;
+  for (int i = 0; i < count; ++i) { same = same && values[i] == ~values[count + i]; }
+  return same ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// One process that drives several GPUs: slices copied into the memory of other devices, and the order between the
+/// devices' streams.
+
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <tiletranspose/detail/core/copy_rows.cuh>
+#include <tiletranspose/detail/distributed/device_exchange.cuh>
+#include <tiletranspose/detail/distributed/exchange_memory.cuh>
+#include <tiletranspose/detail/distributed/slice_movers.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Gives the thread its device back.
+class device_guard {
+ public:
+  device_guard() : known_(cudaGetDevice(&device_) == cudaSuccess) {}
+  device_guard(const device_guard&) = delete;
+  device_guard& operator=(const device_guard&) = delete;
+  ~device_guard() {
+    if (known_) { (void)cudaSetDevice(device_); }
+  }
+
+ private:
+  int device_ = 0;
+  bool known_;
+};
+
+/// Every stream waits for all that the others have queued so far. `Part` has a device and a stream.
+template <class Part>
+cudaError_t join_streams(const Part* parts, int count) {
+  const auto marks = std::make_unique<stream_mark[]>(static_cast<size_type>(count));
+  for (int i = 0; i < count; ++i) {
+    cudaError_t status = cudaSetDevice(parts[i].device);
+    if (status == cudaSuccess) { status = marks[i].make(); }
+    if (status == cudaSuccess) { status = marks[i].set(parts[i].stream); }
+    if (status != cudaSuccess) { return status; }
+  }
+  for (int i = 0; i < count; ++i) {
+    cudaError_t status = cudaSetDevice(parts[i].device);
+    for (int j = 0; j < count && status == cudaSuccess; ++j) {
+      if (j != i) { status = marks[j].hold(parts[i].stream); }
+    }
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
+/// Copies of rows straight to where they belong in the other devices' outputs, by the copy engines.
+template <class Part>
+struct peer_transport {
+  static constexpr bool lands = true;
+  const Part* parts;
+
+  cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
+                       unsigned char*, cudaStream_t stream) const {
+    cudaError_t status = cudaSuccess;
+    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+      const size_type element = plan.element_bytes();
+      const size_type pitch = plan.rows().total * element;
+      const size_type row = slice.x - plan.columns().begin(plan.ranks(), slice.peer);
+      unsigned char* const out = reinterpret_cast<unsigned char*>(parts[slice.peer].out);
+      if (status == cudaSuccess) {
+        status = copy_rows(out + row * pitch + slice.y * element, pitch, sent + slice.offset,
+                           slice.rows * element, slice.rows * element, slice.cols, stream);
+      }
+    });
+    return status;
+  }
+};
+
+/// True where the memory of every part is fit for use, and no output shares a byte with memory of another part.
+template <class Part>
+bool examine_parts(const Part* parts, int count, partition columns, partition rows,
+                   size_type element, size_type alignment, const std::vector<size_type>& scratch) {
+  std::vector<exchange_memory> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back({parts[i].out, columns.count(count, i) * rows.total * element, parts[i].in,
+                   rows.count(count, i) * columns.total * element, parts[i].temp,
+                   scratch[static_cast<size_type>(i)], alignment});
+    if (!examine_memory(all.back())) { return false; }
+    for (const exchange_memory& other : all) {
+      if (&other == &all.back()) { continue; }
+      const exchange_memory& own = all.back();
+      // Inputs may be one; what is written may not be another's.
+      if (!examine_memory({own.out, own.out_bytes, other.in, other.in_bytes, other.temp,
+                           other.temp_bytes, 1}) ||
+          !examine_memory(
+              {other.out, other.out_bytes, own.in, own.in_bytes, own.temp, own.temp_bytes, 1}) ||
+          !examine_memory({own.out, own.out_bytes, other.out, other.out_bytes, nullptr, 0, 1}) ||
+          !examine_memory(
+              {own.temp, own.temp_bytes, other.temp, other.temp_bytes, nullptr, 0, 1}) ||
+          !examine_memory({own.temp, own.temp_bytes, other.in, other.in_bytes, nullptr, 0, 1}) ||
+          !examine_memory({other.temp, other.temp_bytes, own.in, own.in_bytes, nullptr, 0, 1})) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
+template <class T, class Part>
+cudaError_t exchange_by_copies(const Part* parts, int count, partition columns, partition rows,
+                               const distributed_options& options) {
+  using exchange = device_exchange<matrix_mover<T>, peer_transport<Part>>;
+  std::vector<std::unique_ptr<exchange>> ranks;
+  size_type rounds = 0;
+  for (int i = 0; i < count; ++i) {
+    const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
+    const Part& part = parts[i];
+    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>(part.out, part.in, plan),
+                                               peer_transport<Part>{parts}, part.temp,
+                                               part.stream));
+    rounds = exchange_rounds(plan);
+    cudaError_t status = cudaSetDevice(part.device);
+    if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }
+    if (status != cudaSuccess) { return status; }
+  }
+  cudaError_t status = cudaSuccess;
+  for (size_type round = 0; round < rounds && status == cudaSuccess; ++round) {
+    for (int i = 0; i < count && status == cudaSuccess; ++i) {
+      exchange& own = *ranks[static_cast<size_type>(i)];
+      status = cudaSetDevice(parts[i].device);
+      if (status == cudaSuccess && !own.round(round)) { status = own.status(); }
+    }
+  }
+  for (int i = 0; i < count && status != cudaSuccess; ++i) {
+    (void)cudaSetDevice(parts[i].device);
+    (void)ranks[static_cast<size_type>(i)]->abandon();
+  }
+  return status;
+}
+
+/// One rank's share where its kernels can store into every output: the others' first, so that the link starts early.
+template <class T>
+cudaError_t store_into_parts(T* const* outs, const T* in, partition columns, partition rows,
+                             int ranks, int rank, cudaStream_t stream) {
+  const size_type first_row = rows.begin(ranks, rank);
+  const size_type own_rows = rows.count(ranks, rank);
+  for (int i = 1; i <= ranks; ++i) {
+    const int peer = (rank + i) % ranks;
+    const size_type cols = columns.count(ranks, peer);
+    if (cols == 0 || own_rows == 0) { continue; }
+    const matrix_view<const T> from{in + columns.begin(ranks, peer), own_rows, cols, columns.total};
+    const matrix_view<T> to{outs[peer] + first_row, cols, own_rows, rows.total};
+    const cudaError_t status =
+        transpose_bytes<sizeof(T), alignof(T)>(view_request(to, from), stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
