@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Transposes of matrices in host memory, of any size, through a GPU that does not hold them. Opt-in: no other header
+/// includes this one. It starts host threads: give the linker `-pthread` where it asks for it.
+///
+///     #include <tiletranspose/streamed.cuh>
+///
+///     std::size_t temp_bytes = 0;
+///     status = tt::streamed_transpose(out, in, nx, ny, nullptr, temp_bytes, stream);   // an amount that serves well
+///     status = cudaMalloc(&temp, temp_bytes);
+///     status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes, stream);      // host memory to host memory
+///
+/// The matrix is cut into blocks. While one is transposed, the next one comes in and the one before goes out.
+
+#pragma once
+
+#if defined(__CUDACC_RTC__)
+#error \
+    "tt: streamed.cuh launches kernels from the host; under NVRTC include tiletranspose/block_transpose.cuh"
+#endif
+
+#include <tiletranspose/config.cuh>
+
+#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/streamed/block_stream.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// The least scratch that streamed_transpose takes, in device memory and, where it is given any, in pinned memory.
+inline constexpr size_type least_streamed_scratch =
+    2 * detail::blocks_under_way * (size_type{64} << 10);
+
+/// Transposes a matrix in host memory.
+///
+///     out[x * ny + y] == in[y * nx + x]
+///
+/// It waits: when it returns, the output is complete. It starts after the work that `stream` has so far, and allocates no
+/// memory but a few streams and events. It cannot be captured.
+/// \param out         nx rows x ny columns, row-major, host memory
+/// \param in          ny rows x nx columns, row-major, host memory; shares no byte with `out`
+/// \param nx,ny       columns and rows of the input
+/// \param temp        scratch in device memory, aligned for T; null asks for an amount that serves well
+/// \param temp_bytes  how much: least_streamed_scratch or more; set where `temp` is null. More makes longer copies.
+/// \param stream      where blocks are transposed
+/// \param options     progress, and what pageable memory needs to be fast
+/// \returns cudaErrorInvalidValue, before anything is done: a pointer that is null or misaligned for T, sizes that
+///          overflow, too little scratch, pinned memory of less than least_streamed_scratch bytes or not aligned for T,
+///          input and output that share a byte. Where nx or ny is 0 nothing is done. After any other error nothing is
+///          under way any more, and each element of the output holds its old value or its new one; blocks that `progress`
+///          has reported are complete.
+///
+/// Pinned matrices (cudaMallocHost, cudaHostRegister) are copied by the copy engines, both ways at once. CUDA copies
+/// pageable ones, such as mapped files, slowly and one way at a time, unless pinned memory is lent to go through; about as
+/// much of it as of scratch serves well:
+///
+///     tt::streamed_options options;
+///     options.pinned = pinned;
+///     options.pinned_bytes = temp_bytes;
+///     options.progress = [](void*, std::size_t done, std::size_t all) { std::printf("%zu of %zu bytes\n", done, all); };
+///     status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes, stream, options);
+template <class T>
+[[nodiscard]] cudaError_t streamed_transpose(T* out, const T* in, size_type nx, size_type ny,
+                                             void* temp, size_type& temp_bytes,
+                                             cudaStream_t stream = nullptr,
+                                             const streamed_options& options = {}) {
+  static_assert(detail::check_output<T>(), "");
+  size_type elements = 0;
+  size_type bytes = 0;
+  if (!detail::multiplies(nx, ny, elements) || !detail::multiplies(elements, sizeof(T), bytes)) {
+    return cudaErrorInvalidValue;
+  }
+  if (temp == nullptr) {
+    constexpr size_type well = size_type{32} << 20;  // a block; not measured yet
+    const size_type block = (bytes / detail::block_alignment + 1) * detail::block_alignment;
+    temp_bytes = 2 * detail::blocks_under_way * (block < well ? block : well);
+    if (temp_bytes < least_streamed_scratch) { temp_bytes = least_streamed_scratch; }
+    return cudaSuccess;
+  }
+  if (elements == 0) { return cudaSuccess; }
+  const bool lent = options.pinned != nullptr;
+  if (detail::examine(detail::dense_request(out, in, nx, ny)) != detail::verdict::go ||
+      !detail::points(temp, alignof(T)) || temp_bytes < least_streamed_scratch ||
+      (lent && (!detail::points(options.pinned, alignof(T)) ||
+                options.pinned_bytes < least_streamed_scratch))) {
+    return cudaErrorInvalidValue;
+  }
+  const size_type scratch =
+      lent && options.pinned_bytes < temp_bytes ? options.pinned_bytes : temp_bytes;
+  const detail::block_plan plan(nx, ny, sizeof(T), scratch);
+  detail::block_stream<T> blocks(out, in, nx, ny, plan, temp, options, stream);
+  const cudaError_t status = blocks.prepare();
+  return status == cudaSuccess ? blocks.run() : status;
+}
+
+TILETRANSPOSE_NAMESPACE_END
