@@ -44,6 +44,7 @@ configure_package_config_file(
 write_basic_package_version_file(
   ${PROJECT_BINARY_DIR}/tiletranspose-config-version.cmake
   COMPATIBILITY SameMinorVersion ARCH_INDEPENDENT)
-install(FILES ${PROJECT_BINARY_DIR}/tiletranspose-config.cmake
+install(FILES ${CMAKE_CURRENT_LIST_DIR}/tiletranspose-distributed.cmake
+              ${PROJECT_BINARY_DIR}/tiletranspose-config.cmake
               ${PROJECT_BINARY_DIR}/tiletranspose-config-version.cmake
         DESTINATION ${package_dir})
