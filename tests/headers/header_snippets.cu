@@ -11,9 +11,15 @@
 #include <tiletranspose/explain.cuh>
 #include <tiletranspose/interleave.cuh>
 #include <tiletranspose/mdspan.cuh>
+#include <tiletranspose/peers.cuh>
 #include <tiletranspose/permute.cuh>
+#include <tiletranspose/streamed.cuh>
 #include <tiletranspose/tile_pipeline.cuh>
 #include <tiletranspose/tiletranspose.cuh>
+
+#if __has_include(<nccl.h>)
+#include <tiletranspose/distributed.cuh>
+#endif
 
 #include <cstddef>
 #include <cstdio>
@@ -107,6 +113,34 @@ cudaError_t launch(const float* data, std::size_t rows, std::size_t cols, std::s
 
 static_assert(tt::access_width(12, 4) == 4 && tt::access_width(12, 1) == 1 && tt::access_width(32, 32) == 16);
 
+#if __has_include(<nccl.h>)
+namespace in_distributed {
+cudaError_t calls(float* out, const float* in, std::size_t nx, std::size_t ny, const std::size_t* begins,
+                  ncclComm_t comm, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  float* temp = nullptr;
+  std::size_t temp_bytes = 0;
+  status = tt::distributed_transpose(out, in, nx, ny, nullptr, temp_bytes, comm, stream);   // how much scratch
+  if (status != cudaSuccess) { return status; }
+  status = cudaMalloc(&temp, temp_bytes);
+  if (status != cudaSuccess) { return status; }
+  status = tt::distributed_check(out, in, nx, ny, temp, temp_bytes, comm, stream);    // once, or while debugging
+  if (status != cudaSuccess) { return status; }
+  status = tt::distributed_transpose(out, in, nx, ny, temp, temp_bytes, comm, stream);
+  if (status != cudaSuccess) { return status; }
+  const tt::partition rows{ny, begins};    // begins[ranks + 1]
+  status = tt::distributed_transpose(out, in, nx, rows, temp, temp_bytes, comm, stream, {16 << 20});
+  return status;
+}
+cudaError_t planes(float* by_y, const float* by_z, std::size_t nx, std::size_t ny, std::size_t nz, void* temp,
+                   std::size_t temp_bytes, ncclComm_t comm, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::distributed_permute(by_y, by_z, {nz, ny, nx}, {1, 0, 2}, temp, temp_bytes, comm, stream);
+  return status;
+}
+}  // namespace in_distributed
+#endif
+
 namespace in_emulator {
 using storage = tt::shared_tile<float, tt::padded_layout<float, 32, 32, 1>>::storage;
 void my_body(tt::emulated_block, storage&, tt::matrix_view<float>, tt::matrix_view<const float>, unsigned, unsigned) {}
@@ -170,6 +204,40 @@ cudaError_t calls(images planes, images pixels, images right, images left, cudaS
   return status;
 }
 }  // namespace in_mdspan
+
+namespace in_partition {
+static_assert(tt::partition_begin(10, 4, 1) == 3 && tt::partition_count(10, 4, 3) == 2);
+constexpr std::size_t begins[] = {0, 1, 1, 10};   // rank 0 holds row 0, rank 1 nothing, rank 2 the other nine
+constexpr tt::partition uneven{10, begins};
+static_assert(uneven.is_valid(3));
+}  // namespace in_partition
+
+namespace in_peers {
+cudaError_t calls(float* out0, const float* in0, float* out1, const float* in1, std::size_t nx,
+                  std::size_t ny, cudaStream_t stream0, cudaStream_t stream1) {
+  const int devices[] = {0, 1};
+  cudaError_t status = cudaSuccess;
+  status = tt::enable_peer_access(devices, 2);    // once
+  if (status != cudaSuccess) { return status; }
+  tt::device_part<float> parts[] = {{0, out0, in0, nullptr, stream0}, {1, out1, in1, nullptr, stream1}};
+  status = tt::distributed_transpose(parts, 2, nx, ny);    // kernels store into the other GPU's memory
+  if (status != cudaSuccess) { return status; }
+  const std::size_t temp_bytes = tt::peer_scratch_bytes<float>(2, nx, ny);
+  for (tt::device_part<float>& part : parts) {
+    status = cudaSetDevice(part.device);
+    if (status == cudaSuccess) { status = cudaMalloc(&part.temp, temp_bytes); }
+    if (status != cudaSuccess) { return status; }
+  }
+  status = tt::distributed_transpose(parts, 2, nx, ny);
+  return status;
+}
+cudaError_t share(float* const* outs, const float* in, std::size_t nx, std::size_t ny, int ranks, int rank,
+                  cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  status = tt::transpose_into_parts(outs, in, nx, ny, ranks, rank, stream);
+  return status;
+}
+}  // namespace in_peers
 
 namespace in_permute {
 struct normalize {
@@ -268,6 +336,26 @@ void launch_fixed(float* data, dim3 grid, dim3 block, cudaStream_t stream) {
   histogram<<<grid, block, fixed_smem().bytes(), stream>>>(data);
 }
 }  // namespace in_smem
+
+namespace in_streamed {
+cudaError_t calls(float* out, const float* in, std::size_t nx, std::size_t ny, void* pinned, cudaStream_t stream) {
+  cudaError_t status = cudaSuccess;
+  float* temp = nullptr;
+  std::size_t temp_bytes = 0;
+  status = tt::streamed_transpose(out, in, nx, ny, nullptr, temp_bytes, stream);   // an amount that serves well
+  if (status != cudaSuccess) { return status; }
+  status = cudaMalloc(&temp, temp_bytes);
+  if (status != cudaSuccess) { return status; }
+  status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes, stream);      // host memory to host memory
+  if (status != cudaSuccess) { return status; }
+  tt::streamed_options options;
+  options.pinned = pinned;
+  options.pinned_bytes = temp_bytes;
+  options.progress = [](void*, std::size_t done, std::size_t all) { std::printf("%zu of %zu bytes\n", done, all); };
+  status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes, stream, options);
+  return status;
+}
+}  // namespace in_streamed
 
 namespace in_struct_io {
 struct particle { float x, y, z, vx, vy, vz, mass; };
