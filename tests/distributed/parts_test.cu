@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Matrices distributed over the devices of one process: one device standing for several, and two devices.
+
+#include "dealt_matrix.cuh"
+
+#include <tiletranspose/peers.cuh>
+
+namespace {
+
+using namespace tt_test;
+using tt::partition;
+
+template <class T>
+void check(const std::vector<int>& devices, partition nx, partition ny, std::size_t step_bytes,
+           bool copies) {
+  INFO(devices.size() << " parts, " << nx.total << " x " << ny.total << " elements of " << sizeof(T)
+                      << ", steps of " << step_bytes << " bytes" << (copies ? ", copied" : ""));
+  dealt_matrix matrix(devices, nx, ny, sizeof(T));
+  const int count = matrix.parts();
+  const tt::distributed_options options{step_bytes};
+  const std::size_t bytes = tt::peer_scratch_bytes<T>(count, nx, ny, options);
+  std::vector<std::unique_ptr<stream>> streams;
+  std::vector<tt::device_part<T>> parts;
+  for (int i = 0; i < count; ++i) {
+    REQUIRE(cudaSetDevice(matrix.device(i)) == cudaSuccess);
+    streams.push_back(std::make_unique<stream>());
+    parts.push_back({matrix.device(i), matrix.out<T>(i), matrix.in<T>(i),
+                     copies ? matrix.scratch(i, bytes) : nullptr, *streams.back()});
+  }
+  REQUIRE(cudaSetDevice(devices[0]) == cudaSuccess);
+  REQUIRE(tt::distributed_transpose(parts.data(), count, nx, ny, options) == cudaSuccess);
+  REQUIRE(matrix.difference().empty());
+}
+
+template <class T>
+void check_shapes(const std::vector<int>& devices) {
+  const std::size_t count = devices.size();
+  for (const bool copies : {false, true}) {
+    check<T>(devices, 512, 512, 1 << 14, copies);
+    check<T>(devices, 1021, 517, 30000, copies);
+    check<T>(devices, 517, 1021, 0, copies);
+    check<T>(devices, 1, 300, 100, copies);
+    check<T>(devices, 300, 1, 100, copies);
+    std::vector<std::size_t> begins(count, 0);  // the last one holds everything
+    begins.push_back(400);
+    check<T>(devices, {400, begins.data()}, 300, 1 << 14, copies);
+    check<T>(devices, 300, {400, begins.data()}, 1 << 14, copies);
+  }
+}
+
+void check_types(const std::vector<int>& devices) {
+  check_shapes<unsigned char>(devices);
+  check_shapes<float>(devices);
+  check_shapes<float_triple>(devices);
+  check_shapes<bytes<64>>(devices);
+}
+
+}  // namespace
+
+TEST_CASE("one device stands for several parts") {
+  require_device();
+  for (const int count : {1, 2, 3, 8}) {
+    check_types(std::vector<int>(static_cast<std::size_t>(count), 0));
+  }
+}
+
+TEST_CASE("two devices reach each other") {
+  require_device();
+  if (device_count() < 2) { SKIP("needs two devices"); }
+  const int devices[] = {0, 1};
+  if (tt::enable_peer_access(devices, 2) == cudaErrorPeerAccessUnsupported) {
+    SKIP("the devices cannot reach each other's memory");
+  }
+  REQUIRE(tt::enable_peer_access(devices, 2) == cudaSuccess);  // once more
+  check_types({0, 1});
+  check_types({1, 0, 1});
+}
+
+TEST_CASE("steps of a usual size, on two devices or on one that stands for two") {
+  require_device();
+  require_memory(std::size_t{3} << 30);
+  const int second = device_count() > 1 ? 1 : 0;
+  const int devices[] = {0, second};
+  if (tt::enable_peer_access(devices, 2) != cudaSuccess) {
+    SKIP("the devices cannot reach each other's memory");
+  }
+  check<float>({0, second}, 8192, 8191, 0, true);
+  check<float>({0, second}, 8192, 8191, 0, false);
+}

@@ -1,0 +1,489 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+// Distributed calls on the CPU: the calls themselves, with their kernels in the emulator, their streams drawn at random
+// and an NCCL that reads a message as late as it may. Every rank is a device.
+
+#include "cluster_on_cpu.hpp"
+
+#include <tiletranspose/distributed.cuh>
+#include <tiletranspose/peers.cuh>
+
+#include <array>
+#include <catch2/catch_test_macros.hpp>
+#include <cstring>
+#include <memory>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using tt::partition;
+using tt::size_type;
+
+struct triple {
+  unsigned char bytes[3];
+};
+
+/// An element that no other place has, but by chance.
+template <class T>
+T element_of(size_type place) {
+  T value{};
+  const auto mixed = static_cast<unsigned long long>(place + 1) * 0x9E3779B97F4A7C15u;
+  std::memcpy(&value, reinterpret_cast<const char*>(&mixed) + 2, sizeof(T));
+  return value;
+}
+
+constexpr unsigned char guard = 0xA5;
+
+/// Memory of one rank, with guards round it.
+template <class T>
+struct memory {
+  static constexpr size_type margin = 64;
+  size_type count;
+  tt::emulated_buffer<unsigned char> bytes;
+  explicit memory(size_type elements) : count(elements), bytes(elements * sizeof(T) + 2 * margin) {
+    std::memset(bytes.data(), guard, bytes.size());
+  }
+  T* data() { return reinterpret_cast<T*>(bytes.data() + margin); }
+  bool is_guarded() {
+    for (size_type i = 0; i < margin; ++i) {
+      if (bytes.data()[i] != guard || bytes.data()[bytes.size() - 1 - i] != guard) { return false; }
+    }
+    return true;
+  }
+};
+
+/// A matrix dealt out over ranks, and what is to become of it.
+template <class T>
+struct spread {
+  int ranks;
+  partition nx;
+  partition ny;
+  std::vector<std::unique_ptr<memory<T>>> in;
+  std::vector<std::unique_ptr<memory<T>>> out;
+  std::vector<std::unique_ptr<memory<unsigned char>>> temp;
+  cpu::network network;
+  std::vector<communicator_on_cpu> comms;
+
+  spread(int rank_count, partition columns, partition rows, size_type together = 1)
+      : ranks(rank_count), nx(columns), ny(rows) {
+    network.ranks = ranks;
+    for (int r = 0; r < ranks; ++r) {
+      comms.push_back({&network, r, r});
+      in.push_back(std::make_unique<memory<T>>(ny.count(ranks, r) * nx.total * together));
+      out.push_back(std::make_unique<memory<T>>(nx.count(ranks, r) * ny.total * together));
+      const size_type first = ny.begin(ranks, r) * nx.total * together;
+      for (size_type i = 0; i < in.back()->count; ++i) {
+        in.back()->data()[i] = element_of<T>(first + i);
+      }
+    }
+  }
+  T* out_of(int r) { return out[static_cast<std::size_t>(r)]->data(); }
+  const T* in_of(int r) { return in[static_cast<std::size_t>(r)]->data(); }
+  communicator_on_cpu* comm_of(int r) { return &comms[static_cast<std::size_t>(r)]; }
+
+  bool is_transposed() {
+    for (int r = 0; r < ranks; ++r) {
+      auto& own = *out[static_cast<std::size_t>(r)];
+      for (size_type i = 0; i < own.count; ++i) {
+        const size_type x = nx.begin(ranks, r) + i / ny.total;
+        const size_type y = i % ny.total;
+        const T wanted = element_of<T>(y * nx.total + x);
+        if (std::memcmp(&own.data()[i], &wanted, sizeof(T)) != 0) { return false; }
+      }
+      if (!own.is_guarded()) { return false; }
+    }
+    for (const auto& scratch : temp) {
+      if (!scratch->is_guarded()) { return false; }
+    }
+    return true;
+  }
+
+  /// Every rank asks for scratch and calls; then all that was queued runs. `lent`: its own transfer stream.
+  template <class Call>
+  bool run(Call call) {
+    for (int r = 0; r < ranks; ++r) {
+      cpu::current_device() = r;
+      size_type bytes = 0;
+      REQUIRE(call(r, nullptr, bytes) == cudaSuccess);
+      REQUIRE(bytes > 0);
+      temp.push_back(std::make_unique<memory<unsigned char>>(bytes));
+      REQUIRE(call(r, temp.back()->data(), bytes) == cudaSuccess);
+    }
+    cpu::current_device() = 0;
+    const bool ends = cpu::machines().drain();
+    for (const auto& box : network.mail) { CHECK(box.second.empty()); }
+    return ends;
+  }
+  bool transpose(const tt::distributed_options& options) {
+    return run([&](int r, void* scratch, size_type& bytes) {
+      return tt::distributed_transpose(out_of(r), in_of(r), nx, ny, scratch, bytes, comm_of(r),
+                                       cudaStream_t{}, options);
+    });
+  }
+};
+
+cpu::cluster& machines(int devices, unsigned seed) {
+  cpu::this_device() = {};
+  cpu::machines().start(devices, seed);
+  return cpu::machines();
+}
+
+template <class T>
+void check_transpose(int ranks, partition nx, partition ny, size_type step_bytes, unsigned seed) {
+  INFO(ranks << " ranks, " << nx.total << " x " << ny.total << ", steps of " << step_bytes
+             << " bytes, seed " << seed << ", elements of " << sizeof(T));
+  cpu::cluster& all = machines(ranks, seed);
+  spread<T> matrix(ranks, nx, ny);
+  REQUIRE(matrix.transpose({step_bytes}));
+  REQUIRE(all.faults.empty());
+  REQUIRE(cpu::this_device().faults == 0);
+  REQUIRE(matrix.is_transposed());
+}
+
+/// Sizes and begins of parts at random; some ranks hold nothing.
+std::vector<size_type> random_begins(int ranks, size_type total, std::mt19937& random) {
+  std::vector<size_type> begins{0};
+  for (int r = 1; r < ranks; ++r) { begins.push_back(random() % (total + 1)); }
+  begins.push_back(total);
+  std::sort(begins.begin(), begins.end());
+  return begins;
+}
+
+}  // namespace
+
+TEST_CASE("a distributed transpose is the transpose, however many ranks hold it") {
+  for (const int ranks : {1, 2, 3, 5, 8}) {
+    check_transpose<float>(ranks, 70, 45, 900, 1);
+    check_transpose<float>(ranks, 45, 70, 1, 2);
+    check_transpose<float>(ranks, 33, 33, 1 << 20, 3);
+  }
+  check_transpose<triple>(3, 41, 97, 700, 4);
+  check_transpose<float>(4, 3, 50, 64, 5);  // more ranks than columns
+  check_transpose<float>(4, 50, 1, 64, 6);
+  check_transpose<float>(2, 1, 1, 64, 7);
+}
+
+TEST_CASE("parts may be uneven, and some ranks may hold nothing") {
+  std::mt19937 random(11);
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const int ranks = 2 + static_cast<int>(random() % 4);
+    const size_type nx = 1 + random() % 60;
+    const size_type ny = 1 + random() % 60;
+    const auto columns = random_begins(ranks, nx, random);
+    const auto rows = random_begins(ranks, ny, random);
+    check_transpose<float>(ranks, {nx, columns.data()}, {ny, rows.data()}, 1 + random() % 2000,
+                           seed);
+  }
+}
+
+TEST_CASE("no order of what the streams leave open changes the result") {
+  for (unsigned seed = 0; seed < 25; ++seed) { check_transpose<float>(3, 64, 30, 300, seed); }
+}
+
+TEST_CASE("without the waits between the streams the result is wrong, and this would be seen") {
+  int wrong = 0;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    machines(3, seed).ignores_events = true;
+    spread<float> matrix(3, 64, 30);
+    if (!matrix.transpose({300}) || !matrix.is_transposed()) { ++wrong; }
+  }
+  REQUIRE(wrong > 0);
+}
+
+TEST_CASE("an exchange sends as many messages as its plan has, and one step needs one stream") {
+  machines(2, 1);
+  spread<float> small(2, 16, 16);
+  REQUIRE(small.transpose({1 << 20}));
+  REQUIRE(small.network.messages == 2);
+  REQUIRE(cpu::machines().streams.size() == 2);  // the null streams
+  machines(2, 1);
+  spread<float> large(2, 16, 16);
+  REQUIRE(large.transpose({64}));
+  REQUIRE(large.network.messages == 2 * 4);
+  REQUIRE(cpu::machines().streams.size() == 4);
+  REQUIRE(large.is_transposed());
+}
+
+TEST_CASE("a stream can be lent for transfers") {
+  machines(2, 5);
+  spread<float> matrix(2, 40, 40);
+  const cudaStream_t lent[] = {cpu::new_stream(), cpu::new_stream()};
+  REQUIRE(matrix.run([&](int r, void* scratch, size_type& bytes) {
+    return tt::distributed_transpose(matrix.out_of(r), matrix.in_of(r), 40, 40, scratch, bytes,
+                                     matrix.comm_of(r), cudaStream_t{}, {400, lent[r]});
+  }));
+  REQUIRE(cpu::machines().streams.size() == 4);
+  REQUIRE(matrix.is_transposed());
+}
+
+namespace {
+
+template <std::size_t Rank>
+void check_permute(int ranks, const size_type (&extents)[Rank], const int (&axes)[Rank],
+                   size_type step_bytes) {
+  std::string said = std::to_string(ranks) + " ranks:";
+  for (std::size_t k = 0; k < Rank; ++k) {
+    said += ' ' + std::to_string(extents[k]) + '/' + std::to_string(axes[k]);
+  }
+  INFO(said);
+  machines(ranks, 9);
+  const auto first = static_cast<std::size_t>(axes[0]);
+  size_type all = 1;
+  for (const size_type extent : extents) { all *= extent; }
+  // The input is a matrix of extents[0] rows, and so is what the ranks hold of the output.
+  spread<float> array(ranks, all / extents[0], extents[0]);
+  for (int r = 0; r < ranks; ++r) {
+    array.out[static_cast<std::size_t>(r)] = std::make_unique<memory<float>>(
+        partition(extents[first]).count(ranks, r) * (all / extents[first]));
+  }
+  REQUIRE(array.run([&](int r, void* scratch, size_type& bytes) {
+    return tt::distributed_permute(array.out_of(r), array.in_of(r), extents, axes, scratch, bytes,
+                                   array.comm_of(r), cudaStream_t{}, {step_bytes});
+  }));
+  REQUIRE(cpu::machines().faults.empty());
+  REQUIRE(cpu::this_device().faults == 0);
+  size_type strides[Rank];
+  size_type stride = 1;
+  for (std::size_t k = Rank; k-- > 0; stride *= extents[k]) { strides[k] = stride; }
+  for (int r = 0; r < ranks; ++r) {
+    auto& own = *array.out[static_cast<std::size_t>(r)];
+    const size_type begin = partition(extents[first]).begin(ranks, r) * (all / extents[first]);
+    for (size_type i = 0; i < own.count; ++i) {
+      size_type left = begin + i;
+      size_type place = 0;
+      for (std::size_t j = Rank; j-- > 0;) {
+        const auto axis = static_cast<std::size_t>(axes[j]);
+        place += left % extents[axis] * strides[axis];
+        left /= extents[axis];
+      }
+      const float wanted = element_of<float>(place);
+      REQUIRE(std::memcmp(&own.data()[i], &wanted, sizeof(float)) == 0);
+    }
+    REQUIRE(own.is_guarded());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a distributed permute is the permute") {
+  check_permute(3, {7, 6, 5}, {1, 0, 2}, 200);
+  check_permute(2, {7, 6, 5}, {2, 0, 1}, 200);
+  check_permute(4, {5, 6, 9}, {2, 1, 0}, 300);
+  check_permute(3, {5, 6, 9}, {1, 2, 0}, 1 << 20);
+  check_permute(2, {4, 3, 5, 6}, {2, 0, 3, 1}, 100);
+  check_permute(3, {8, 5, 4}, {0, 2, 1}, 100);  // every rank for itself
+  check_permute(2, {9, 11}, {1, 0}, 60);
+}
+
+TEST_CASE("bad arguments are refused before anything is queued") {
+  machines(2, 1);
+  spread<float> matrix(2, 16, 16);
+  memory<unsigned char> scratch(1 << 14);
+  size_type bytes = 1 << 14;
+  const auto call = [&](float* out, const float* in, partition nx, partition ny, void* temp,
+                        size_type temp_bytes, ncclComm_t comm) {
+    cpu::current_device() = 0;
+    const cudaError_t status = tt::distributed_transpose(out, in, nx, ny, temp, temp_bytes, comm);
+    for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
+    return status;
+  };
+  float* const out = matrix.out_of(0);
+  const float* const in = matrix.in_of(0);
+  ncclComm_t comm = matrix.comm_of(0);
+  void* const temp = scratch.data();
+  const size_type falls[] = {0, 9, 8};
+  const size_type short_of[] = {0, 8, 15};
+  const size_type late[] = {1, 8, 16};
+  const auto refused = cudaErrorInvalidValue;
+  REQUIRE(call(out, in, 16, 16, temp, bytes, nullptr) == refused);
+  REQUIRE(call(nullptr, in, 16, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, nullptr, 16, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, in, 16, 16, temp, 255, comm) == refused);
+  REQUIRE(call(out, in, 16, {16, falls}, temp, bytes, comm) == refused);
+  REQUIRE(call(out, in, {16, short_of}, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, in, {16, late}, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, in, ~size_type{0} / 2, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, out, 16, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, out + 1, 16, 16, temp, bytes, comm) == refused);
+  REQUIRE(call(out, in, 16, 16, out, bytes, comm) == refused);
+  REQUIRE(call(out, in, 16, 16, scratch.data() + 1, bytes - 1, comm) == refused);
+  REQUIRE(call(out, in, 16, 16, temp, bytes, matrix.comm_of(1)) == cudaErrorInvalidDevice);
+  REQUIRE(call(nullptr, nullptr, 0, 16, temp, bytes, comm) == cudaSuccess);
+  size_type asked = 7;
+  REQUIRE(tt::distributed_permute(out, in, {4, 4, 16}, {1, 1, 0}, nullptr, asked, comm) == refused);
+  REQUIRE(asked == 7);
+}
+
+TEST_CASE("what NCCL says becomes a status, and nothing more is queued") {
+  machines(2, 1).nccl_fails = true;
+  spread<float> matrix(2, 16, 16);
+  memory<unsigned char> scratch(1 << 14);
+  size_type bytes = 1 << 14;
+  REQUIRE(tt::distributed_transpose(matrix.out_of(0), matrix.in_of(0), 16, 16, scratch.data(),
+                                    bytes, matrix.comm_of(0), cudaStream_t{},
+                                    {64}) == cudaErrorOperatingSystem);
+  REQUIRE(cpu::machines().drain());
+  REQUIRE(matrix.network.messages == 0);
+}
+
+TEST_CASE("ranks that differ all learn of it") {
+  const size_type begins[] = {0, 5, 16};
+  struct arguments {
+    partition nx;
+    partition ny;
+    size_type step_bytes;
+    bool has_input;
+    cudaError_t wanted;
+  };
+  const arguments second[] = {
+      {16, 16, 64, true, cudaSuccess},
+      {17, 16, 64, true, cudaErrorInvalidValue},
+      {16, 15, 64, true, cudaErrorInvalidValue},
+      {16, {16, begins}, 64, true, cudaErrorInvalidValue},
+      {16, 16, 128, true, cudaErrorInvalidValue},
+      {16, 16, 64, false, cudaErrorInvalidValue},
+  };
+  for (const arguments& other : second) {
+    machines(2, 3);
+    spread<float> matrix(2, 20, 20);
+    cudaError_t answers[2] = {cudaErrorUnknown, cudaErrorUnknown};
+    std::vector<std::thread> ranks;
+    for (int r = 0; r < 2; ++r) {
+      ranks.emplace_back([&, r] {
+        const arguments own = r == 0 ? second[0] : other;
+        cpu::current_device() = r;
+        memory<unsigned char> scratch(1 << 14);
+        answers[r] = tt::distributed_check(
+            matrix.out_of(r), own.has_input ? matrix.in_of(r) : nullptr, own.nx, own.ny,
+            scratch.data(), 1 << 14, matrix.comm_of(r), cudaStream_t{}, {own.step_bytes});
+      });
+    }
+    for (std::thread& rank : ranks) { rank.join(); }
+    REQUIRE(cpu::machines().faults.empty());
+    REQUIRE(answers[0] == other.wanted);
+    REQUIRE(answers[1] == other.wanted);
+  }
+}
+
+// ---- one process, several devices
+
+namespace {
+
+/// With scratch the copy engines move slices, without it kernels store into the other outputs.
+template <class T>
+void check_parts(int devices, int count, partition nx, partition ny, size_type step_bytes,
+                 bool copies, unsigned seed) {
+  INFO(count << " parts on " << devices << " devices, " << nx.total << " x " << ny.total << ", "
+             << (copies ? "copied" : "stored") << ", seed " << seed);
+  machines(devices, seed);
+  spread<T> matrix(count, nx, ny);
+  std::vector<tt::device_part<T>> parts;
+  const tt::distributed_options options{step_bytes};
+  const size_type bytes = tt::peer_scratch_bytes<T>(count, nx, ny, options);
+  for (int i = 0; i < count; ++i) {
+    matrix.temp.push_back(std::make_unique<memory<unsigned char>>(bytes));
+    const int device = i % devices;
+    cpu::current_device() = device;
+    parts.push_back({device, matrix.out_of(i), matrix.in_of(i),
+                     copies ? matrix.temp.back()->data() : nullptr,
+                     i < devices ? nullptr : cpu::new_stream()});
+  }
+  cpu::current_device() = devices - 1;
+  REQUIRE(tt::distributed_transpose(parts.data(), count, nx, ny, options) == cudaSuccess);
+  REQUIRE(cpu::current_device() == devices - 1);
+  REQUIRE(cpu::machines().drain());
+  REQUIRE(cpu::machines().faults.empty());
+  REQUIRE(cpu::this_device().faults == 0);
+  REQUIRE(matrix.is_transposed());
+}
+
+}  // namespace
+
+TEST_CASE("parts of one process are transposed by stores and by copies") {
+  for (const bool copies : {false, true}) {
+    for (const int count : {1, 2, 3, 8}) {
+      check_parts<float>(count, count, 70, 45, 900, copies, 1);
+      check_parts<float>(1, count, 33, 64, 500, copies, 2);  // one device stands for all
+    }
+    const size_type columns[] = {0, 0, 30, 50};
+    const size_type rows[] = {0, 12, 12, 20};
+    check_parts<float>(3, 3, {50, columns}, {20, rows}, 200, copies, 3);
+    check_parts<triple>(2, 2, 31, 57, 100, copies, 4);
+    for (unsigned seed = 0; seed < 10; ++seed) {
+      check_parts<float>(3, 3, 40, 40, 300, copies, seed);
+    }
+  }
+}
+
+TEST_CASE("each stream waits for the other devices before its output is written, and after") {
+  machines(2, 1);
+  spread<float> matrix(2, 32, 32);
+  const tt::device_part<float> parts[] = {{0, matrix.out_of(0), matrix.in_of(0)},
+                                          {1, matrix.out_of(1), matrix.in_of(1)}};
+  // Device 1 clears its output before the call, and copies it away afterwards.
+  std::vector<float> copy(matrix.out[1]->count);
+  cpu::current_device() = 1;
+  float* const cleared = matrix.out_of(1);
+  cpu::enqueue(nullptr, [&] { std::memset(cleared, 0, copy.size() * sizeof(float)); });
+  REQUIRE(tt::distributed_transpose(parts, 2, 32, 32) == cudaSuccess);
+  cpu::enqueue(nullptr, [&] { std::memcpy(copy.data(), cleared, copy.size() * sizeof(float)); });
+  REQUIRE(cpu::machines().drain());
+  REQUIRE(matrix.is_transposed());
+  REQUIRE(std::memcmp(copy.data(), cleared, copy.size() * sizeof(float)) == 0);
+}
+
+TEST_CASE("parts that cannot be are refused") {
+  machines(2, 1);
+  spread<float> matrix(2, 16, 16);
+  memory<unsigned char> scratch(1 << 14);
+  using part = tt::device_part<float>;
+  const part good[] = {{0, matrix.out_of(0), matrix.in_of(0)},
+                       {1, matrix.out_of(1), matrix.in_of(1)}};
+  const auto call = [&](part first, part second) {
+    const part parts[] = {first, second};
+    const cudaError_t status = tt::distributed_transpose(parts, 2, 16, 16);
+    for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
+    return status;
+  };
+  part other = good[1];
+  other.out = good[0].out;
+  REQUIRE(call(good[0], other) == cudaErrorInvalidValue);
+  other = good[1];
+  other.out = const_cast<float*>(good[0].in);
+  REQUIRE(call(good[0], other) == cudaErrorInvalidValue);
+  other = good[1];
+  other.temp = scratch.data();
+  REQUIRE(call(good[0], other) == cudaErrorInvalidValue);
+  part one = good[0];
+  one.temp = scratch.data();
+  REQUIRE(call(one, other) == cudaErrorInvalidValue);
+  one.in = nullptr;
+  REQUIRE(call(one, good[1]) == cudaErrorInvalidValue);
+  REQUIRE(tt::distributed_transpose<float>(nullptr, 2, 16, 16) == cudaErrorInvalidValue);
+  REQUIRE(tt::distributed_transpose(good, 0, 16, 16) == cudaErrorInvalidValue);
+  REQUIRE(tt::peer_scratch_bytes<float>(0, 16, 16) == 0);
+  cpu::machines().peers_can_access = false;
+  REQUIRE(call(good[0], good[1]) == cudaErrorPeerAccessUnsupported);
+  const int devices[] = {0, 1};
+  REQUIRE(tt::enable_peer_access(devices, 2) == cudaErrorPeerAccessUnsupported);
+  cpu::machines().peers_can_access = true;
+  REQUIRE(tt::enable_peer_access(devices, 2) == cudaSuccess);
+}
+
+TEST_CASE("ranks that have all outputs mapped store their shares") {
+  machines(3, 1);
+  spread<float> matrix(3, 25, 31);
+  float* const outs[] = {matrix.out_of(0), matrix.out_of(1), matrix.out_of(2)};
+  for (int r = 0; r < 3; ++r) {
+    REQUIRE(tt::transpose_into_parts(outs, matrix.in_of(r), 25, 31, 3, r) == cudaSuccess);
+  }
+  REQUIRE(cpu::machines().drain());
+  REQUIRE(matrix.is_transposed());
+  float* const missing[] = {matrix.out_of(0), nullptr, matrix.out_of(2)};
+  REQUIRE(tt::transpose_into_parts(missing, matrix.in_of(0), 25, 31, 3, 0) ==
+          cudaErrorInvalidValue);
+  REQUIRE(tt::transpose_into_parts(outs, matrix.in_of(0), 25, 31, 3, 3) == cudaErrorInvalidValue);
+}
