@@ -309,3 +309,60 @@ static_assert(table_says<12, 32, 1>(11, 1), "");
 static_assert(table_says<16, 32, 1>(8, 1), "");
 // And its exception: no padding helps a tile of 16 x 16 words.
 static_assert(ways<4, 16, 1>() == 2 && tt::default_padding<float, 16>() == 1, "");
+
+// ---- include/tiletranspose/many_gpus.md ----------------------------------------------------------------------------
+
+#include <tiletranspose/peers.cuh>
+#include <tiletranspose/streamed.cuh>
+
+namespace in_partition {
+
+// 10 rows over 4 ranks: 3, 3, 2 and 2 of them.
+static_assert(tt::partition_begin(10, 4, 1) == 3 && tt::partition_count(10, 4, 3) == 2);
+
+// Rank 0 holds row 0, rank 1 nothing, rank 2 the other nine.
+constexpr std::size_t begins[] = {0, 1, 1, 10};
+constexpr tt::partition uneven{10, begins};
+static_assert(uneven.count(3, 2) == 9);
+
+}  // namespace in_partition
+
+cudaError_t transpose_on_two(float* const (&out)[2], const float* const (&in)[2], std::size_t nx,
+                             std::size_t ny, const cudaStream_t (&streams)[2]) {
+  const int devices[] = {0, 1};
+  const cudaError_t status = tt::enable_peer_access(devices, 2);  // once
+  if (status != cudaSuccess) { return status; }
+  const tt::device_part<float> parts[] = {{0, out[0], in[0], nullptr, streams[0]},
+                                          {1, out[1], in[1], nullptr, streams[1]}};
+  return tt::distributed_transpose(parts, 2, nx, ny);
+}
+
+// out and in are in host memory; it returns when out is complete.
+cudaError_t transpose_on_host(float* out, const float* in, std::size_t nx, std::size_t ny) {
+  void* temp = nullptr;
+  std::size_t temp_bytes = 0;
+  cudaError_t status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes);
+  if (status == cudaSuccess) { status = cudaMalloc(&temp, temp_bytes); }
+  if (status == cudaSuccess) { status = tt::streamed_transpose(out, in, nx, ny, temp, temp_bytes); }
+  const cudaError_t freed = cudaFree(temp);
+  return status != cudaSuccess ? status : freed;
+}
+
+#if __has_include(<nccl.h>)
+#include <tiletranspose/distributed.cuh>
+
+// Every rank calls it; out and in are this rank's rows, in device memory.
+cudaError_t transpose_rows(float* out, const float* in, std::size_t nx, std::size_t ny,
+                           ncclComm_t comm, cudaStream_t stream) {
+  void* temp = nullptr;
+  std::size_t temp_bytes = 0;
+  // The first call asks how much scratch, the second one works.
+  cudaError_t status = tt::distributed_transpose(out, in, nx, ny, temp, temp_bytes, comm, stream);
+  if (status == cudaSuccess) { status = cudaMallocAsync(&temp, temp_bytes, stream); }
+  if (status == cudaSuccess) {
+    status = tt::distributed_transpose(out, in, nx, ny, temp, temp_bytes, comm, stream);
+  }
+  const cudaError_t freed = temp != nullptr ? cudaFreeAsync(temp, stream) : cudaSuccess;
+  return status != cudaSuccess ? status : freed;
+}
+#endif
