@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+// A matrix whose rows are dealt out over processes, one for each GPU, transposed by way of NCCL, verified, and timed beside
+// NCCL's own exchange of the same bytes. See README.md for how it is started.
+#include <tiletranspose/distributed.cuh>
+
+#include "matrix.cuh"
+#include "ranks.hpp"
+
+namespace {
+
+void check(ncclResult_t status, const char* what) {
+  if (status != ncclSuccess) {
+    std::fprintf(stderr, "%s: %s; %s\n", what, ncclGetErrorString(status),
+                 ncclGetLastError(nullptr));
+    std::exit(1);
+  }
+}
+
+// The median time of `rounds` calls, in milliseconds, of the rank that takes longest.
+template <class Call>
+float slowest_ms(int rounds, ncclComm_t comm, Call call) {
+  const auto time = example::make_device_array<float>(1);
+  const auto meet = [&](float value) {
+    example::check(cudaMemcpy(time.get(), &value, sizeof value, cudaMemcpyHostToDevice),
+                   "cudaMemcpy");
+    check(ncclAllReduce(time.get(), time.get(), 1, ncclFloat, ncclMax, comm, nullptr),
+          "ncclAllReduce");
+    return example::to_host(time, 1)[0];
+  };
+  cudaEvent_t start, stop;
+  example::check(cudaEventCreate(&start), "cudaEventCreate");
+  example::check(cudaEventCreate(&stop), "cudaEventCreate");
+  std::vector<float> times;
+  for (int round = 0; round <= rounds; ++round) {
+    meet(0);
+    float own = 0;
+    example::check(cudaEventRecord(start), "cudaEventRecord");
+    call();
+    example::check(cudaEventRecord(stop), "cudaEventRecord");
+    example::check(cudaEventSynchronize(stop), "the call");
+    example::check(cudaEventElapsedTime(&own, start, stop), "cudaEventElapsedTime");
+    const float all = meet(own);
+    if (round > 0) { times.push_back(all); }  // the first one connects the ranks
+  }
+  example::check(cudaEventDestroy(start), "cudaEventDestroy");
+  example::check(cudaEventDestroy(stop), "cudaEventDestroy");
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+template <class T>
+int run(const ranks::place& own, ncclComm_t comm, const matrix::options& chosen) {
+  const std::size_t nx = chosen.nx, ny = chosen.ny;
+  const tt::partition columns(nx), rows(ny);
+  const std::size_t in_rows = rows.count(own.ranks, own.rank);
+  const std::size_t out_rows = columns.count(own.ranks, own.rank);
+  const auto in = example::make_device_array<T>(in_rows * nx + 1);
+  const auto out = example::make_device_array<T>(out_rows * ny + 1);
+  matrix::fill<<<1024, 256>>>(in.get(), in_rows * nx, rows.begin(own.ranks, own.rank) * nx);
+  example::check(cudaMemset(out.get(), 0, out_rows * ny * sizeof(T)), "cudaMemset");
+
+  tt::distributed_options options;
+  options.step_bytes = chosen.step_bytes;
+  std::size_t temp_bytes = 0;
+  example::check(tt::distributed_transpose(out.get(), in.get(), nx, ny, nullptr, temp_bytes, comm,
+                                           nullptr, options),
+                 "tt::distributed_transpose, asked for scratch");
+  const auto temp = example::make_device_array<unsigned char>(temp_bytes);
+  example::check(tt::distributed_check(out.get(), in.get(), nx, ny, temp.get(), temp_bytes, comm,
+                                       nullptr, options),
+                 "tt::distributed_check");
+  const auto transpose = [&] {
+    example::check(tt::distributed_transpose(out.get(), in.get(), nx, ny, temp.get(), temp_bytes,
+                                             comm, nullptr, options),
+                   "tt::distributed_transpose");
+  };
+  const float ms = slowest_ms(chosen.rounds, comm, transpose);
+  const bool right =
+      matrix::is_right(out.get(), out_rows, columns.begin(own.ranks, own.rank), nx, ny);
+
+  // The same bytes as they lie, in one message to each other rank.
+  const float bare_ms = slowest_ms(chosen.rounds, comm, [&] {
+    check(ncclGroupStart(), "ncclGroupStart");
+    const T* from = in.get();
+    T* to = out.get();
+    for (int peer = 0; peer < own.ranks; ++peer) {
+      const std::size_t sent = in_rows * columns.count(own.ranks, peer);
+      const std::size_t received = rows.count(own.ranks, peer) * out_rows;
+      if (peer != own.rank) {
+        check(ncclSend(from, sent * sizeof(T), ncclUint8, peer, comm, nullptr), "ncclSend");
+        check(ncclRecv(to, received * sizeof(T), ncclUint8, peer, comm, nullptr), "ncclRecv");
+      }
+      from += sent;
+      to += received;
+    }
+    check(ncclGroupEnd(), "ncclGroupEnd");
+  });
+
+  if (!right) { std::fprintf(stderr, "distributed: rank %d holds wrong elements\n", own.rank); }
+  if (own.rank == 0 && right) {
+    const double sent = static_cast<double>(in_rows * (nx - out_rows) * sizeof(T));
+    std::printf("%zu x %zu elements of %zu bytes over %d rank%s, %zu bytes of scratch; verified\n",
+                nx, ny, sizeof(T), own.ranks, own.ranks == 1 ? "" : "s", temp_bytes);
+    std::printf("  tt::distributed_transpose %.3f ms\n", ms);
+    if (own.ranks > 1) {
+      std::printf(
+          "  %.1f GB/s each way; NCCL's exchange alone %.3f ms, which is %.1f %% of the time\n",
+          sent / ms * 1e-6, bare_ms, 100 * bare_ms / ms);
+    }
+  }
+  return right ? 0 : 1;
+}
+
+int run_rank(const ranks::place& own, const matrix::options& chosen) {
+  example::need_gpu();
+  int devices = 0;
+  example::check(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+  if (own.device >= devices) {
+    std::fprintf(stderr, "distributed: rank %d has no GPU of its own\n", own.rank);
+    return 1;
+  }
+  example::check(cudaSetDevice(own.device), "cudaSetDevice");
+  ncclUniqueId id;
+  if (own.rank == 0) { check(ncclGetUniqueId(&id), "ncclGetUniqueId"); }
+  if (!ranks::hand_round(own, id)) {
+    std::fprintf(stderr, "distributed: rank %d did not get the id by %s\n", own.rank,
+                 own.meeting_point.c_str());
+    return 1;
+  }
+  ncclComm_t comm = nullptr;
+  check(ncclCommInitRank(&comm, own.ranks, id, own.rank), "ncclCommInitRank");
+  if (own.rank == 0 && own.ranks > 1) { std::remove(own.meeting_point.c_str()); }
+  const int status = matrix::with_element(
+      chosen.element, [&](auto element) { return run<decltype(element)>(own, comm, chosen); });
+  check(ncclCommDestroy(comm), "ncclCommDestroy");
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const matrix::options chosen = matrix::parse(argc, argv);
+  ranks::place own;
+  if (ranks::from_environment(own)) { return run_rank(own, chosen); }
+  const int devices = ranks::run_apart([] {
+    int count = 0;
+    return example::has_gpu() && cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
+  });
+  if (devices == 0) {
+    std::printf("No GPU was found.\n");
+    return 0;
+  }
+  return ranks::start(devices, [&](const ranks::place& child) { return run_rank(child, chosen); });
+}
