@@ -88,10 +88,10 @@ template <class T>
 
 /// Transposes a matrix that is distributed by rows over the devices of this process.
 ///
-/// Without scratch, which is where every part's `temp` is null, kernels store straight into the outputs of the other
-/// devices; enable_peer_access comes first. With scratch, of peer_scratch_bytes() on every device, slices are transposed
-/// into it and copied from there by the copy engines while the next ones are transposed; without peer access CUDA takes
-/// such copies through the host. Which of the two is faster is not measured yet; stores are simpler.
+/// Call enable_peer_access first. Without scratch, which is where every part's `temp` is null, kernels store straight into
+/// the outputs of the other devices. With scratch, of peer_scratch_bytes() on every device, slices are transposed into it
+/// and copied from there by the copy engines while the next ones are transposed; where devices cannot reach each other,
+/// CUDA takes such copies through the host. Which of the two is faster is not measured yet; stores are simpler.
 /// \param parts    an array on the host, read before the call returns; one device may stand in it several times
 /// \param count    how many
 /// \param nx       columns of the input: how the output's rows are dealt out
@@ -121,20 +121,14 @@ template <class T>
   if (!detail::examine_parts(parts, count, nx, ny, sizeof(T), alignof(T), scratch)) {
     return cudaErrorInvalidValue;
   }
-  for (int i = 0; i < count && !copies; ++i) {
-    for (int j = 0; j < count; ++j) {
-      int possible = 1;
-      if (parts[i].device == parts[j].device) { continue; }
-      const cudaError_t status =
-          cudaDeviceCanAccessPeer(&possible, parts[i].device, parts[j].device);
-      if (status != cudaSuccess) { return status; }
-      if (possible == 0) { return cudaErrorPeerAccessUnsupported; }
-    }
-  }
-  const detail::device_guard guard;
-  cudaError_t status = detail::join_streams(parts, count);
+  bool reach = true;
+  cudaError_t status = detail::ask_reach(parts, count, reach);
   if (status != cudaSuccess) { return status; }
-  if (copies) { status = detail::exchange_by_copies<T>(parts, count, nx, ny, options); }
+  if (!reach && !copies) { return cudaErrorPeerAccessUnsupported; }
+  const detail::device_guard guard;
+  status = detail::join_streams(parts, count);
+  if (status != cudaSuccess) { return status; }
+  if (copies) { status = detail::exchange_by_copies<T>(parts, count, reach, nx, ny, options); }
   for (int i = 0; i < count && !copies && status == cudaSuccess; ++i) {
     status = cudaSetDevice(parts[i].device);
     if (status == cudaSuccess) {

@@ -54,6 +54,7 @@ struct cluster {
   std::vector<std::string> faults;
   int devices = 1;
   bool peers_can_access = true;
+  int peer_copies = 0;          ///< through the host
   bool ignores_events = false;  ///< a control: streams wait for nothing
   bool nccl_fails = false;      ///< NCCL refuses the next message
   int host_failure_after = -1;  ///< so many copies go well, then one fails
@@ -65,6 +66,7 @@ struct cluster {
     random.seed(seed);
     devices = device_count;
     peers_can_access = true;
+    peer_copies = 0;
     ignores_events = false;
     nccl_fails = false;
     host_failure_after = -1;
@@ -242,6 +244,35 @@ inline cudaError_t cudaMemcpy2DAsync(void* out, std::size_t out_pitch, const voi
     }
   });
   return cudaSuccess;
+}
+
+/// Between devices that cannot reach each other.
+struct cudaPitchedPtr {
+  void* ptr;
+  std::size_t pitch, xsize, ysize;
+};
+struct cudaExtent {
+  std::size_t width, height, depth;
+};
+struct cudaMemcpy3DPeerParms {
+  cudaPitchedPtr srcPtr;
+  int srcDevice;
+  cudaPitchedPtr dstPtr;
+  int dstDevice;
+  cudaExtent extent;
+};
+inline cudaError_t cudaMemcpy3DPeerAsync(const cudaMemcpy3DPeerParms* copy, cudaStream_t stream) {
+  ++cpu::machines().peer_copies;
+  if (copy->srcDevice == copy->dstDevice || copy->extent.depth != 1) {
+    return cudaErrorInvalidValue;
+  }
+  return cudaMemcpy2DAsync(copy->dstPtr.ptr, copy->dstPtr.pitch, copy->srcPtr.ptr,
+                           copy->srcPtr.pitch, copy->extent.width, copy->extent.height,
+                           cudaMemcpyDefault, stream);
+}
+inline cudaError_t cudaMemcpyPeerAsync(void* out, int, const void* in, int, std::size_t bytes,
+                                       cudaStream_t stream) {
+  return cudaMemcpyAsync(out, in, bytes, cudaMemcpyDefault, stream);
 }
 
 // ---- NCCL

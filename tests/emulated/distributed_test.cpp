@@ -375,10 +375,10 @@ namespace {
 /// With scratch the copy engines move slices, without it kernels store into the other outputs.
 template <class T>
 void check_parts(int devices, int count, partition nx, partition ny, size_type step_bytes,
-                 bool copies, unsigned seed) {
+                 bool copies, unsigned seed, bool reach = true) {
   INFO(count << " parts on " << devices << " devices, " << nx.total << " x " << ny.total << ", "
              << (copies ? "copied" : "stored") << ", seed " << seed);
-  machines(devices, seed);
+  machines(devices, seed).peers_can_access = reach;
   spread<T> matrix(count, nx, ny);
   std::vector<tt::device_part<T>> parts;
   const tt::distributed_options options{step_bytes};
@@ -398,9 +398,15 @@ void check_parts(int devices, int count, partition nx, partition ny, size_type s
   REQUIRE(cpu::machines().faults.empty());
   REQUIRE(cpu::this_device().faults == 0);
   REQUIRE(matrix.is_transposed());
+  REQUIRE((cpu::machines().peer_copies > 0) == !reach);
 }
 
 }  // namespace
+
+TEST_CASE("copies take the way through the host where devices cannot reach each other") {
+  check_parts<float>(3, 3, 40, 50, 300, true, 1, false);
+  check_parts<float>(2, 5, 33, 31, 0, true, 2, false);
+}
 
 TEST_CASE("parts of one process are transposed by stores and by copies") {
   for (const bool copies : {false, true}) {

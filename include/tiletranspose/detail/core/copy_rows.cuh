@@ -36,5 +36,28 @@ inline cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, siz
   return cudaSuccess;
 }
 
+/// The same between two devices whose kernels cannot reach each other's memory: CUDA takes the bytes through the host.
+inline cudaError_t copy_rows_between(void* out, size_type out_pitch, int out_device, const void* in,
+                                     size_type in_pitch, int in_device, size_type row_bytes,
+                                     size_type rows, cudaStream_t stream) {
+  auto* const to = static_cast<unsigned char*>(out);
+  auto* const from = static_cast<unsigned char*>(const_cast<void*>(in));
+  if (out_pitch < most_pitch_bytes && in_pitch < most_pitch_bytes) {
+    cudaMemcpy3DPeerParms copy{};
+    copy.dstDevice = out_device;
+    copy.dstPtr = {to, out_pitch, row_bytes, rows};
+    copy.srcDevice = in_device;
+    copy.srcPtr = {from, in_pitch, row_bytes, rows};
+    copy.extent = {row_bytes, rows, 1};
+    return cudaMemcpy3DPeerAsync(&copy, stream);
+  }
+  for (size_type row = 0; row < rows; ++row) {
+    const cudaError_t status = cudaMemcpyPeerAsync(
+        to + row * out_pitch, out_device, from + row * in_pitch, in_device, row_bytes, stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -18,6 +18,23 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Whether the kernels of all devices can store into the memory of all others.
+template <class Part>
+cudaError_t ask_reach(const Part* parts, int count, bool& reach) {
+  reach = true;
+  for (int i = 0; i < count; ++i) {
+    for (int j = 0; j < count && reach; ++j) {
+      int possible = 1;
+      if (parts[i].device == parts[j].device) { continue; }
+      const cudaError_t status =
+          cudaDeviceCanAccessPeer(&possible, parts[i].device, parts[j].device);
+      if (status != cudaSuccess) { return status; }
+      reach = possible != 0;
+    }
+  }
+  return cudaSuccess;
+}
+
 /// Gives the thread its device back.
 class device_guard {
  public:
@@ -58,6 +75,7 @@ template <class Part>
 struct peer_transport {
   static constexpr bool lands = true;
   const Part* parts;
+  bool reach;  ///< the devices reach each other's memory
 
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char*, cudaStream_t stream) const {
@@ -67,10 +85,16 @@ struct peer_transport {
       const size_type pitch = plan.rows().total * element;
       const size_type row = slice.x - plan.columns().begin(plan.ranks(), slice.peer);
       unsigned char* const out = reinterpret_cast<unsigned char*>(parts[slice.peer].out);
-      if (status == cudaSuccess) {
-        status = copy_rows(out + row * pitch + slice.y * element, pitch, sent + slice.offset,
-                           slice.rows * element, slice.rows * element, slice.cols, stream);
-      }
+      unsigned char* const to = out + row * pitch + slice.y * element;
+      const unsigned char* const from = sent + slice.offset;
+      const size_type row_bytes = slice.rows * element;
+      const int own = parts[plan.rank()].device;
+      const int other = parts[slice.peer].device;
+      if (status != cudaSuccess) { return; }
+      status = reach || own == other
+                   ? copy_rows(to, pitch, from, row_bytes, row_bytes, slice.cols, stream)
+                   : copy_rows_between(to, pitch, other, from, row_bytes, own, row_bytes,
+                                       slice.cols, stream);
     });
     return status;
   }
@@ -108,8 +132,8 @@ bool examine_parts(const Part* parts, int count, partition columns, partition ro
 
 /// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
 template <class T, class Part>
-cudaError_t exchange_by_copies(const Part* parts, int count, partition columns, partition rows,
-                               const distributed_options& options) {
+cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partition columns,
+                               partition rows, const distributed_options& options) {
   using exchange = device_exchange<matrix_mover<T>, peer_transport<Part>>;
   std::vector<std::unique_ptr<exchange>> ranks;
   size_type rounds = 0;
@@ -117,7 +141,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, partition columns, 
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
     ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>(part.out, part.in, plan),
-                                               peer_transport<Part>{parts}, part.temp,
+                                               peer_transport<Part>{parts, reach}, part.temp,
                                                part.stream));
     rounds = exchange_rounds(plan);
     cudaError_t status = cudaSetDevice(part.device);

@@ -23,7 +23,7 @@ struct streamed_options {
   size_type pinned_bytes = 0;
   /// Host threads that copy into pinned memory and out of it; 0: as many as the machine has, at most 8.
   int threads = 0;
-  /// Called on the caller's thread whenever another block stands in the output.
+  /// Called on the caller's thread whenever another block stands in the output. It must not throw.
   void (*progress)(void* user, size_type done_bytes, size_type all_bytes) = nullptr;
   void* user = nullptr;
 };

@@ -8,8 +8,8 @@
 
 #include <condition_variable>
 #include <cstring>
+#include <exception>
 #include <mutex>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -48,10 +48,11 @@ class copy_team {
   /// \param threads  all together; where the system gives fewer, the team is smaller
   explicit copy_team(int threads) {
     try {
+      helpers_.reserve(static_cast<size_type>(threads > 0 ? threads : 0));
       for (int i = 1; i < threads; ++i) {
         helpers_.emplace_back([this, i] { help(static_cast<size_type>(i)); });
       }
-    } catch (const std::system_error&) {  // those that there are will do
+    } catch (const std::exception&) {  // those that there are will do
     }
   }
   copy_team(const copy_team&) = delete;
