@@ -86,7 +86,7 @@ void check_shapes() {
 
 }  // namespace
 
-TEST_CASE("a host matrix goes through the GPU") {
+TEST_CASE("a host matrix goes through the GPU", "[quick]") {
   require_device();
   check_shapes<unsigned char>();
   check_shapes<float>();
@@ -104,7 +104,7 @@ TEST_CASE("the amount of scratch that serves well") {
   check<float>(5000, 7001, host_memory::lent, scratch);
 }
 
-TEST_CASE("it starts after what its stream has to do") {
+TEST_CASE("it starts after what its stream has to do", "[quick]") {
   require_device();
   constexpr std::size_t side = 1500;
   const pinned_allocation in(side * side);
