@@ -158,6 +158,22 @@ TEST_CASE("every element is sent once and received once, for 1 to 64 ranks") {
   }
 }
 
+TEST_CASE("messages that go one after the other reach every rank in its own time") {
+  for (int ranks = 2; ranks <= 9; ++ranks) {
+    const auto plans = plans_of(90, 90, ranks, 4, 1 << 20);
+    for (std::size_t number = 0; number + 1 < plans.size(); ++number) {
+      std::vector<int> targets;
+      for (const exchange_plan& plan : plans) {
+        std::vector<int> peers;
+        plan.for_each_sent(0, [&](const exchange_slice& slice) { peers.push_back(slice.peer); });
+        targets.push_back(peers[number]);
+      }
+      std::sort(targets.begin(), targets.end());
+      REQUIRE(std::adjacent_find(targets.begin(), targets.end()) == targets.end());
+    }
+  }
+}
+
 TEST_CASE("a plan that is wrong is seen") {
   const auto right = plans_of(20, 30, 3, 4, 100);
   REQUIRE(examine(right, 20, 30, 4).empty());

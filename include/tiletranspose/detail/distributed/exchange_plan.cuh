@@ -71,10 +71,10 @@ class exchange_plan {
     steps_ = divide_up(most, step_bytes > 0 ? step_bytes : tuned_step_bytes(most, ranks));
     steps_ = steps_ < longest ? steps_ : longest;
     steps_ = steps_ > 0 ? steps_ : 1;
-    for_each_room([&](int, size_type sent, size_type received) {
-      send_bytes_ += sent;
-      receive_bytes_ += received;
-    });
+    for (int i = 1; i < ranks; ++i) {
+      send_bytes_ += room_of(slice(0, rank_, target(i)));
+      receive_bytes_ += room_of(slice(0, source(i), rank_));
+    }
   }
 
   constexpr int ranks() const { return ranks_; }
@@ -105,22 +105,23 @@ class exchange_plan {
     return result;
   }
 
-  /// Calls use(slice) for every message that this rank sends in a step, by rising ranks, and so for what it receives.
+  /// Calls use(slice) for every message that this rank sends in a step, and so for what it receives. It sends to the next
+  /// rank first, and receives from the one before first: where messages go one after the other, no rank has two at once.
   template <class Use>
   constexpr void for_each_sent(size_type step, Use use) const {
     size_type offset = 0;
-    for_each_room([&](int peer, size_type sent, size_type) {
-      hand_out(slice(step, rank_, peer), peer, offset, use);
-      offset += sent;
-    });
+    for (int i = 1; i < ranks_; ++i) {
+      hand_out(slice(step, rank_, target(i)), target(i), offset, use);
+      offset += room_of(slice(0, rank_, target(i)));
+    }
   }
   template <class Use>
   constexpr void for_each_received(size_type step, Use use) const {
     size_type offset = 0;
-    for_each_room([&](int peer, size_type, size_type received) {
-      hand_out(slice(step, peer, rank_), peer, offset, use);
-      offset += received;
-    });
+    for (int i = 1; i < ranks_; ++i) {
+      hand_out(slice(step, source(i), rank_), source(i), offset, use);
+      offset += room_of(slice(0, source(i), rank_));
+    }
   }
   /// What stays on this rank, in slices too.
   constexpr exchange_slice kept(size_type step) const { return slice(step, rank_, rank_); }
@@ -133,14 +134,11 @@ class exchange_plan {
     if (slice.bytes > 0) { use(slice); }
   }
 
-  /// Bytes that a buffer has for each peer's messages; those of the first step are the longest.
-  template <class Use>
-  constexpr void for_each_room(Use use) const {
-    for (int peer = 0; peer < ranks_; ++peer) {
-      if (peer == rank_) { continue; }
-      use(peer, divide_up(slice(0, rank_, peer).bytes, slice_alignment) * slice_alignment,
-          divide_up(slice(0, peer, rank_).bytes, slice_alignment) * slice_alignment);
-    }
+  constexpr int target(int i) const { return (rank_ + i) % ranks_; }
+  constexpr int source(int i) const { return (rank_ + ranks_ - i) % ranks_; }
+  /// Bytes that a buffer has for the messages between two ranks, of which those of the first step are the longest.
+  static constexpr size_type room_of(const exchange_slice& first) {
+    return divide_up(first.bytes, slice_alignment) * slice_alignment;
   }
 
   partition columns_;

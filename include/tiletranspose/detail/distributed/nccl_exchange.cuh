@@ -33,8 +33,11 @@ cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition r
   int rank = 0;
   cudaError_t status = ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
-  if (!can_plan(columns, rows, ranks, together * sizeof(T))) { return cudaErrorInvalidValue; }
-  const exchange_plan plan(columns, rows, ranks, rank, together * sizeof(T), options.step_bytes);
+  size_type element = 0;
+  if (!multiplies(together, sizeof(T), element) || !can_plan(columns, rows, ranks, element)) {
+    return cudaErrorInvalidValue;
+  }
+  const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
   if (temp == nullptr) {
     temp_bytes = exchange_scratch<false>(plan);
     return cudaSuccess;
