@@ -110,15 +110,7 @@ template <class T>
   }
   if (nx.total == 0 || ny.total == 0) { return cudaSuccess; }
   const bool copies = parts[0].temp != nullptr;
-  std::vector<size_type> scratch;
-  std::vector<T*> outs;
-  for (int i = 0; i < count; ++i) {
-    if ((parts[i].temp != nullptr) != copies) { return cudaErrorInvalidValue; }
-    const detail::exchange_plan plan(nx, ny, count, i, sizeof(T), options.step_bytes);
-    scratch.push_back(copies ? detail::exchange_scratch<true>(plan) : 0);
-    outs.push_back(parts[i].out);
-  }
-  if (!detail::examine_parts(parts, count, nx, ny, sizeof(T), alignof(T), scratch)) {
+  if (!detail::examine_parts<T>(parts, count, copies, nx, ny, options)) {
     return cudaErrorInvalidValue;
   }
   bool reach = true;
@@ -129,6 +121,8 @@ template <class T>
   status = detail::join_streams(parts, count);
   if (status != cudaSuccess) { return status; }
   if (copies) { status = detail::exchange_by_copies<T>(parts, count, reach, nx, ny, options); }
+  std::vector<T*> outs;
+  for (int i = 0; i < count; ++i) { outs.push_back(parts[i].out); }
   for (int i = 0; i < count && !copies && status == cudaSuccess; ++i) {
     status = cudaSetDevice(parts[i].device);
     if (status == cudaSuccess) {

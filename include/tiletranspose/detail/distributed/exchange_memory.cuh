@@ -11,30 +11,28 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One rank's memory, in bytes; parts of no bytes need no address.
-struct exchange_memory {
-  const void* out;
-  size_type out_bytes;
-  const void* in;
-  size_type in_bytes;
-  const void* temp;
-  size_type temp_bytes;
-  size_type alignment;  ///< of the elements
+/// Memory that a call uses; of no bytes it needs no address.
+struct used_memory {
+  const void* first;
+  size_type bytes;
+  bool written;
 };
 
-/// False where a part in use is null, misaligned, longer than the address space, or shares a byte with another.
-inline bool examine_memory(const exchange_memory& memory) {
-  const void* const first[] = {memory.out, memory.in, memory.temp};
-  const size_type bytes[] = {memory.out_bytes, memory.in_bytes, memory.temp_bytes};
-  memory_region regions[3] = {};
-  for (int i = 0; i < 3; ++i) {
-    if (bytes[i] == 0) { continue; }
-    if (!points(first[i], memory.alignment) ||
-        !make_region(first[i], 1, bytes[i], 0, 1, regions[i])) {
-      return false;
-    }
-    for (int j = 0; j < i; ++j) {
-      if (bytes[j] > 0 && overlap(regions[i], regions[j])) { return false; }
+/// False where some memory is null, misaligned or longer than the address space, or is written and shares a byte with other
+/// memory of the call.
+inline bool examine_memory(const used_memory* memory, size_type count, size_type alignment) {
+  const auto region_of = [&](size_type i, memory_region& region) {
+    return points(memory[i].first, alignment) &&
+           make_region(memory[i].first, 1, memory[i].bytes, 0, 1, region);
+  };
+  for (size_type i = 0; i < count; ++i) {
+    memory_region own{};
+    if (memory[i].bytes == 0) { continue; }
+    if (!region_of(i, own)) { return false; }
+    for (size_type j = 0; j < i; ++j) {
+      memory_region other{};
+      const bool matters = memory[j].bytes > 0 && (memory[i].written || memory[j].written);
+      if (matters && region_of(j, other) && overlap(own, other)) { return false; }
     }
   }
   return true;

@@ -19,8 +19,9 @@ template <class T>
 bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, const void* temp,
                       size_type temp_bytes) {
   const size_type needed = exchange_scratch<false>(plan);
-  return temp_bytes >= needed &&
-         examine_memory({out, held_out(plan), in, held_in(plan), temp, needed, alignof(T)});
+  const used_memory memory[] = {
+      {out, held_out(plan), true}, {in, held_in(plan), false}, {temp, needed, true}};
+  return temp_bytes >= needed && examine_memory(memory, 3, alignof(T));
 }
 
 /// The two calls of a distributed call. make_mover(plan) is called once the plan is known.

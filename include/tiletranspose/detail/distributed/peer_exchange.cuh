@@ -100,34 +100,19 @@ struct peer_transport {
   }
 };
 
-/// True where the memory of every part is fit for use, and no output shares a byte with memory of another part.
-template <class Part>
-bool examine_parts(const Part* parts, int count, partition columns, partition rows,
-                   size_type element, size_type alignment, const std::vector<size_type>& scratch) {
-  std::vector<exchange_memory> all;
+/// Whether the memory of all parts is fit for use; with `copies` each has scratch. Inputs may be one.
+template <class T, class Part>
+bool examine_parts(const Part* parts, int count, bool copies, partition columns, partition rows,
+                   const distributed_options& options) {
+  std::vector<used_memory> memory;
   for (int i = 0; i < count; ++i) {
-    all.push_back({parts[i].out, columns.count(count, i) * rows.total * element, parts[i].in,
-                   rows.count(count, i) * columns.total * element, parts[i].temp,
-                   scratch[static_cast<size_type>(i)], alignment});
-    if (!examine_memory(all.back())) { return false; }
-    for (const exchange_memory& other : all) {
-      if (&other == &all.back()) { continue; }
-      const exchange_memory& own = all.back();
-      // Inputs may be one; what is written may not be another's.
-      if (!examine_memory({own.out, own.out_bytes, other.in, other.in_bytes, other.temp,
-                           other.temp_bytes, 1}) ||
-          !examine_memory(
-              {other.out, other.out_bytes, own.in, own.in_bytes, own.temp, own.temp_bytes, 1}) ||
-          !examine_memory({own.out, own.out_bytes, other.out, other.out_bytes, nullptr, 0, 1}) ||
-          !examine_memory(
-              {own.temp, own.temp_bytes, other.temp, other.temp_bytes, nullptr, 0, 1}) ||
-          !examine_memory({own.temp, own.temp_bytes, other.in, other.in_bytes, nullptr, 0, 1}) ||
-          !examine_memory({other.temp, other.temp_bytes, own.in, own.in_bytes, nullptr, 0, 1})) {
-        return false;
-      }
-    }
+    const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
+    if ((parts[i].temp != nullptr) != copies) { return false; }
+    memory.push_back({parts[i].out, held_out(plan), true});
+    memory.push_back({parts[i].in, held_in(plan), false});
+    memory.push_back({parts[i].temp, copies ? exchange_scratch<true>(plan) : 0, true});
   }
-  return true;
+  return examine_memory(memory.data(), memory.size(), alignof(T));
 }
 
 /// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
