@@ -4,6 +4,7 @@
 // Matrices in host memory, transposed through a GPU that has less memory than they: one in pageable and in pinned memory,
 // verified and timed, or a picture in a file that is mapped, with a line that says how far it is.
 #include <tiletranspose/streamed.cuh>
+#include <tiletranspose/transpose.cuh>
 
 #include <chrono>
 #include <cstdint>
@@ -136,6 +137,18 @@ double link_seconds(void* out, const void* in, std::size_t bytes) {
   return time.count();
 }
 
+// What is done without this header: the whole matrix in, transposed, and out.
+double naive_seconds(float* out, const float* in, std::size_t nx, std::size_t ny) {
+  const std::size_t bytes = nx * ny * sizeof(float);
+  const auto device_in = example::make_device_array<float>(nx * ny);
+  const auto device_out = example::make_device_array<float>(nx * ny);
+  const auto start = std::chrono::steady_clock::now();
+  example::check(cudaMemcpy(device_in.get(), in, bytes, cudaMemcpyHostToDevice), "a copy");
+  example::check(tt::transpose(device_out.get(), device_in.get(), nx, ny), "tt::transpose");
+  example::check(cudaMemcpy(out, device_out.get(), bytes, cudaMemcpyDeviceToHost), "a copy");
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 int run_matrix(const options& chosen) {
   const std::size_t nx = chosen.nx, ny = chosen.ny, count = nx * ny;
   const std::size_t bytes = count * sizeof(float);
@@ -169,9 +182,13 @@ int run_matrix(const options& chosen) {
 
   std::size_t available = 0, all = 0;
   example::check(cudaMemGetInfo(&available, &all), "cudaMemGetInfo");
-  if (available > 2 * bytes + (std::size_t{64} << 20)) {
-    std::printf("  %-28s %6.1f GB/s each way\n", "copies alone, nothing done",
-                1e-9 * bytes / link_seconds(out, in, bytes));
+  if (available >
+      2 * bytes + (std::size_t{64} << 20)) {  // the yardsticks hold all of it on the GPU
+    const auto print = [&](const char* what, double seconds) {
+      std::printf("  %-28s %6.1f GB/s each way\n", what, 1e-9 * bytes / seconds);
+    };
+    print("copies alone, both at once", link_seconds(out, in, bytes));
+    print("pageable: in, transpose, out", naive_seconds(result.data(), pageable.data(), nx, ny));
   }
   return right ? 0 : 1;
 }
