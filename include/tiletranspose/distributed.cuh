@@ -24,7 +24,8 @@
 ///
 /// All calls are collective: every rank of the communicator makes them, in the same order, with the same sizes, partitions,
 /// element size and options. They run asynchronously on `stream`, allocate no device memory, and are made on the
-/// communicator's device. An exchange of more than one step makes a few events, and a stream unless it is lent one.
+/// communicator's device. An exchange of more than one step makes a few events, and a stream unless it is lent one. As
+/// with NCCL's own calls, what uses one communicator on several streams must be put in an order by events.
 /// \note Not tried under stream capture.
 ///
 /// cudaErrorInvalidValue, before this rank queues anything: a communicator that is null, partitions that are none, sizes
@@ -69,7 +70,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 /// \param temp_bytes  bytes of scratch; set where `temp` is null, and then nothing else is done
 /// \param comm        the communicator
 /// \param stream      where the work is queued
-/// \param options     how it is cut
+/// \param options     tt::distributed_options: `step_bytes`, about so many bytes a rank sends in a step, and
+///                    `transfer_stream`, a stream for transfers
 /// \returns see the top of this file
 ///
 /// With rows dealt out as the caller says, and a step of 16 MiB:
