@@ -4,6 +4,7 @@
 // A matrix whose rows are dealt out over processes, one for each GPU, transposed by way of NCCL, verified, and timed beside
 // NCCL's own exchange of the same bytes. See README.md for how it is started.
 #include <tiletranspose/distributed.cuh>
+#include <tiletranspose/peers.cuh>
 
 #include "matrix.cuh"
 #include "ranks.hpp"
@@ -50,6 +51,53 @@ float slowest_ms(int rounds, ncclComm_t comm, Call call) {
   return times[times.size() / 2];
 }
 
+// The outputs of all ranks of this host, mapped into this process by CUDA's IPC.
+template <class T>
+class mapped_outputs {
+ public:
+  mapped_outputs(T* own, const ranks::place& place, ncclComm_t comm)
+      : rank_(place.rank), outs_(static_cast<std::size_t>(place.ranks), nullptr) {
+    std::vector<cudaIpcMemHandle_t> handles(outs_.size());
+    auto& mine = handles[static_cast<std::size_t>(rank_)];
+    bool good = cudaIpcGetMemHandle(&mine, own) == cudaSuccess;
+    const auto all = example::make_device_array<cudaIpcMemHandle_t>(handles.size());
+    example::check(cudaMemcpy(all.get() + rank_, &mine, sizeof mine, cudaMemcpyHostToDevice),
+                   "cudaMemcpy");
+    check(ncclAllGather(all.get() + rank_, all.get(), sizeof mine, ncclUint8, comm, nullptr),
+          "ncclAllGather");
+    handles = example::to_host(all, handles.size());
+    for (std::size_t i = 0; i < outs_.size() && good; ++i) {
+      void* memory = own;
+      good =
+          i == static_cast<std::size_t>(rank_) ||
+          cudaIpcOpenMemHandle(&memory, handles[i], cudaIpcMemLazyEnablePeerAccess) == cudaSuccess;
+      if (good) { outs_[i] = static_cast<T*>(memory); }
+    }
+    (void)cudaGetLastError();  // what cannot be mapped is no failure
+    const int bad = good ? 0 : 1;
+    const auto vote = example::to_device(std::vector<int>{bad});
+    check(ncclAllReduce(vote.get(), vote.get(), 1, ncclInt, ncclSum, comm, nullptr),
+          "ncclAllReduce");
+    complete_ = example::to_host(vote, 1)[0] == 0;
+  }
+  mapped_outputs(const mapped_outputs&) = delete;
+  mapped_outputs& operator=(const mapped_outputs&) = delete;
+  ~mapped_outputs() {
+    for (std::size_t i = 0; i < outs_.size(); ++i) {
+      if (i != static_cast<std::size_t>(rank_) && outs_[i] != nullptr) {
+        cudaIpcCloseMemHandle(outs_[i]);
+      }
+    }
+  }
+  bool complete() const { return complete_; }  // on every rank
+  T* const* data() const { return outs_.data(); }
+
+ private:
+  int rank_;
+  std::vector<T*> outs_;
+  bool complete_ = false;
+};
+
 template <class T>
 int run(const ranks::place& own, ncclComm_t comm, const matrix::options& chosen) {
   const std::size_t nx = chosen.nx, ny = chosen.ny;
@@ -77,8 +125,25 @@ int run(const ranks::place& own, ncclComm_t comm, const matrix::options& chosen)
                    "tt::distributed_transpose");
   };
   const float ms = slowest_ms(chosen.rounds, comm, transpose);
-  const bool right =
-      matrix::is_right(out.get(), out_rows, columns.begin(own.ranks, own.rank), nx, ny);
+  const auto is_right = [&] {
+    return matrix::is_right(out.get(), out_rows, columns.begin(own.ranks, own.rank), nx, ny);
+  };
+  bool right = is_right();
+
+  // Where the ranks can map each other's outputs, kernels store into them; a reduction is the barrier.
+  const mapped_outputs<T> outs(out.get(), own, comm);
+  const auto barrier = example::make_device_array<float>(1);
+  float mapped_ms = 0;
+  if (outs.complete()) {
+    example::check(cudaMemset(out.get(), 0, out_rows * ny * sizeof(T)), "cudaMemset");
+    mapped_ms = slowest_ms(chosen.rounds, comm, [&] {
+      example::check(tt::transpose_into_parts(outs.data(), in.get(), nx, ny, own.ranks, own.rank),
+                     "tt::transpose_into_parts");
+      check(ncclAllReduce(barrier.get(), barrier.get(), 1, ncclFloat, ncclMax, comm, nullptr),
+            "ncclAllReduce");
+    });
+    right = is_right() && right;
+  }
 
   // The same bytes as they lie, in one message to each other rank.
   const float bare_ms = slowest_ms(chosen.rounds, comm, [&] {
@@ -98,12 +163,14 @@ int run(const ranks::place& own, ncclComm_t comm, const matrix::options& chosen)
     check(ncclGroupEnd(), "ncclGroupEnd");
   });
 
+  (void)slowest_ms(1, comm, [] {});  // nobody unmaps before all are done
   if (!right) { std::fprintf(stderr, "distributed: rank %d holds wrong elements\n", own.rank); }
   if (own.rank == 0 && right) {
     const double sent = static_cast<double>(in_rows * (nx - out_rows) * sizeof(T));
     std::printf("%zu x %zu elements of %zu bytes over %d rank%s, %zu bytes of scratch; verified\n",
                 nx, ny, sizeof(T), own.ranks, own.ranks == 1 ? "" : "s", temp_bytes);
     std::printf("  tt::distributed_transpose %.3f ms\n", ms);
+    if (outs.complete()) { std::printf("  stored into mapped outputs %.3f ms\n", mapped_ms); }
     if (own.ranks > 1) {
       std::printf(
           "  %.1f GB/s each way; NCCL's exchange alone %.3f ms, which is %.1f %% of the time\n",
