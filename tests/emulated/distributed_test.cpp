@@ -207,6 +207,15 @@ TEST_CASE("an exchange sends as many messages as its plan has, and one step need
   REQUIRE(large.is_transposed());
 }
 
+TEST_CASE("a communicator that does not block is waited for") {
+  machines(3, 2).nccl_does_not_block = true;
+  spread<float> matrix(3, 50, 40);
+  REQUIRE(matrix.transpose({500}));
+  REQUIRE(matrix.is_transposed());
+  REQUIRE(cpu::machines().asked % 3 == 0);
+  REQUIRE(cpu::machines().asked > 9);
+}
+
 TEST_CASE("a stream can be lent for transfers") {
   machines(2, 5);
   spread<float> matrix(2, 40, 40);
