@@ -18,9 +18,6 @@ T* at(int bit, std::size_t offset = 0) {
   return reinterpret_cast<T*>((std::uintptr_t{1} << bit) + offset);
 }
 
-}  // namespace
-
-namespace {
 // The header shows this explanation.
 void check_shown(const tt::explanation& explained) {
   const std::string text = tt::to_string(explained);
@@ -33,6 +30,13 @@ void check_shown(const tt::explanation& explained) {
   REQUIRE(file.good());
   CHECK(header.find(shown) != std::string::npos);
 }
+
+void refused(const tt::explanation& e, const char* why) {
+  CHECK(e.answer == tt::explained::refuses);
+  CHECK(e.launches == 0);
+  CHECK(tt::to_string(e).find(why) != std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("explain: the examples that explain.cuh shows") {
@@ -44,11 +48,6 @@ TEST_CASE("explain: the examples that explain.cuh shows") {
 TEST_CASE("explain: what is refused, and by which rule") {
   float* const out = at<float>(40);
   const float* const in = at<const float>(45);
-  const auto refused = [](const tt::explanation& e, const char* why) {
-    CHECK(e.answer == tt::explained::refuses);
-    CHECK(e.launches == 0);
-    CHECK(tt::to_string(e).find(why) != std::string::npos);
-  };
   const float* const nothing = nullptr;
   refused(tt::explain(out, nothing, 3, 4), "null");
   refused(tt::explain(at<float>(40, 2), in, 3, 4), "alignment");
@@ -67,11 +66,6 @@ TEST_CASE("explain: what is refused, and by which rule") {
 
 TEST_CASE("explain: what of fused calls and of calls in place is refused, and by which rule") {
   using floats = tt::matrix_view<float>;
-  const auto refused = [](const tt::explanation& e, const char* why) {
-    CHECK(e.answer == tt::explained::refuses);
-    CHECK(e.launches == 0);
-    CHECK(tt::to_string(e).find(why) != std::string::npos);
-  };
   const floats out{at<float>(40), 3, 4, 4};
   const floats in{at<float>(45), 4, 3, 3};
   const floats copy{at<float>(46), 4, 3, 3};
@@ -310,11 +304,6 @@ TEST_CASE("explain: structures and planes") {
 }
 
 TEST_CASE("explain: what of structures and planes is refused, and by which rule") {
-  const auto refused = [](const tt::explanation& e, const char* why) {
-    CHECK(e.answer == tt::explained::refuses);
-    CHECK(e.launches == 0);
-    CHECK(tt::to_string(e).find(why) != std::string::npos);
-  };
   float* const x = at<float>(40);
   float* const y = at<float>(41);
   const float* const in = at<const float>(45);
@@ -343,11 +332,6 @@ TEST_CASE("explain: what of structures and planes is refused, and by which rule"
 TEST_CASE("explain: what of permutes is refused, and by which rule") {
   float* const out = at<float>(40);
   const float* const in = at<const float>(45);
-  const auto refused = [](const tt::explanation& e, const char* why) {
-    CHECK(e.answer == tt::explained::refuses);
-    CHECK(e.launches == 0);
-    CHECK(tt::to_string(e).find(why) != std::string::npos);
-  };
   const float* const nothing = nullptr;
   refused(tt::explain_permute(out, in, {3, 4}, {1, 1}), "axes repeat");
   refused(tt::explain_permute(out, in, {3, 4}, {0, 2}), "3 x 4 elements of 4 bytes\nrule");

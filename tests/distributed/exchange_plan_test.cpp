@@ -4,6 +4,8 @@
 // How distributed matrices are cut, for 1 to 64 ranks: every element is sent once and received once, both sides agree on
 // each message, and no two lie at one place.
 
+#include "random_begins.hpp"
+
 #include <tiletranspose/detail/distributed/exchange_order.cuh>
 
 #include <algorithm>
@@ -25,14 +27,6 @@ static_assert(tt::partition_count(3, 5, 4) == 0);
 static_assert(partition(10).is_valid(4) && !partition(10).is_valid(0));
 static_assert(partition(~size_type{0}).begin(7, 7) == ~size_type{0});
 static_assert(exchange_plan(8, 8, 2, 0, 4, 1 << 20).steps() == 1);
-
-std::vector<size_type> random_begins(int ranks, size_type total, std::mt19937& random) {
-  std::vector<size_type> begins{0};
-  for (int r = 1; r < ranks; ++r) { begins.push_back(random() % (total + 1)); }
-  begins.push_back(total);
-  std::sort(begins.begin(), begins.end());
-  return begins;
-}
 
 std::vector<exchange_plan> plans_of(partition columns, partition rows, int ranks, size_type element,
                                     size_type step_bytes) {

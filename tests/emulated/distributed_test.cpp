@@ -4,6 +4,7 @@
 // Distributed calls on the CPU: the calls themselves, with their kernels in the emulator, their streams drawn at random
 // and an NCCL that reads a message as late as it may. Every rank is a device.
 
+#include "../distributed/random_begins.hpp"
 #include "cluster_on_cpu.hpp"
 
 #include <tiletranspose/distributed.cuh>
@@ -141,15 +142,6 @@ void check_transpose(int ranks, partition nx, partition ny, size_type step_bytes
   REQUIRE(all.faults.empty());
   REQUIRE(cpu::this_device().faults == 0);
   REQUIRE(matrix.is_transposed());
-}
-
-/// Sizes and begins of parts at random; some ranks hold nothing.
-std::vector<size_type> random_begins(int ranks, size_type total, std::mt19937& random) {
-  std::vector<size_type> begins{0};
-  for (int r = 1; r < ranks; ++r) { begins.push_back(random() % (total + 1)); }
-  begins.push_back(total);
-  std::sort(begins.begin(), begins.end());
-  return begins;
 }
 
 }  // namespace
