@@ -6,11 +6,13 @@
 #include <tiletranspose/streamed.cuh>
 #include <tiletranspose/transpose.cuh>
 
+#include <cctype>
 #include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <stdexcept>
 #include <string>
 
 #include "../example.cuh"

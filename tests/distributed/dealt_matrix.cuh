@@ -9,6 +9,7 @@
 #include <tiletranspose/partition.cuh>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace tt_test {

@@ -4,6 +4,9 @@
 // Matrices in host memory through the GPU: pageable, pinned, and by way of pinned memory, in more blocks than are under way
 // at once.
 
+#include <cstring>
+#include <memory>
+
 #include "../gpu/support.cuh"
 
 #include <tiletranspose/streamed.cuh>

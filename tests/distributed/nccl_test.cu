@@ -9,7 +9,10 @@
 #include <tiletranspose/distributed.cuh>
 
 #include <functional>
+#include <stdexcept>
+#include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 

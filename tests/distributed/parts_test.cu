@@ -3,6 +3,9 @@
 
 // Matrices distributed over the devices of one process: one device standing for several, and two devices.
 
+#include <memory>
+#include <vector>
+
 #include "dealt_matrix.cuh"
 
 #include <tiletranspose/peers.cuh>

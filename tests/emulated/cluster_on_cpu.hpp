@@ -16,7 +16,9 @@
 #undef cudaMemcpyAsync
 #undef cudaGetDevice
 
+#include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <memory>

@@ -10,6 +10,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
+#include <random>
 #include <vector>
 
 namespace {

@@ -6,6 +6,8 @@
 #include "faults.hpp"
 #include "shapes.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 namespace fuzz {

@@ -1,6 +1,10 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
 #include "arrays.hpp"
 
 #include "faults.hpp"
