@@ -75,7 +75,7 @@ target_compile_options(
 
 # Compiles the CUDA of the calling folder, wherever in it a target is made, with little optimization where nothing runs
 # what needs a GPU, or nothing ever does, which the folder says by `never_run`: to see that it compiles. Kernels are
-# optimized in the spill tests, host code in the benchmark and by examples/run.sh.
+# optimized in the spill tests, host code in the benchmark, which says so by `optimize_host`, and by examples/run.sh.
 function(tiletranspose_optimize_little)
   if(TILETRANSPOSE_OPTIMIZE_GPU_TESTS AND NOT never_run)
     # The longest files take several of a machine's cores, or it waits for them alone at the end.
@@ -85,6 +85,9 @@ function(tiletranspose_optimize_little)
     return()
   endif()
   set(flags "-O0 -DNDEBUG") # of host code
+  if(optimize_host)
+    set(flags "-O3 -DNDEBUG")
+  endif()
   include(CheckCompilerFlag)
   # Older ones lack it, and 13.5 prints for each kernel that its optimizer has no such argument.
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 13.5)

@@ -32,6 +32,14 @@ inline void must(cudaError_t status, const char* what) {
   }
 }
 
+// Throws where the program was compiled on a machine that runs none, to see that it compiles.
+inline void must_be_optimized() {
+#if defined(TILETRANSPOSE_BENCHMARK_NOT_OPTIMIZED)
+  throw std::runtime_error(
+      "compiled without optimization; configure with -DTILETRANSPOSE_OPTIMIZE_GPU_TESTS=ON");
+#endif
+}
+
 // ---- shapes -------------------------------------------------------------------------------------
 
 // `batch` matrices of ny rows x nx columns; all in elements. A stride of zero means dense.
@@ -105,6 +113,7 @@ __global__ void fill_random(Word* words, std::size_t n) {
 
 // Throws when the device cannot give the memory.
 inline void set_up_device() {
+  must_be_optimized();
   arena& a = device();
   std::size_t free_bytes = 0, total_bytes = 0;
   must(cudaMemGetInfo(&free_bytes, &total_bytes), "cudaMemGetInfo");
@@ -180,6 +189,7 @@ void verify(const shape& s, std::size_t skip, Op op) {
 
 // The GPU, the toolkit and the driver.
 inline std::string machine() {
+  must_be_optimized();
   int driver = 0, ordinal = 0;
   cudaDeviceProp gpu{};
   must(cudaGetDevice(&ordinal), "cudaGetDevice");
