@@ -13,10 +13,9 @@
 namespace fuzz {
 namespace {
 
-class array_spoiler {
+class array_spoiler : spoiled_case {
  public:
-  array_spoiler(test_case& c, random_numbers& random)
-      : case_(c), with_(c.with), memory_(c.memory), random_(random), which_(c.on.which) {}
+  using spoiled_case::spoiled_case;
 
   bool apply(defect fault) {
     const bool by_order = has_axes(which_) && which_ != call::permute_strides;
@@ -238,12 +237,6 @@ class array_spoiler {
         return true;
     }
   }
-
-  test_case& case_;
-  arguments& with_;
-  image& memory_;
-  random_numbers& random_;
-  call which_;
 };
 
 }  // namespace

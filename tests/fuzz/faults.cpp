@@ -69,10 +69,9 @@ bool share_a_byte(const place& a, const place& b) {
   return shared;
 }
 
-class spoiler {
+class spoiler : spoiled_case {
  public:
-  spoiler(test_case& c, random_numbers& random)
-      : case_(c), with_(c.with), memory_(c.memory), random_(random), which_(c.on.which) {}
+  using spoiled_case::spoiled_case;
 
   // False where the call cannot have this fault.
   bool apply(defect fault) {
@@ -328,12 +327,6 @@ class spoiler {
     with_.ny = with_.ny + random_.between(1, 3);
     return true;
   }
-
-  test_case& case_;
-  arguments& with_;
-  image& memory_;
-  random_numbers& random_;
-  call which_;
 };
 
 }  // namespace

@@ -27,4 +27,16 @@ bool is_of_arrays(call which);  // both
 // Makes a call that goes one that must be refused or has nothing to do, or one whose matrices lie in each other's gaps.
 void add_fault(test_case& c, random_numbers& random);
 
+// The parts of a case that faults are made in.
+struct spoiled_case {
+  spoiled_case(test_case& c, random_numbers& random)
+      : case_(c), with_(c.with), memory_(c.memory), random_(random), which_(c.on.which) {}
+
+  test_case& case_;
+  arguments& with_;
+  image& memory_;
+  random_numbers& random_;
+  call which_;
+};
+
 }  // namespace fuzz
