@@ -175,7 +175,9 @@ def host_costs(torch):
     import tiletranspose
     import tiletranspose.torch as operators
 
-    library = torch.library.Library("tiletranspose_benchmark", "DEF")
+    # It must outlive this function: the compiler looks at every operator that was ever asked for, also at those of
+    # libraries that are gone, and fails.
+    library = host_costs.library = torch.library.Library("tiletranspose_benchmark", "DEF")
     library.define("empty(Tensor x, int[] shape) -> Tensor")
     library.impl("empty", lambda x, shape: x.new_empty(shape), "CUDA")
     x = torch.rand(64, 64, device="cuda")

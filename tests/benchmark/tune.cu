@@ -89,10 +89,10 @@ template <int Bytes, int Alignment>
 both_ways flips(std::size_t nx, std::size_t ny) {
   using type = element<Bytes, Alignment>;
   const arena& a = device();
-  const lib::row_problem rows =
-      lib::make_rows(lib::dense_request(reinterpret_cast<type*>(a.out),
-                                        reinterpret_cast<const type*>(a.in), nx, ny),
-                     tt::symmetry::flip_lr);
+  const tt::matrix_view<type> out{reinterpret_cast<type*>(a.out), ny, nx, nx};
+  const tt::matrix_view<const type> in{reinterpret_cast<const type*>(a.in), ny, nx, nx};
+  constexpr tt::symmetry flip = tt::symmetry::flip_lr;
+  const lib::row_problem rows = lib::make_rows(lib::reorient_request(out, in, flip), flip);
   return {[=] {
             return lib::with_access<Bytes, Alignment>(
                 lib::row_bits(rows, Alignment), [&](auto width) {
@@ -103,7 +103,7 @@ both_ways flips(std::size_t nx, std::size_t ny) {
                 });
           },
           [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },
-          relocate(tt::symmetry::flip_lr, nx, ny, nx, nx)};
+          relocate(flip, nx, ny, nx, nx)};
 }
 
 /// Calls of one kind, of about `elements` elements each.
