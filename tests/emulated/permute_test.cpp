@@ -348,6 +348,120 @@ TEST_CASE("permute: strides of either sign, gaps and broadcasts") {
   }
 }
 
+// Panels are for large arrays. Here they move small ones, of any extents and strides.
+namespace {
+template <int Bytes, int Access>
+void check_panels(std::mt19937& generator, int rank, size_type most, bool dense) {
+  std::vector<int> in_order(static_cast<std::size_t>(rank));
+  std::iota(in_order.begin(), in_order.end(), 0);
+  std::vector<int> out_order = in_order;
+  std::shuffle(in_order.begin(), in_order.end(), generator);
+  std::shuffle(out_order.begin(), out_order.end(), generator);
+  std::vector<axis> axes(static_cast<std::size_t>(rank));
+  size_type left = 6000;
+  for (axis& one : axes) {
+    one.extent = 1 + generator() % std::min(most, left);
+    left = std::max<size_type>(left / one.extent, 1);
+  }
+  // Strides of either sign, and gaps; what lies in front of the first element and behind it.
+  const auto lay = [&](const std::vector<int>& order, std::ptrdiff_t axis::*stride) {
+    std::ptrdiff_t step = 1;
+    std::pair<std::size_t, std::size_t> room{0, 1};
+    for (const int k : order) {
+      axis& one = axes[static_cast<std::size_t>(k)];
+      const auto extent = static_cast<std::ptrdiff_t>(one.extent);
+      const bool backwards = !dense && generator() % 3 == 0;
+      one.*stride = backwards ? -step : step;
+      (backwards ? room.first : room.second) += static_cast<std::size_t>((extent - 1) * step);
+      step = step * extent + (dense ? 0 : static_cast<std::ptrdiff_t>(generator() % 4 == 0));
+    }
+    return room;
+  };
+  const auto in_room = lay(in_order, &axis::in);
+  const auto out_room = lay(out_order, &axis::out);
+  memory in(random_bytes((in_room.first + in_room.second) * Bytes + 128));
+  memory out(std::vector<unsigned char>((out_room.first + out_room.second) * Bytes + 128, guard));
+  const std::size_t in_first = 64 + in_room.first * Bytes + generator() % 4 * Access;
+  const std::size_t out_first = 64 + out_room.first * Bytes + generator() % 4 * Access;
+  tt::detail::relocation move{in.bytes.data() + in_first,
+                              out.bytes.data() + out_first,
+                              Bytes,
+                              Bytes,
+                              Access,
+                              Access,
+                              rank,
+                              {}};
+  std::string said = std::to_string(Bytes) + " bytes at " + std::to_string(Access) + ":";
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
+    said += ' ' + std::to_string(axes[k].extent) + '/' + std::to_string(axes[k].in) + '/' +
+            std::to_string(axes[k].out);
+  }
+  INFO(said);
+  tt::detail::normalize(move);
+  if (move.rank == 0 || move.rank > tt::detail::most_axes) { return; }
+  cpu::this_device() = {};
+  REQUIRE(tt::detail::launch_panels<Access>(move, nullptr) == cudaSuccess);
+  REQUIRE(out.content() ==
+          expected(in.content(), in_first, out.bytes.size(), out_first, axes, Bytes));
+}
+}  // namespace
+
+TEST_CASE("permute: panels of several axes") {
+  std::mt19937 generator(17);
+  for (int i = 0; i < 25; ++i) {
+    const int rank = 1 + i % 6;
+    const size_type most = (i % 3 == 0 ? 5 : i % 3 == 1 ? 40 : 3000);
+    for (const bool dense : {true, false}) {
+      check_panels<1, 1>(generator, rank, most, dense);
+      check_panels<2, 2>(generator, rank, most, dense);
+      check_panels<3, 1>(generator, rank, most, dense);
+      check_panels<4, 4>(generator, rank, most, dense);
+      check_panels<8, 8>(generator, rank, most, dense);
+      check_panels<12, 4>(generator, rank, most, dense);
+      check_panels<16, 16>(generator, rank, most, dense);
+    }
+  }
+}
+
+// Elements of a dense array whose axes change places.
+namespace {
+bool goes_in_panels(size_type element, std::vector<size_type> extents, std::vector<int> axes) {
+  alignas(16) static unsigned char memory_of_nobody[16];
+  tt::detail::relocation move{memory_of_nobody,
+                              memory_of_nobody,
+                              element,
+                              element,
+                              1,
+                              1,
+                              static_cast<int>(extents.size()),
+                              {}};
+  REQUIRE(tt::detail::permute_axes(move, extents.data(), axes.data()));
+  normalize(move);
+  const size_type access = tt::access_width(element);
+  return takes_panels(choose_axes(move), move, static_cast<int>(access));
+}
+}  // namespace
+
+TEST_CASE("permute: what goes in panels") {
+  // Both sides are short along their fastest axes, and share a long one.
+  CHECK(goes_in_panels(4, {3, 30000000, 3}, {2, 1, 0}));
+  CHECK(goes_in_panels(1, {3, 120000000, 3}, {2, 1, 0}));
+  CHECK(goes_in_panels(8, {5, 7, 500000, 3}, {3, 1, 2, 0}));
+  // One side is short, and the next axis is the other's fastest.
+  CHECK(goes_in_panels(4, {4, 39, 71, 206, 23}, {2, 4, 0, 1, 3}));
+  CHECK(goes_in_panels(12, {189, 77, 151, 8}, {3, 1, 2, 0}));
+  // Short rows that stay rows, but not those of whole accesses of 16 bytes.
+  CHECK(goes_in_panels(4, {1000, 300, 30, 3}, {2, 1, 0, 3}));
+  CHECK_FALSE(goes_in_panels(4, {1000, 300, 30, 4}, {2, 1, 0, 3}));
+  // Little work, long sides, segments that are short or the whole panel.
+  CHECK_FALSE(goes_in_panels(4, {3, 30000, 3}, {2, 1, 0}));
+  CHECK_FALSE(goes_in_panels(4, {28, 48, 28, 28, 48}, {4, 0, 3, 2, 1}));
+  CHECK_FALSE(goes_in_panels(4, {5, 5, 5, 5, 5, 12505}, {3, 1, 5, 0, 2, 4}));
+  CHECK_FALSE(goes_in_panels(4, {250000, 5, 3, 4}, {0, 3, 2, 1}));
+  CHECK_FALSE(goes_in_panels(4, {16384, 16384}, {1, 0}));
+}
+
 namespace {
 struct doubled {
   double operator()(unsigned char value) const { return 2.0 * value; }

@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/calls/explain_fused.cuh>
 #include <tiletranspose/detail/calls/permute_problem.cuh>
+#include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/axes_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -88,22 +89,46 @@ inline void explain_axes(explanation& result, const explained_permute& call,
   plan_axes_elements(moved, accesses, launch_counter{result});
 }
 
-/// Elements that are taken for wider ones: as wide as both sides allow, or stored several at a time. The accesses of one.
+/// Panels of a copy by accesses of a width.
+inline void explain_panels(explanation& result, const relocation& move, int access) {
+  result.mover = "panels along several axes";
+  result.rule = "panels of axes";
+  result.why =
+      "a fastest axis is short, or both sides share one: a panel takes several axes together, so "
+      "that what it "
+      "reads and writes are long segments";
+  result.load_bytes = result.store_bytes = larger(access, 4);
+  result.threads = panel_axes_threads;
+  plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
+                   [&](const launch_plan<axes_panel_arguments>& plan) {
+                     ++result.launches;
+                     result.blocks += plan.blocks;
+                     result.shared_bytes = plan.shared_bytes;
+                     return 0;
+                   });
+}
+
+/// Tiles, panels, or elements, which are taken for wider ones where that can be: as wide as both sides allow, or stored
+/// several at a time.
 template <int ElementBytes>
-int take_together(explanation& result, relocation& move, axes_mover mover, int access) {
-  result.load_bytes = result.store_bytes = access;
-  if (mover != axes_mover::elements) { return ElementBytes / access; }
-  if (widen(move)) {
-    result.load_bytes = result.store_bytes = static_cast<int>(move.in_element);
-    return 1;
-  }
+void explain_axes_copy(explanation& result, const explained_permute& call, int access) {
+  const relocation& move = call.move;
+  const bool one_by_one = call.choice.mover == axes_mover::elements;
+  relocation wide = move;
+  const bool widens = one_by_one && widen(wide);
+  bool together = false;
   if constexpr (elements_together(ElementBytes) > 1) {
     gathered_places places{};
-    if (access == ElementBytes && gather(move, elements_together(ElementBytes), places)) {
-      result.store_bytes = max_access_bytes;
-    }
+    together = one_by_one && !widens && access == ElementBytes &&
+               gather(wide, elements_together(ElementBytes), places);
   }
-  return ElementBytes / access;
+  if (!together && takes_panels(call.choice, move, access)) {
+    explain_panels(result, move, access);
+    return;
+  }
+  result.load_bytes = widens ? static_cast<int>(wide.in_element) : access;
+  result.store_bytes = together ? max_access_bytes : result.load_bytes;
+  explain_axes(result, call, wide, widens ? 1 : ElementBytes / access);
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal.
@@ -147,9 +172,7 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
   } else {
     const int access = with_access<ElementBytes, Alignment>(
         address_bits_of(call.move), [](auto width) { return static_cast<int>(width); });
-    relocation moved = call.move;
-    const int accesses = take_together<ElementBytes>(result, moved, mover, access);
-    explain_axes(result, call, moved, accesses);
+    explain_axes_copy<ElementBytes>(result, call, access);
   }
   return result;
 }

@@ -10,6 +10,7 @@
 #include <tiletranspose/detail/calls/permute_problem.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/panel/axes_panel_launch.cuh>
 #include <tiletranspose/detail/small/axes_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -65,22 +66,22 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
       const tile_problem problem = make_problem(move, chosen.x, batch);
       return transpose_problem<ElementBytes, Alignment>(problem, batch, stream);
     }
-    case axes_mover::elements: {
-      relocation wide = move;
-      if (widen(wide)) { return move_widened(wide, stream); }
-      break;
-    }
-    case axes_mover::tiles:
+    default:
       break;
   }
   return with_access<ElementBytes, Alignment>(address_bits_of(move), [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    const bool one_by_one = chosen.mover == axes_mover::elements;
+    relocation wide = move;
+    const bool widens = one_by_one && widen(wide);
     cudaError_t status = cudaSuccess;
-    if (chosen.mover == axes_mover::elements && decltype(width)::value == ElementBytes &&
+    if (one_by_one && !widens && access == ElementBytes &&
         move_elements_together<ElementBytes>(move, stream, status)) {
       return status;
     }
-    const copy_operation<ElementBytes, decltype(width)::value> operation;
-    return launch_axes(chosen, move, operation, stream);
+    if (takes_panels(chosen, move, access)) { return launch_panels<access>(move, stream); }
+    if (widens) { return move_widened(wide, stream); }
+    return launch_axes(chosen, move, copy_operation<ElementBytes, access>{}, stream);
   });
 }
 

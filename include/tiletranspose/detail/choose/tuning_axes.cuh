@@ -44,5 +44,37 @@ inline constexpr tuning_row most_first_extent{16, h200, "2026-11-23",
                                               "behind it, before it: 2 x 50000000 x 2 68, 99; 4 x "
                                               "40000000 x 4 halves 41, 90"};
 
+/// Bytes of a panel in shared memory, and those that its tables may take beside it.
+inline constexpr tuning_row panel_axes_bytes{
+    24 * 1024, h200, "2026-11-24",
+    "16 KB, 24, 32: 3 x 30000000 x 3 87, 94, 89; 7 x 6000000 x 7 92, 93, 93; 2 x 50000000 x 2 86, "
+    "90, 88; 16 x 1001000 x 16 bytes 36, 37, 38"};
+inline constexpr tuning_row panel_table_bytes{12 * 1024, h200, "2026-11-24",
+                                              "alone, with all blocks of a multiprocessor"};
+
+/// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor.
+inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"};
+
+/// Fewer bytes are not moved in panels: their tables take longer than the work.
+inline constexpr tuning_row least_panel_bytes{
+    8 << 20, h200, "2026-11-24", "panels, otherwise: 50 arrays of 4 KB to 1 MB 36, 55"};
+
+/// Shorter segments than this are no better than tiles.
+inline constexpr tuning_row least_segment_bytes{
+    128, h200, "2026-11-24",
+    "tiles, panels: 5 x 5 x 5 x 5 x 5 x 12505 as 3 1 5 0 2 4 with segments of 160 bytes 66, 44"};
+
+/// A fastest axis of less elements is a short side, for which panels are that take several axes.
+inline constexpr tuning_row least_long_side{
+    32, h200, "2026-11-24",
+    "tiles, panels: 4 x 39 x 71 x 206 x 23 as 2 4 0 1 3 60, 79; 105 x 1488 x 11 x 36 as 3 1 0 2 "
+    "57, "
+    "73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77"};
+
+/// Rows of up to so many bytes that stay rows, and are no whole accesses of 16, go in panels, too.
+inline constexpr tuning_row most_short_row_bytes{
+    64, h200, "2026-11-24",
+    "elements, panels: 1000 x 300 x 30 x 3 as 2 1 0 3 floats 30, 47, doubles 33, 79, bytes 10, 31"};
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

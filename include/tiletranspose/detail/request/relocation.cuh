@@ -209,6 +209,27 @@ inline int nearest_of_output(const relocation& move, const bool* taken) {
   return found;
 }
 
+/// Calls launch(part) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
+template <class Launch>
+auto split(const relocation& move, Launch launch) {
+  int longest = 0;
+  for (int k = 1; k < move.rank; ++k) {
+    if (move.axes[k].extent > move.axes[longest].extent) { longest = k; }
+  }
+  relocation first = move;
+  relocation second = move;
+  const size_type first_extent = move.axes[longest].extent / 2;
+  first.axes[longest].extent = first_extent;
+  second.axes[longest].extent -= first_extent;
+  const auto steps = static_cast<long long>(first_extent);
+  second.in = static_cast<const unsigned char*>(move.in) +
+              steps * move.axes[longest].in_stride * static_cast<long long>(move.in_element);
+  second.out = static_cast<unsigned char*>(move.out) +
+               steps * move.axes[longest].out_stride * static_cast<long long>(move.out_element);
+  const auto status = launch(first);
+  return status == decltype(launch(first)){} ? launch(second) : status;
+}
+
 /// The bits that some address or stride has.
 inline size_type address_bits_of(const relocation& move) {
   size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);

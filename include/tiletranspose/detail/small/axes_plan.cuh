@@ -30,27 +30,6 @@ void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) 
   ++axes.count;
 }
 
-/// Calls launch(part) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
-template <class Launch>
-auto split(const relocation& move, Launch launch) {
-  int longest = 0;
-  for (int k = 1; k < move.rank; ++k) {
-    if (move.axes[k].extent > move.axes[longest].extent) { longest = k; }
-  }
-  relocation first = move;
-  relocation second = move;
-  const size_type first_extent = move.axes[longest].extent / 2;
-  first.axes[longest].extent = first_extent;
-  second.axes[longest].extent -= first_extent;
-  const axis_steps steps = steps_of(move, longest);
-  second.in =
-      static_cast<const unsigned char*>(move.in) + static_cast<long long>(first_extent) * steps.in;
-  second.out =
-      static_cast<unsigned char*>(move.out) + static_cast<long long>(first_extent) * steps.out;
-  const auto status = launch(first);
-  return status == decltype(launch(first)){} ? launch(second) : status;
-}
-
 /// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
 inline bool exceeds(const relocation& move, size_type most) {
   size_type elements = 1;

@@ -1,0 +1,166 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How a relocation is cut into panels: boxes of which the input and the output each hold a few long contiguous segments.
+/// Pure functions, plain C++17, host only.
+///
+/// A side's *segment* runs along its fastest axes as long as these follow each other in its memory: along whole ones, and
+/// along a part of the last. Where the fastest axes are short, several of them make up a segment.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/tuning_axes.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/request/relocation.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// A relocation's axes, and one more where its elements are several accesses.
+inline constexpr int most_panel_axes = most_axes + 1;
+
+/// The axes of one side in the order of its memory, the nearest first.
+struct side_order {
+  int axes[most_panel_axes];
+  bool of_input;
+
+  size_type distance_along(const relocation& move, int axis) const {
+    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
+  }
+};
+inline side_order order_of(const relocation& move, bool of_input) {
+  side_order order{{}, of_input};
+  bool taken[most_panel_axes] = {};
+  for (int i = 0; i < move.rank; ++i) {
+    order.axes[i] = of_input ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    taken[order.axes[i]] = true;
+  }
+  return order;
+}
+
+/// One side's segments in a panel.
+struct panel_segments {
+  int count = 0;         ///< axes that a segment runs along, the nearest of the side
+  int split = -1;        ///< the last of them, where a panel takes a part of it
+  size_type length = 1;  ///< elements
+};
+
+/// Segments of the output are not taken for longer ones from so many elements on: a table has a place for each element.
+inline constexpr size_type long_segment = 256;
+
+/// What tables in shared memory hold of a segment, and of an element of a segment of the output.
+inline constexpr size_type bytes_of_segment = 16;
+inline constexpr size_type bytes_of_place = 2;
+
+/// How much of each axis a panel takes.
+struct panel_cut {
+  size_type extents[most_panel_axes];
+  int split[2];  ///< the axes of which it takes a part, -1: none; one for each side at most
+  size_type elements;
+  panel_segments in;
+  panel_segments out;
+};
+
+/// The segments that a panel of these extents has on a side. They run along no further axis once they have `enough`
+/// elements.
+inline panel_segments find_segments(const relocation& move, const side_order& order,
+                                    const size_type* extents, size_type enough) {
+  panel_segments found;
+  for (; found.count < move.rank && found.length < enough; ++found.count) {
+    const int axis = order.axes[found.count];
+    if (found.split >= 0 || order.distance_along(move, axis) != found.length) { break; }
+    found.length *= extents[axis];
+    if (extents[axis] < move.axes[axis].extent) { found.split = axis; }
+  }
+  return found;
+}
+
+/// Has a side's segments grow to `wanted` elements or as far as they can, whole sectors of `sector` elements where a part
+/// of an axis allows. Parts of an axis are about equal.
+inline void grow_segments(const relocation& move, const side_order& order, size_type wanted,
+                          size_type sector, size_type* extents) {
+  size_type length = 1;
+  for (int i = 0; i < move.rank && length < wanted; ++i) {
+    const int axis = order.axes[i];
+    const size_type all = move.axes[axis].extent;
+    if (order.distance_along(move, axis) != length) { return; }
+    size_type step = sector;
+    while (step > 1 && length * step / 2 % sector == 0) { step /= 2; }
+    const size_type part = larger(extents[axis], divide_up(wanted, length));
+    const size_type even = divide_up(all, divide_up(all, part));
+    const size_type most = divide_up(even, step) * step;
+    extents[axis] = smaller(all, larger(extents[axis], most));
+    length *= extents[axis];
+    if (extents[axis] < all) { return; }
+  }
+}
+
+/// The panels whose segments have about `wanted` elements.
+inline panel_cut cut_segments(const relocation& move, const side_order& in, const side_order& out,
+                              size_type wanted, size_type sector) {
+  panel_cut cut{};
+  for (int k = 0; k < move.rank; ++k) { cut.extents[k] = 1; }
+  grow_segments(move, in, wanted, sector, cut.extents);
+  grow_segments(move, out, wanted, sector, cut.extents);
+  cut.elements = 1;
+  int splits = 0;
+  cut.split[0] = cut.split[1] = -1;
+  for (int k = 0; k < move.rank; ++k) {
+    cut.elements *= cut.extents[k];
+    if (cut.extents[k] > 1 && cut.extents[k] < move.axes[k].extent) { cut.split[splits++] = k; }
+  }
+  cut.in = find_segments(move, in, cut.extents, ~size_type{0});
+  cut.out = find_segments(move, out, cut.extents, long_segment);
+  return cut;
+}
+
+/// The panels of at most `most` elements whose segments are longest. `access_bytes`: of an element.
+inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
+                            size_type most, size_type access_bytes) {
+  const size_type sector = larger<size_type>(32 / access_bytes, 1);
+  const auto fits = [&](const panel_cut& cut) {
+    const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
+    return cut.elements <= most &&
+           bytes_of_segment * segments + bytes_of_place * cut.out.length <= panel_table_bytes;
+  };
+  size_type wanted = most;
+  panel_cut cut = cut_segments(move, in, out, wanted, sector);
+  for (; wanted > 1 && !fits(cut); wanted /= 2) {
+    cut = cut_segments(move, in, out, wanted / 2, sector);
+  }
+  size_type more = wanted < most ? wanted / 2 : 0;
+  for (int i = 0; i < 4 && more > 0; ++i, more /= 2) {
+    const panel_cut longer = cut_segments(move, in, out, wanted + more, sector);
+    if (fits(longer)) { cut = longer, wanted += more; }
+  }
+  return cut;
+}
+
+/// Threads of a block.
+inline constexpr int panel_axes_threads = 256;
+
+/// Elements of a panel: so few that all multiprocessors have blocks.
+inline size_type most_panel_elements(const relocation& move, size_type access_bytes) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) { elements *= move.axes[k].extent; }
+  return smaller<size_type>(panel_axes_bytes / access_bytes,
+                            larger<size_type>(elements / least_panels, panel_axes_threads));
+}
+
+/// Takes the accesses of an element for elements of their own, along one axis more.
+inline relocation as_accesses(relocation move, size_type access_bytes) {
+  const size_type accesses = move.in_element / access_bytes;
+  if (accesses == 1) { return move; }
+  for (int k = 0; k < move.rank; ++k) {
+    move.axes[k].in_stride *= static_cast<long long>(accesses);
+    move.axes[k].out_stride *= static_cast<long long>(accesses);
+  }
+  move.axes[move.rank++] = {accesses, 1, 1};
+  move.in_element = move.out_element = access_bytes;
+  normalize(move);
+  return move;
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// The kernels of panels of arrays of any rank as CUDA sees them, and their launches.
+
+#pragma once
+
+#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/panel/axes_panel_plan.cuh>
+#include <tiletranspose/group.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+template <int Bytes>
+__global__ void __launch_bounds__(panel_axes_threads, resident_blocks(panel_axes_threads, 6))
+    axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},
+                                             tiletranspose_dynamic_shared, arguments, blockIdx.x);
+}
+
+/// Launches panels of elements whose addresses are multiples of `AccessBytes`.
+template <int AccessBytes>
+cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
+  return plan_axes_panels(as_accesses(move, AccessBytes),
+                          [&](launch_plan<axes_panel_arguments> plan) {
+                            void* pointers[] = {&plan.arguments};
+                            return start(&axes_panel_kernel<AccessBytes>, plan.blocks, plan.threads,
+                                         plan.shared_bytes, pointers, stream);
+                          });
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
