@@ -65,6 +65,24 @@ class arrays_on_gpu {
   // Permutes the input and counts the bytes that are wrong.
   template <class T, std::size_t Rank>
   void check(const std::array<std::size_t, Rank>& extents, const std::array<int, Rank>& order) {
+    check_by<T>(extents, order, [](T* out, const T* in, const auto& given, const auto& axes) {
+      return tt::permute(out, in, given, axes);
+    });
+  }
+  // By the kernels that large arrays with short axes take.
+  template <class T, std::size_t Rank>
+  void check_panels(const std::array<std::size_t, Rank>& extents,
+                    const std::array<int, Rank>& order) {
+    check_by<T>(extents, order, [](T* out, const T* in, const auto& given, const auto& axes) {
+      tt::detail::relocation move{in, out, sizeof(T), sizeof(T), alignof(T), alignof(T), Rank, {}};
+      tt::detail::permute_axes(move, given, axes);
+      tt::detail::normalize(move);
+      return tt::detail::launch_panels<tt::access_width(sizeof(T), alignof(T))>(move, nullptr);
+    });
+  }
+  template <class T, std::size_t Rank, class Permute>
+  void check_by(const std::array<std::size_t, Rank>& extents, const std::array<int, Rank>& order,
+                Permute permute) {
     std::size_t given[Rank];
     int axes[Rank];
     std::copy(extents.begin(), extents.end(), given);
@@ -83,8 +101,8 @@ class arrays_on_gpu {
     }
     check_cuda(cudaMemsetAsync(out_.data(), guard, count * sizeof(T) + 2 * guard_bytes),
                "cudaMemsetAsync");
-    REQUIRE(tt::permute(reinterpret_cast<T*>(out_.data() + guard_bytes),
-                        reinterpret_cast<const T*>(in_.data()), given, axes) == cudaSuccess);
+    REQUIRE(permute(reinterpret_cast<T*>(out_.data() + guard_bytes),
+                    reinterpret_cast<const T*>(in_.data()), given, axes) == cudaSuccess);
     count_wrong_bytes<<<64, 256>>>(reinterpret_cast<unsigned*>(wrong_.data()),
                                    reinterpret_cast<const unsigned char*>(out_.data()),
                                    reinterpret_cast<const unsigned char*>(in_.data()), sizeof(T),
@@ -202,6 +220,54 @@ TEST_CASE("permute: short axes on both sides", "[permute][quick]") {
   check_short_axes<double>(gpu);
   check_short_axes<bytes<3>>(gpu);
   REQUIRE(gpu.wrong() == 0);
+}
+
+template <class T>
+void check_small_panels() {
+  arrays_on_gpu gpu(std::size_t{1} << 22);
+  gpu.check_panels<T, 3>({3, 10001, 3}, {2, 1, 0});
+  gpu.check_panels<T, 3>({7, 2000, 7}, {2, 1, 0});
+  gpu.check_panels<T, 4>({5, 7, 1003, 3}, {3, 1, 2, 0});
+  gpu.check_panels<T, 4>({10, 30, 30, 3}, {2, 1, 0, 3});
+  gpu.check_panels<T, 5>({4, 9, 7, 20, 23}, {2, 4, 0, 1, 3});
+  gpu.check_panels<T, 6>({3, 5, 8, 2, 9, 11}, {5, 3, 4, 0, 2, 1});
+  gpu.check_panels<T, 3>({2, 97, 133}, {0, 2, 1});
+  gpu.check_panels<T, 2>({300, 301}, {1, 0});
+  INFO("elements of " << sizeof(T) << " bytes");
+  REQUIRE(gpu.wrong() == 0);
+}
+
+TEST_CASE("permute: panels of several axes", "[permute][quick]") {
+  require_device();
+  check_small_panels<char>();
+  check_small_panels<short>();
+  check_small_panels<bytes<3>>();
+  check_small_panels<float>();
+  check_small_panels<double>();
+  check_small_panels<float_triple>();
+  check_small_panels<aligned_quad>();
+}
+
+template <class T>
+void check_large_panels() {
+  arrays_on_gpu gpu(std::size_t{1} << 25);
+  gpu.check<T, 3>({3, (std::size_t{3} << 20) / sizeof(T) + 1, 3}, {2, 1, 0});
+  gpu.check<T, 4>({5, 7, (std::size_t{1} << 17) / sizeof(T) + 3, 3}, {3, 1, 2, 0});
+  gpu.check<T, 4>({203, 101, (std::size_t{1} << 8) / sizeof(T), 3}, {2, 1, 0, 3});
+  gpu.check<T, 5>({4, 39, 11, 806 / sizeof(T), 23}, {2, 4, 0, 1, 3});
+  INFO("elements of " << sizeof(T) << " bytes");
+  REQUIRE(gpu.wrong() == 0);
+}
+
+TEST_CASE("permute: large arrays with short axes", "[permute]") {
+  require_device();
+  check_large_panels<char>();
+  check_large_panels<short>();
+  check_large_panels<bytes<3>>();
+  check_large_panels<float>();
+  check_large_panels<double>();
+  check_large_panels<float_triple>();
+  check_large_panels<aligned_quad>();
 }
 
 TEST_CASE("permute: random ranks of 6 to 8", "[permute]") {
