@@ -126,9 +126,12 @@ std::vector<both_ways> whole_rows(std::size_t elements) {
 }
 template <int Bytes, int Alignment>
 std::vector<both_ways> short_sides(std::size_t elements) {
-  const std::size_t side = 17;
-  return {transposes<Bytes, Alignment>(side, elements / side | 1),
-          transposes<Bytes, Alignment>(elements / side | 1, side)};
+  std::vector<both_ways> calls;
+  for (const std::size_t side : {3, 17}) {  // moved directly, and by tiles
+    calls.push_back(transposes<Bytes, Alignment>(side, elements / side | 1));
+    calls.push_back(transposes<Bytes, Alignment>(elements / side | 1, side));
+  }
+  return calls;
 }
 template <int Bytes, int Alignment>
 std::vector<both_ways> mirrored(std::size_t elements) {

@@ -136,6 +136,15 @@ inline axes_choice choose_axes(const relocation& move) {
 /// segments of both sides run along an axis that both share, so that a panel of few elements has long ones of both.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
   if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
+  const int y = move.rank - 1;
+  const bool one_by_one = choice.mover == axes_mover::elements;
+  const bool keeps_rows = choice.x == y;
+  const size_type row_bytes = move.axes[y].extent * move.in_element;
+  const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
+  if (keeps_rows ? row_bytes > most_short_row_bytes
+                 : !one_by_one && short_side >= least_long_side) {
+    return false;
+  }
   const auto access = static_cast<size_type>(access_bytes);
   const relocation accesses = as_accesses(move, access);
   size_type elements = 1;
@@ -143,24 +152,21 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   if (elements < least_panel_bytes / access || accesses.rank > most_panel_axes) { return false; }
   const panel_cut cut = cut_panels(accesses, order_of(accesses, true), order_of(accesses, false),
                                    most_panel_elements(accesses, access), access);
-  const size_type shorter = smaller(cut.in.length, cut.out.length);
+  const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;
   const size_type parts = move.in_element / access;  // along these any two segments run
   const bool shares = cut.in.length * cut.out.length / cut.elements >= 2 * parts;
-  const int y = move.rank - 1;
-  if (choice.x == y) {
+  if (keeps_rows) {
     relocation wide = move;
-    const size_type row_bytes = move.axes[y].extent * move.in_element;
-    return row_bytes <= most_short_row_bytes && widen(wide) &&
-           wide.in_element < static_cast<size_type>(max_access_bytes) &&
-           shorter * access >= least_segment_bytes;
+    return widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes) &&
+           shorter_bytes >= least_segment_bytes;
   }
-  const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
-  if (choice.mover == axes_mover::tiles) {
-    return short_side < least_long_side && shorter * access >= 2 * least_segment_bytes &&
-           (access >= 4 && parts > 1 ? true : shares && cut.elements >= 2 * cut.out.length);
+  if (one_by_one) {
+    return shares && shorter_bytes >= least_segment_bytes &&
+           cut.elements >= 2 * larger(cut.in.length, cut.out.length);
   }
-  return shares && shorter * access >= least_segment_bytes &&
-         cut.elements >= 2 * larger(cut.in.length, cut.out.length);
+  const bool has_words_of_parts = access >= 4 && parts > 1;
+  return shorter_bytes >= 2 * least_segment_bytes &&
+         (has_words_of_parts || (shares && cut.elements >= 2 * cut.out.length));
 }
 
 /// A relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output rows that do.

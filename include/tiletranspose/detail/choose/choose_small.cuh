@@ -89,7 +89,8 @@ inline constexpr size_type longest_row_segment = 1024;
 
 /// True where bytes between any two elements of a matrix fit 31 bits, on both sides; those of the elements that blocks at
 /// the ends would have, too, whose offsets are worked out before it is seen that there are none.
-constexpr bool has_short_offsets(const small_problem& problem) {
+/// \param side  of tiles that move it; 1 for elements that are moved directly
+constexpr bool has_short_offsets(const small_problem& problem, size_type side = longest_tile_side) {
   constexpr size_type most = (size_type{1} << 31) - 1;
   const auto reach = [](size_type extent, size_type more, long long stride) {
     const auto bytes = static_cast<size_type>(stride);
@@ -98,8 +99,8 @@ constexpr bool has_short_offsets(const small_problem& problem) {
   };
   const problem_axis& fast = problem.fast;
   const problem_axis& slow = problem.slow;
-  const size_type more_fast = problem.transposes ? longest_tile_side : longest_row_segment;
-  const size_type more_slow = problem.transposes ? longest_tile_side : 0;
+  const size_type more_fast = problem.transposes ? side : longest_row_segment;
+  const size_type more_slow = problem.transposes ? side : 0;
   return reach(fast.extent, more_fast, fast.in_stride) +
                  reach(slow.extent, more_slow, slow.in_stride) <
              most &&
@@ -119,6 +120,13 @@ constexpr bool has_small_matrices(const small_problem& problem) {
          problem.fast.extent * problem.slow.extent <= small_matrix;
 }
 
+/// True where a side is so short that elements are moved directly.
+constexpr bool is_direct(const small_problem& problem) {
+  const size_type times = has_small_matrices(problem) ? 2 : 1;
+  return smaller(problem.fast.extent, problem.slow.extent) <=
+         times * small_limits_of(problem.element_bytes).direct_side;
+}
+
 /// True where a problem counts as little work. `whole`: rows of both sides start at multiples of 16 bytes and have whole
 /// accesses of as many.
 /// Precondition: no extent is 0.
@@ -129,12 +137,15 @@ constexpr bool is_little_work(const small_problem& problem, bool whole) {
   const size_type shorter = smaller(fast, slow);
   const size_type times = has_small_matrices(problem) ? 2 : 1;
   const size_type most =
-      smaller(most_counted, !problem.transposes                           ? limits.rows
+      smaller(most_counted, !problem.transposes ? limits.rows
+                            : !problem.has_panel && shorter <= lone_side(problem.element_bytes)
+                                ? most_counted
                             : shorter <= narrow_side && problem.has_panel ? times * limits.narrow
                             : shorter > narrow_side && whole              ? limits.whole
                                                                           : limits.tile);
   return fast <= most && slow <= most && problem.batch <= most &&
-         fast * slow <= most / problem.batch && has_short_offsets(problem);
+         fast * slow <= most / problem.batch &&
+         has_short_offsets(problem, is_direct(problem) ? 1 : longest_tile_side);
 }
 
 /// How little work is moved; `none` where the grid has no room for it.
@@ -146,10 +157,7 @@ constexpr small_mover small_mover_of(const small_problem& problem) {
     return fast > short_row && slow <= max_grid_side && fits_grid ? small_mover::rows
                                                                   : small_mover::direct;
   }
-  const size_type times = has_small_matrices(problem) ? 2 : 1;
-  if (smaller(fast, slow) <= times * small_limits_of(problem.element_bytes).direct_side) {
-    return small_mover::direct;
-  }
+  if (is_direct(problem)) { return small_mover::direct; }
   const auto side = static_cast<size_type>(small_tile_side(problem.element_bytes));
   return fits_grid && divide_up(slow, side) <= max_grid_side ? small_mover::tiles
                                                              : small_mover::none;

@@ -68,7 +68,10 @@ struct divider {
   /// Precondition: 1 <= value < 2^31.
   TILETRANSPOSE_HOST_DEVICE explicit divider(size_type value)
       : divisor(static_cast<unsigned>(value)) {
-    while ((size_type{1} << shift) < value) { ++shift; }
+    // The next power of two, by halves: a plan has a dozen of these, and the host's time counts.
+    for (unsigned bits = 16; bits > 0; bits /= 2) {
+      if (value - 1 >= size_type{1} << (shift + bits - 1) && value > 1) { shift += bits; }
+    }
     const size_type excess = (size_type{1} << shift) - value;
     multiplier = static_cast<unsigned>((excess << 32) / value + 1);
   }
