@@ -125,8 +125,6 @@ inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 /// Shared memory of a block that takes a tile out of scratch memory. With 12, 24 and 48 KB: 2097143 x 127 floats 13.7,
 /// 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
-/// The same of tiles that are read at a slant: from more rows than they have, the fewer the taller they are.
-inline constexpr size_type slanted_tile_bytes = 96 * 1024;
 
 /// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them, which
 /// is written twice. 64, 128, 256 and 512 bytes, 16381 x 16411 floats, columns only: 25, 45, 55, 52.
@@ -146,9 +144,8 @@ inline constexpr int column_threads = 512;
 /// 16381 floats 33.0, 34.5, 30.5; 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-/// Threads that permute the elements of rows. 256, 512 and 1024: 16411 x 16381 floats 34.7, 34.5, 34.3.
+/// Threads that permute the elements of rows, and shared memory of such a block whose rows are short.
 inline constexpr int shuffle_threads = 512;
-/// Shared memory of such a block whose rows are short. 16, 32 and 64 KB: 120011 x 1021 floats 26.2, 26.4, 26.2.
 inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
 /// Threads that transpose slabs, and blocks of them that share a multiprocessor's memory. 2 and 3 blocks: bytes, 1000 x
@@ -170,14 +167,11 @@ inline constexpr size_type most_tiles_bytes = 192 * 1024;
 /// the 64 bytes that the memory is read by. 256 and 512: bytes, 20000 x 50000 28.1, 31.0; 1000 x 1073741, where three
 /// fit, 26.8, 25.4.
 inline constexpr size_type widest_segment_band_bytes = 512;
-/// Bytes of a column's segments, at least: what is left beside them is little.
-inline constexpr size_type least_column_bytes = 16 * 1024;
 
-/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other. Bands,
-/// segments: 32768 x 16384 bytes 40, 26; 32749 x 32771 26, 29; floats, 24576 x 16384 29, 37; 5000 x 50010 32, 36.
+/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other, in rows
+/// of whole accesses. Bands, segments: 32768 x 16384 bytes 40, 26. Other shapes gain little: 16381 x 16411 floats 34,
+/// 32; 24576 x 16384 29, 37; 5000 x 50010 32, 36; 32749 x 32771 bytes 26, 29.
 inline constexpr size_type least_square_band_bytes = 128;
-/// Elements from which on bands are preferred where sides are coprime: 16381 x 16411 floats 34, 32.
-inline constexpr int least_coprime_band_element = 4;
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
