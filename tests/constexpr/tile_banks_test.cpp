@@ -8,7 +8,6 @@
 #include <string>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
-#include <tiletranspose/detail/inplace/swap_views.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 #include <tiletranspose/detail/tile/shapes.cuh>
 #include <utility>
@@ -277,8 +276,8 @@ TEST_CASE("tile banks: plain bytes of squares in place", "[banks]") {
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
-  check<swap_shape<1, large_swap_policy<1>>>("large square in place, 1 byte");
-  check<swap_shape<2, large_swap_policy<2>>>("large square in place, 2 bytes");
+  check<large_swap_shape<1>>("large square in place, 1 byte");
+  check<large_swap_shape<2>>("large square in place, 2 bytes");
 }
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.

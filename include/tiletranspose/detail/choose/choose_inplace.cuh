@@ -37,7 +37,7 @@ constexpr bool takes_large_tiles(const byte_tile_size& tile, size_type elements,
 inline constexpr size_type line_bytes = 128;
 
 /// Chooses for a square of `side` a side whose rows and whose length have the bits `bits`. `large` is the large tile of
-/// whole accesses, of no side where there is none.
+/// whole accesses.
 constexpr square_mover choose_square(int element_bytes, size_type side, size_type bits,
                                      const byte_tile_size& bytes, const byte_tile_size& large,
                                      size_type most_shared) {
@@ -46,8 +46,7 @@ constexpr square_mover choose_square(int element_bytes, size_type side, size_typ
                  side >= large_whole_tiles * bytes.side && bytes.shared_bytes <= most_shared)) {
     return square_mover::bytes;
   }
-  return large.side > 0 && side >= large_whole_tiles * large.side &&
-                 large.shared_bytes <= most_shared
+  return side >= large_whole_tiles * large.side && large.shared_bytes <= most_shared
              ? square_mover::large_whole
              : square_mover::whole;
 }

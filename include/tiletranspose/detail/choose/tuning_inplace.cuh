@@ -22,14 +22,14 @@ inline constexpr size_type least_patched_tiles = 8;
 /// 16384: 1 byte 88, and 77, 92, 82, 88; 2 bytes 88, and 50, 95, 84; 4 bytes 94.5, and 86, 93, 90, 94; 11264 of 8 bytes
 /// 93, and 86, 91, 94, 93; 8192 of 16 bytes 92, and 92, 78, 91, 92 (from 4 bytes on, half the side with half the
 /// threads).
-constexpr int swap_side(int element_bytes) {
-  return element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
+/// Large tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
+constexpr int swap_side(int element_bytes, bool is_large) {
+  return is_large ? 256 / element_bytes : element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
 }
-constexpr int swap_load_bytes(int element_bytes) { return element_bytes <= 2 ? 8 : 16; }
+constexpr int swap_load_bytes(int element_bytes, bool is_large) {
+  return element_bytes <= 2 && !is_large ? 8 : 16;
+}
 inline constexpr int swap_threads = 128;
-
-/// Rows of the large tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three.
-inline constexpr int large_swap_row_bytes = 256;
 
 /// Large tiles of whole accesses are for squares of so many of them a side. Small and large ones, 1 byte, 8192 a side
 /// 90, 87; 12288 89, 89; 16384 87, 92; 32768 85, 93; 2 bytes, 4096 94, 93; 6144 90, 93; 8192 88, 93; 16384 87, 95.
@@ -70,7 +70,8 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
 
 /// Small squares, whose time is that of one tile or a few; us with large and small tiles.
 inline constexpr byte_tile_row small_byte_tile_tuning[] = {
-    {1, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
+    {1, 96, 16, 16, 1024},  //
+    {2, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
     {4, 48, 16, 8, 1024},   //
     {5, 32, 16, 8, 1024},   // 601 rows of 12 bytes 8.0, 5.9
     {17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1

@@ -40,7 +40,6 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
   const size_type accesses = rows * row_bytes / Access;
   unsigned char* const data = arguments.data + first * row_bytes;
   const bool is_shared = arguments.copy == nullptr;
-  const unsigned char* const copy = is_shared ? shared : arguments.copy + first * row_bytes;
   if (is_shared) {
     TILETRANSPOSE_UNROLL_BY(4)
     for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
@@ -62,7 +61,8 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
         size_type{grid.target_col(above, element)} * ElementBytes + at % element_accesses * Access;
     const size_type from = begin + (Undo ? moved : plain);
     store_global(data + begin + (Undo ? plain : moved),
-                 is_shared ? load_shared<word>(copy + from) : load_global<word>(copy + from));
+                 is_shared ? load_shared<word>(shared + from)
+                           : load_global<word>(arguments.copy + first * row_bytes + from));
   }
 }
 
