@@ -271,8 +271,7 @@ void explain_rows(explanation& result, const row_problem& rows) {
   });
   if (is_little) { return; }
   const row_problem joined = join_rows(rows);
-  describe_rows(result, joined, bits | joined.element_bytes,
-                known_element(ElementBytes, Alignment));
+  describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
 }
 
 /// What a call of reorient answers.

@@ -37,8 +37,6 @@ inline constexpr int direct_row_blocks = 6;
 inline constexpr int word_row_blocks = 4;  ///< words of joined rows
 inline constexpr int byte_row_blocks = 3;  ///< the same byte by byte
 inline constexpr int access_row_blocks = 6;
-inline constexpr int gathered_row_blocks = 6;
-inline constexpr int large_gathered_row_blocks = 4;  ///< groups of more than three accesses
 inline constexpr int grouped_row_blocks = 5;
 
 /// Rows up to so many bytes that are taken from the last to the first count as the elements of one array. Row by row
@@ -59,13 +57,9 @@ inline constexpr size_type most_joined_access_bytes = 448;
 /// The same of all others: 40 bytes, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61; 83, 62; 76, 60.
 inline constexpr size_type most_joined_other_bytes = 256;
 
-/// Elements are gathered, not grouped, if their groups have less than so many accesses, or they are a multiple of 8
-/// bytes. Out of place and in place: 12 bytes gathered 98, 98, grouped 98, 97; 7 bytes 97, 94 and 98, 97; 9 bytes 89,
-/// 88 and 98, 97.
-inline constexpr size_type least_grouped_accesses = 6;
-/// Odd elements of so many bytes and more are neither, but read access by access. 31 bytes: grouped 98, 97, access by
-/// access 95, 93.
-inline constexpr size_type least_ungrouped_element = 32;
+/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, 97, access
+/// by access 95, 93.
+inline constexpr int least_ungrouped_element = 32;
 
 /// Shorter rows of grouped elements are joined instead.
 inline constexpr size_type least_grouped_row_bytes = 1024;
@@ -76,10 +70,6 @@ inline constexpr size_type least_large_grouped_element = 15;
 /// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, by themselves 58; of
 /// 2331 bytes 80, 80.
 inline constexpr size_type least_known_row_bytes = 2048;
-
-/// Bytes of the groups of a block that gathers, as far as its threads take that many: elements of 64 bytes at odd
-/// addresses 99 with 12 KB, 96 with 16; of 7 bytes 96, 93 with 28 KB.
-inline constexpr size_type most_gathered_bytes = 12 * 1024;
 
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them and keeps
 /// a quarter of its memory for the loads under way: 9 bytes 98 with five blocks, 92 with six, 97 with four.
