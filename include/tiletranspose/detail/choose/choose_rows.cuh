@@ -14,19 +14,20 @@ namespace detail {
 
 /// How the output is found in the input.
 enum class row_order {
-  forward,   ///< direct: where it is
-  reversed,  ///< direct: elements of 1, 2, 4, 8 or 16 bytes reversed
-  vectors,   ///< direct: of a multiple of 16 bytes
-  words,     ///< through shared memory: elements of 4 bytes at multiples of 4
-  elements,  ///< through shared memory: elements of 3 to 7 bytes; a word holds bytes of one or two of them
-  halves,    ///< through shared memory: elements of 2 bytes at even addresses
-  bytes,     ///< through shared memory: elements of 1 byte, rows of at least 3
-  any,       ///< through shared memory: byte by byte
-  accesses,  ///< through shared memory: elements of 8 bytes or more; an access holds bytes of up to three of them
-  grouped    ///< grouped: elements of a size that the kernel knows
+  forward,   ///< together: where it is
+  reversed,  ///< together: elements of 1, 2, 4, 8 or 16 bytes reversed
+  vectors,   ///< together: of a multiple of 16 bytes
+  words,     ///< word by word: elements of 4 bytes at multiples of 4
+  elements,  ///< word by word: elements of 3 to 7 bytes; a word holds bytes of one or two of them
+  halves,    ///< word by word: elements of 2 bytes at even addresses
+  bytes,     ///< word by word: elements of 1 byte, rows of at least 3
+  any,       ///< byte by byte
+  accesses,  ///< access by access: elements of 8 bytes or more; an access holds bytes of up to three of them
+  grouped  ///< grouped: elements of a size that the kernel knows
 };
 
-TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
+/// True where the bytes of an access lie together in the input.
+TILETRANSPOSE_HOST_DEVICE constexpr bool lie_together(row_order order) {
   return order <= row_order::vectors;
 }
 
@@ -36,7 +37,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
   return order >= row_order::words && order <= row_order::any;
 }
 
-/// Accesses that a thread has under way where rows go through shared memory.
+/// Accesses that a thread has under way.
 TILETRANSPOSE_HOST_DEVICE constexpr int shared_rounds(row_order order) {
   return takes_words(order) ? word_rounds : row_rounds;
 }
@@ -77,7 +78,7 @@ constexpr int row_blocks(row_order order) {
     case row_order::forward:
     case row_order::reversed:
     case row_order::vectors:
-      return direct_row_blocks;
+      return together_row_blocks;
     case row_order::any:
       return byte_row_blocks;
     case row_order::accesses:
@@ -94,7 +95,7 @@ constexpr size_type most_element_bytes(size_type row_bytes) {
   return row_bytes % 128 == 0 ? most_element_line_bytes : most_element_row_bytes;
 }
 
-/// Rows up to this size are joined that `kernel` would move one by one, directly or grouped.
+/// Rows up to this size are joined that `kernel` would move one by one.
 constexpr size_type most_joined_bytes(row_choice kernel, size_type element, size_type row_bytes) {
   if (kernel.order == row_order::reversed) {
     if (kernel.element <= 4) { return most_joined_word_bytes; }

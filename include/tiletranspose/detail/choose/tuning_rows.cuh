@@ -28,12 +28,9 @@ inline constexpr int row_rounds = 4;
 /// 88, 97, 99; 89, 98, 98. Elements of 8 bytes and more have enough with 4: 12 bytes 93, and 85 with 8.
 inline constexpr int word_rounds = 8;
 
-/// The same where they are moved directly. Floats reversed in place 100 with 2, 96 with 4; rows of 100 flipped 97, 95.
-inline constexpr int direct_rounds = 2;
-
-/// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Direct
-/// moves gain from blocks up to 6: rows of 1001 bytes reversed 96, with 8 90.
-inline constexpr int direct_row_blocks = 6;
+/// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Accesses
+/// whose bytes lie together gain from blocks up to 6: rows of 1001 bytes reversed 96, with 8 90.
+inline constexpr int together_row_blocks = 6;
 inline constexpr int word_row_blocks = 4;  ///< words of joined rows
 inline constexpr int byte_row_blocks = 3;  ///< the same byte by byte
 inline constexpr int access_row_blocks = 6;
@@ -46,7 +43,7 @@ inline constexpr size_type most_element_row_bytes = 2047;
 /// The same of rows of whole lines: 256 bytes 95, 98; 512 98, 97; 1024 100, 97.
 inline constexpr size_type most_element_line_bytes = 256;
 
-/// Rows up to so many bytes are joined that could be moved directly, of elements of 1, 2 and 4 bytes. One by one and
+/// Rows up to so many bytes are joined whose accesses lie together in the input, of elements of 1, 2 and 4 bytes. One by one and
 /// joined, bytes: rows of 252 68, 99; 508 86, 99; 512 98, 97; 1000 96, 99; 1200 99, 98; 1280 101, 99; in place 256 77,
 /// 95; 512 89, 94; 1000 95, 97; 1280 95, 97. Halves and floats alike.
 inline constexpr size_type most_joined_word_bytes = 1023;

@@ -38,7 +38,6 @@ struct row_arguments {
   bool pointer_arrays;
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a segment trades places with its source
-  bool shifted;   ///< accesses of the output are no accesses of the input, or cut its elements
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
   divider matrix_blocks;    ///< blocks of a matrix
   divider row_blocks;       ///< blocks of a row, or 1

@@ -124,7 +124,7 @@ TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_argume
   const unsigned char* const reversed = reversed_segment(shared, arguments, own.index, own.segment);
   store_accesses<row_rounds>(arguments, own,
                              [&](int start) { return load_shared<word16>(reversed + start); });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at, load_shared<unsigned char>(
                                       reversed_segment(shared, arguments, index, segment) + at));
   });

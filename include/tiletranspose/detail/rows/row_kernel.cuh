@@ -7,10 +7,9 @@
 /// A block takes *segments* of rows and writes them by accesses of 16 bytes that start on the output's lines, wherever
 /// the input's lines are. There are three ways to what such an access writes:
 ///
-/// *direct* (row_direct.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have 1,
-/// 2, 4, 8 or 16 bytes, or a multiple of 16. Where they are an access of the input, too, an element reversal in
-/// registers is all that is needed; else the segment is copied to shared memory as it lies in the input, and two
-/// accesses to it are shifted together (row_staged.cuh).
+/// *together* (row_staged.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have
+/// 1, 2, 4, 8 or 16 bytes, or a multiple of 16. The segment is copied to shared memory as it lies in the input, two
+/// accesses to it are shifted together, and their elements are reversed in registers.
 ///
 ///     segment of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
 ///     word 1 of the output           reversed(2 3 4 5) = 5 4 3 2
@@ -32,7 +31,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/rows/row_direct.cuh>
 #include <tiletranspose/detail/rows/row_grouped.cuh>
 #include <tiletranspose/detail/rows/row_staged.cuh>
 
@@ -40,24 +38,18 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0.
-/// Shared memory, aligned to 16: none where nothing is shifted; grouped_bytes for groups; else 16 bytes, and
-/// `segment_pitch` bytes per segment. Barriers: at most two, inside.
+/// Shared memory, aligned to 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment.
+/// Barriers: at most two, inside.
 /// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
   const row_work work = find_work(arguments, block);
   const unsigned rank = group.thread_rank();
-  if constexpr (is_direct(Order)) {
-    if (arguments.shifted) {
-      stage_segments<row_rounds>(shared, arguments, work, rank);
-      group.sync();
-      write_shifted<Order, Element>(shared, arguments, work, rank);
-    } else if (arguments.swaps) {
-      trade_direct<Order, Element>(arguments, work, rank);
-    } else {
-      move_direct<Order, Element>(arguments, work, rank);
-    }
+  if constexpr (lie_together(Order)) {
+    stage_segments<row_rounds>(shared, arguments, work, rank);
+    group.sync();
+    write_shifted<Order, Element>(shared, arguments, work, rank);
   } else if constexpr (Order == row_order::grouped) {
     stage_segments<row_rounds>(shared + group_margin, arguments, work, rank);
     group.sync();

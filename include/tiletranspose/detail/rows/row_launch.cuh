@@ -32,7 +32,7 @@ void offer_row_kernel(row_choice wanted, row_kernel_pointer& found) {
   if (wanted == row_choice{Order, Element}) { found = &row_kernel<Order, Element>; }
 }
 
-/// The direct kernels of elements of `Element` bytes, and of half as many and so on, as far as such elements can occur.
+/// The kernels of elements of `Element` bytes whose accesses lie together, and of half as many and so on, as far as such elements can occur.
 template <int ElementBytes, int Element = 16>
 void offer_reversing_kernels(row_choice wanted, row_kernel_pointer& found) {
   if constexpr (Element % ElementBytes == 0) {
@@ -99,7 +99,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment, 
                                FindKernel find_kernel, cudaStream_t stream) {
   row_plan plan = plan_rows(problem, alignment, known);
   row_arguments& arguments = plan.arguments;
-  if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
+  if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);

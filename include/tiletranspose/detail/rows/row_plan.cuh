@@ -41,7 +41,7 @@ inline size_type count_of_lines(size_type bytes) {
 }
 
 /// The two sides of a launch, as they are before rows are taken from the last to the first.
-inline row_arguments make_row_arguments(const row_problem& problem, size_type alignment) {
+inline row_arguments make_row_arguments(const row_problem& problem) {
   row_arguments arguments{};
   arguments.in = problem.in;
   arguments.out = problem.out;
@@ -57,19 +57,6 @@ inline row_arguments make_row_arguments(const row_problem& problem, size_type al
   arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
   arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
   arguments.element = divider(problem.element_bytes);
-
-  // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
-  // first bytes lie alike on both sides.
-  const auto in_bits = reinterpret_cast<size_type>(problem.in);
-  const auto out_bits = reinterpret_cast<size_type>(problem.out);
-  size_type between =
-      problem.reverses ? in_bits + out_bits + problem.row_bytes() : in_bits - out_bits;
-  if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
-  if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  // And where elements do not start inside of accesses.
-  const bool cuts =
-      problem.reverses && alignment % smaller<size_type>(problem.element_bytes, 16) != 0;
-  arguments.shifted = cuts || problem.pointer_arrays || between % max_access_bytes != 0;
   return arguments;
 }
 
@@ -101,13 +88,13 @@ inline void set_direction(row_arguments& arguments, const row_problem& problem, 
       arguments.swaps = true;
       arguments.rows = problem.rows / 2;
     }
+  } else if (problem.in_place() && !problem.reverses) {
+    arguments.rows = 0;  // every row stays where it is
   } else if (problem.in_place() && !fits_block) {
     arguments.swaps = true;
     covered = problem.length / 2;
   }
   arguments.covered_bytes = covered * problem.element_bytes;
-  // Rows that a block reverses in place go through shared memory; a thread that moves accesses directly waits for nobody.
-  arguments.shifted = arguments.shifted || (problem.in_place() && !arguments.swaps);
 }
 
 /// Bytes of a block's accesses that the alignment of a segment may waste: a line.
@@ -125,9 +112,7 @@ struct row_block_limits {
 
   row_block_limits(const row_plan& plan, const row_problem& problem) {
     const row_arguments& arguments = plan.arguments;
-    const row_order order = plan.kernel.order;
-    rounds = static_cast<size_type>(is_direct(order) && !arguments.shifted ? direct_rounds
-                                                                           : shared_rounds(order));
+    rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
     held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
     const size_type element = problem.element_bytes;
     on_lines = lies_on_lines(problem) && count_of_lines(element) * element <= held;
@@ -197,8 +182,7 @@ inline void set_threads(row_plan& plan, const row_block_limits& block) {
   arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
   arguments.segment_threads = divider(threads);
   arguments.segment_pitch = (threads * static_cast<unsigned>(shared_rounds(order)) + 1) * 16;
-  plan.shared_bytes =
-      arguments.shifted || !is_direct(order) ? segments * arguments.segment_pitch + 16 : 0;
+  plan.shared_bytes = segments * arguments.segment_pitch + 16;
   if (order == row_order::grouped) {
     plan.shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
     if (arguments.threads == row_block_threads) {
@@ -214,18 +198,18 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   row_plan plan{};
   row_arguments& arguments = plan.arguments;
   plan.batch = problem.batch;
-  arguments = make_row_arguments(problem, alignment);
+  arguments = make_row_arguments(problem);
   const row_shape shape{problem.reverses, problem.element_bytes, problem.length, alignment};
   const row_choice unjoined = choose_rows(shape, known, false);
   set_direction(arguments, problem, problem.row_bytes() <= half_shared_bytes);
   const size_type row_bytes = arguments.covered_bytes;
 
-  // Rows that are not joined are moved directly or by a kernel that knows their elements where they can be.
-  const bool is_shared = !is_direct(unjoined.order) && unjoined.element == 0;
+  // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
+  const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
   const bool joins =
       !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
-      row_bytes <= (is_shared ? half_shared_bytes
-                              : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
+      row_bytes <= (is_any ? half_shared_bytes
+                           : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
   const row_block_limits block(plan, problem);
   arguments.joined_rows = 1;

@@ -84,7 +84,7 @@ TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_argum
     return shift_together<16>(read(start - past), read(start - past + 16),
                               static_cast<unsigned>(past));
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at,
                  load_shared<unsigned char>(shared_segment(shared, arguments, index, segment) +
                                             source_byte<Order>(arguments, segment, at)));
@@ -250,7 +250,7 @@ TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_argu
       return word16{words[0], words[1], words[2], words[3]};
     }
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at, read(index, segment).byte(static_cast<unsigned>(at)));
   });
 }
