@@ -419,12 +419,10 @@ template <class T>
 ///     less, other shapes                          2: rows, columns; or 3, with squares between them
 ///
 /// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. Squares are as
-/// large as the greatest common divisor of the sides. They take a pass of their own where so many rows are more than
-/// the shared memory of a block, and so many elements more than 256 bytes. Runs are 64 to 512 bytes of a column that
-/// move together, of data that start on 16 bytes, and elements of up to 16 bytes, of an even size up to 32, or of a
-/// multiple of 4; a slab is as many rows as a run has elements. Where the other steps are quicker these are taken:
-/// where one side is a multiple of the other, or sides of larger elements are coprime, and the shared memory of all
-/// multiprocessors holds a good part of every row.
+/// large as the greatest common divisor of the sides. Runs are 64 to 512 bytes of a column that move together, of data
+/// that start on 16 bytes, and elements of up to 16 bytes, of an even size up to 32, or of a multiple of 4; a slab is as
+/// many rows as a run has elements. They are taken but where one side is a multiple of the other, the shorter one a
+/// multiple of 16 bytes, and the shared memory of all multiprocessors holds 128 bytes of every row.
 ///
 /// The least is as many whole elements as fit 128 bytes (or one, where that is more) for each row or for each column,
 /// whichever are more in number, and never more than the matrix itself; all of it where a side has 2^31 elements or

@@ -286,9 +286,7 @@ TEST_CASE("small: a megabyte of every element size is little work") {
 TEST_CASE("small: an array that is reversed has every kernel that it can take") {
   for (int bytes = 1; bytes <= 64; ++bytes) {
     for (int alignment = 1; bytes % alignment == 0 && alignment <= 64; alignment *= 2) {
-      const bool is_direct = (16 % bytes == 0 || bytes % 16 == 0) &&
-                             alignment % tt::access_width(static_cast<size_type>(bytes)) == 0;
-      const int known = is_direct ? 0 : bytes;
+      const int known = tt::detail::known_element(bytes);
       for (size_type length = 1; length <= size_type{1} << 35; length += 1 + length / 7) {
         for (int access = tt::access_width(static_cast<size_type>(bytes), alignment);
              bytes % access == 0 && access <= 16; access *= 2) {

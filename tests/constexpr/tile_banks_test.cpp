@@ -8,7 +8,6 @@
 #include <string>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
-#include <tiletranspose/detail/inplace/swap_views.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 #include <tiletranspose/detail/tile/shapes.cuh>
 #include <utility>
@@ -216,19 +215,6 @@ void check_sizes(std::integer_sequence<int, Less...>) {
   (check_size<Less + 1>(), ...);
 }
 
-template <int Bytes>
-void check_group() {
-  using group = access_group<Bytes>;
-  INFO("groups of " << Bytes << " bytes");
-  CHECK(group::write_ways() == 1);
-  CHECK(group::read_ways() == (Bytes % 32 == 0 ? 2 : 1));
-}
-
-template <int... Less>
-void check_groups(std::integer_sequence<int, Less...>) {
-  (check_group<Less + 3>(), ...);
-}
-
 // The worst request of a warp that deals out the wide accesses of one row, wherever that starts.
 template <class Shape>
 int byte_tile_ways() {
@@ -277,8 +263,8 @@ TEST_CASE("tile banks: plain bytes of squares in place", "[banks]") {
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
-  check<swap_shape<1, large_swap_policy<1>>>("large square in place, 1 byte");
-  check<swap_shape<2, large_swap_policy<2>>>("large square in place, 2 bytes");
+  check<large_swap_shape<1>>("large square in place, 1 byte");
+  check<large_swap_shape<2>>("large square in place, 2 bytes");
 }
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.
@@ -288,6 +274,20 @@ TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[ban
   STATIC_REQUIRE(rounds_share_banks<8, 4>(128));
 }
 
+// Elements of a size that a kernel reverses in groups: an odd number of words, but for multiples of 8 bytes.
+template <int Bytes>
+constexpr bool has_proven_group() {
+  if constexpr (known_element(Bytes) == 0 || known_order(Bytes) != row_order::grouped) {
+    return true;
+  } else {
+    return word_group<Bytes>::words % 2 != 0 || Bytes % 8 == 0;
+  }
+}
+template <int... Less>
+constexpr bool have_proven_groups(std::integer_sequence<int, Less...>) {
+  return (has_proven_group<Less + 1>() && ...);
+}
+
 TEST_CASE("tile banks: groups that are reversed", "[banks]") {
-  check_groups(std::make_integer_sequence<int, 62>());
+  STATIC_REQUIRE(have_proven_groups(std::make_integer_sequence<int, 64>()));
 }

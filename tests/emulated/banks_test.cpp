@@ -321,25 +321,21 @@ TEST_CASE("banks: rows that stay rows") {
   // Words of joined rows, which start anywhere.
   check<element<1>>({281, 50, 1}, 12, 7, {{loads, 4, 4}}, symmetry::flip_lr);
   check<element<4>>({71, 50, 1}, 1, 2, {{loads, 4, 4}}, symmetry::flip_lr);
-  check<element<12, 4>>({300, 40, 1}, 1, 2, segments, symmetry::flip_lr);
   check<element<32, 16>>({200, 9, 1}, 1, 2, segments, symmetry::flip_lr);
-  check<element<31, 1>>({700, 3, 1}, 1, 2,
-                        {{stores, 16, 2},
-                         {loads, 16, 2},
-                         {stores, 1, 4},
-                         {loads, 1, 2},
-                         {loads, 4, 2},
-                         {stores, 4, 2}},
-                        symmetry::flip_lr);
+  const limits groups = {{stores, 16, 2}, {loads, 16, 2}, {stores, 1, 4},
+                         {loads, 1, 2},   {loads, 4, 2},  {stores, 4, 2}};
+  check<element<12, 4>>({300, 40, 1}, 1, 2, groups, symmetry::flip_lr);
+  check<element<24, 8>>({300, 20, 1}, 1, 2, groups, symmetry::flip_lr);
+  check<element<31, 1>>({700, 3, 1}, 1, 2, groups, symmetry::flip_lr);
 }
 
 TEST_CASE("banks: squares in place") {
   check_square<element<4>>(256, 0, {});
   check_square<element<1>>(256, 0, {});
   check_square<element<8>>(66, 0, {});
-  check_square<element<8>>(190, 1, {});
-  check_square<element<4>>(391, 1, {});
   // Rows that start anywhere, four or two of them in a warp.
+  check_square<element<8>>(190, 1, {{stores, 8, 2}, {loads, 8, 2}});
+  check_square<element<4>>(391, 1, {{stores, 4, 2}, {loads, 4, 3}});
   check_square<element<1>>(357, 3, {{stores, 1, 4}, {loads, 1, 4}});
   check_square<element<2>>(381, 1, {{stores, 2, 4}, {loads, 2, 4}});
   // Chunks, rows of which share a warp.

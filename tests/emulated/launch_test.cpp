@@ -456,7 +456,7 @@ template <int Bytes>
 void check_size() {
   constexpr int most = tt::access_width(Bytes);  // the largest alignment that the size allows
   check_tuned<element<Bytes, most>>();
-  if constexpr (Bytes == 17 || Bytes == 18) {  // fewer rows than are read at a slant
+  if constexpr (Bytes == 17 || Bytes == 18) {  // elements without segments, and with long ones
     for (const bool starts_together : {false, true}) {
       check_rectangle<element<Bytes, most>>({28, 20}, starts_together);
       check_rectangle<element<Bytes, most>>({20, 29}, starts_together);

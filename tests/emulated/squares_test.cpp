@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
-#include <tiletranspose/detail/inplace/swap_views.cuh>
 #include <tiletranspose/emulator.cuh>
 #include <vector>
 
@@ -45,9 +44,8 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_
   fill(data);
   auto* const first = reinterpret_cast<unsigned char*>(data.data()) + offset;
   const std::vector<unsigned char> before(first, first + length);
-  const tt::detail::swap_arguments arguments{{first, stride, side},
-                                             tt::detail::pair_order((side + tile - 1) / tile),
-                                             {first, first + length}};
+  const tt::detail::swap_arguments arguments({first, stride, side}, tile, 0,
+                                             {first, first + length});
   tt::emulator_options options;
   options.knows(first, length);
   const tt::emulation_report report = tt::emulate(
@@ -96,10 +94,8 @@ void check_byte_tiles() {
 template <int ElementBytes, int Access = tt::access_width(ElementBytes)>
 void check_sizes() {
   check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access>>();
-  if constexpr (!tt::detail::swaps_views<ElementBytes, Access>) {
-    check_byte_tiles<tt::detail::byte_tile_shape<
-        ElementBytes, Access, tt::detail::small_byte_tile_policy<ElementBytes>>>();
-  }
+  check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access,
+                                               tt::detail::small_byte_tile_policy<ElementBytes>>>();
   if constexpr (tt::detail::has_aligned_byte_tiles<ElementBytes, Access>) {
     check_byte_tiles<tt::detail::byte_tile_shape<
         ElementBytes, Access, tt::detail::aligned_byte_tile_policy<ElementBytes>, 16>>();
@@ -135,7 +131,7 @@ TEST_CASE("squares: tiles of plain bytes, other elements") {
 
 template <int ElementBytes>
 void check_large_tiles() {
-  using shape = tt::detail::swap_shape<ElementBytes, tt::detail::large_swap_policy<ElementBytes>>;
+  using shape = tt::detail::large_swap_shape<ElementBytes>;
   check_pairs<shape>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 0, 1,
                      [](unsigned char* shared, const auto& arguments, unsigned block) {
                        tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{}, shared,

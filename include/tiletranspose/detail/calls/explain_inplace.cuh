@@ -52,7 +52,7 @@ explanation explain_reorient_inplace(const transpose_request& request, symmetry 
     const row_problem rows = make_rows(request, flip);
     const row_problem joined = join_rows(rows);
     const size_type alignment = row_bits(rows, Alignment) | joined.element_bytes;
-    constexpr int known = known_element(ElementBytes, Alignment);
+    constexpr int known = known_element(ElementBytes);
     if (joined.from_last_row && joined.reverses && joined.rows % 2 == 1) {  // as launch_rows has it
       row_problem middle = joined;
       middle.rows = 1;

@@ -248,7 +248,7 @@ inline void describe_rows(explanation& result, const row_problem& joined, size_t
   result.rule = joined.reverses ? "reversed rows" : "copied rows";
   result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
   result.load_bytes = result.store_bytes = max_access_bytes;
-  if (plan.matrix_blocks == 0) { return; }  // a row that trades places with itself
+  if (plan.matrix_blocks == 0) { return; }  // all rows stay where they are
   result.launches += divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
   result.blocks += plan.matrix_blocks * plan.batch;
   result.threads = static_cast<int>(plan.arguments.threads);
@@ -271,8 +271,7 @@ void explain_rows(explanation& result, const row_problem& rows) {
   });
   if (is_little) { return; }
   const row_problem joined = join_rows(rows);
-  describe_rows(result, joined, bits | joined.element_bytes,
-                known_element(ElementBytes, Alignment));
+  describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
 }
 
 /// What a call of reorient answers.

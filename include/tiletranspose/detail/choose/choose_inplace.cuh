@@ -37,7 +37,7 @@ constexpr bool takes_large_tiles(const byte_tile_size& tile, size_type elements,
 inline constexpr size_type line_bytes = 128;
 
 /// Chooses for a square of `side` a side whose rows and whose length have the bits `bits`. `large` is the large tile of
-/// whole accesses, of no side where there is none.
+/// whole accesses.
 constexpr square_mover choose_square(int element_bytes, size_type side, size_type bits,
                                      const byte_tile_size& bytes, const byte_tile_size& large,
                                      size_type most_shared) {
@@ -46,8 +46,7 @@ constexpr square_mover choose_square(int element_bytes, size_type side, size_typ
                  side >= large_whole_tiles * bytes.side && bytes.shared_bytes <= most_shared)) {
     return square_mover::bytes;
   }
-  return large.side > 0 && side >= large_whole_tiles * large.side &&
-                 large.shared_bytes <= most_shared
+  return side >= large_whole_tiles * large.side && large.shared_bytes <= most_shared
              ? square_mover::large_whole
              : square_mover::whole;
 }
@@ -62,21 +61,14 @@ constexpr size_type least_scratch(size_type nx, size_type ny, size_type element)
   return (whole ? shorter : band_cols) * longer * element;
 }
 
-/// True where bands of columns are quicker than segments, which are two passes whatever the shape: where one side is a
-/// multiple of the other (elements of 1 to 3 bytes: in rows of whole accesses), or elements have 4 bytes and more and
-/// sides are coprime; and where bands are as wide as they need be.
-/// \param common,wide  the greatest common divisor of both sides, and how many of it the shorter side has
-/// \param band        bytes of a row of a band, 0 where no band fits
-/// \param most_band   bytes of a row of the widest that can be
-constexpr bool takes_bands(int element_bytes, size_type common, size_type wide, size_type band,
-                           size_type most_band) {
-  if (band == 0) { return false; }
-  const auto element = static_cast<size_type>(element_bytes);
-  const size_type full = smaller(most_band, common * wide * element);
-  const bool by_squares = wide == 1 && (element_bytes >= least_coprime_band_element ||
-                                        common * element % max_access_bytes == 0);
-  return by_squares ? band >= smaller(full, least_square_band_bytes)
-                    : element_bytes >= least_coprime_band_element && common == 1 && band >= full;
+/// True where squares and bands of columns are quicker than segments, which are two passes whatever the shape: where one
+/// side is a multiple of the other, in rows of whole accesses, and bands are as wide as they need be.
+/// \param wide          how many times the shorter side has the greatest common divisor of both
+/// \param square_bytes  bytes of a row of a square of that divisor
+/// \param band          bytes of a row of a band, 0 where no band fits
+constexpr bool takes_bands(size_type wide, size_type square_bytes, size_type band) {
+  return wide == 1 && square_bytes % max_access_bytes == 0 && band > 0 &&
+         band >= smaller(square_bytes, least_square_band_bytes);
 }
 
 }  // namespace detail

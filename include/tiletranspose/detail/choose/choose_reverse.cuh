@@ -30,13 +30,11 @@ constexpr bool reverses_array_by(row_choice kernel, int element, int alignment, 
   for (size_type first = 1; first <= size_type{1} << 40; first *= 2) {
     const size_type last = 2 * first - 1;
     if (is_little_reverse(last, element, alignment)) { continue; }
-    for (auto multiple = static_cast<size_type>(alignment); multiple <= 128; multiple *= 2) {
-      const row_shape shortest{first > 1, bytes, first, multiple | bytes};
-      const row_shape longest{last > 1, bytes, last, multiple | bytes};
-      if (choose_rows(shortest, known, false) == kernel ||
-          choose_rows(longest, known, false) == kernel) {
-        return true;
-      }
+    const row_shape shortest{first > 1, bytes, first, bytes};
+    const row_shape longest{last > 1, bytes, last, bytes};
+    if (choose_rows(shortest, known, false) == kernel ||
+        choose_rows(longest, known, false) == kernel) {
+      return true;
     }
   }
   return false;

@@ -14,20 +14,20 @@ namespace detail {
 
 /// How the output is found in the input.
 enum class row_order {
-  forward,   ///< direct: where it is
-  reversed,  ///< direct: elements of 1, 2, 4, 8 or 16 bytes reversed
-  vectors,   ///< direct: of a multiple of 16 bytes, at multiples of 16
-  words,     ///< through shared memory: elements of 4 bytes at multiples of 4
-  elements,  ///< through shared memory: elements of 3 to 7 bytes; a word holds bytes of one or two of them
-  halves,    ///< through shared memory: elements of 2 bytes at even addresses
-  bytes,     ///< through shared memory: elements of 1 byte, rows of at least 3
-  any,       ///< through shared memory: byte by byte
-  accesses,  ///< through shared memory: elements of 8 bytes or more; an access holds bytes of up to three of them
-  grouped,   ///< grouped: elements of a size that the kernel knows
-  gathered   ///< gathered: likewise
+  forward,   ///< together: where it is
+  reversed,  ///< together: elements of 1, 2, 4, 8 or 16 bytes reversed
+  vectors,   ///< together: of a multiple of 16 bytes
+  words,     ///< word by word: elements of 4 bytes at multiples of 4
+  elements,  ///< word by word: elements of 3 to 7 bytes; a word holds bytes of one or two of them
+  halves,    ///< word by word: elements of 2 bytes at even addresses
+  bytes,     ///< word by word: elements of 1 byte, rows of at least 3
+  any,       ///< byte by byte
+  accesses,  ///< access by access: elements of 8 bytes or more; an access holds bytes of up to three of them
+  grouped  ///< grouped: elements of a size that the kernel knows
 };
 
-TILETRANSPOSE_HOST_DEVICE constexpr bool is_direct(row_order order) {
+/// True where the bytes of an access lie together in the input.
+TILETRANSPOSE_HOST_DEVICE constexpr bool lie_together(row_order order) {
   return order <= row_order::vectors;
 }
 
@@ -37,7 +37,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
   return order >= row_order::words && order <= row_order::any;
 }
 
-/// Accesses that a thread has under way where rows go through shared memory.
+/// Accesses that a thread has under way.
 TILETRANSPOSE_HOST_DEVICE constexpr int shared_rounds(row_order order) {
   return takes_words(order) ? word_rounds : row_rounds;
 }
@@ -52,20 +52,15 @@ struct row_choice {
   }
 };
 
-/// Accesses of the group that a thread gathers, three or four where fewer would do.
-TILETRANSPOSE_HOST_DEVICE constexpr int group_accesses(int element) {
-  const int least = element / access_width(static_cast<size_type>(element));
-  return least == 1 ? 3 : least == 2 ? 4 : least;
+/// The size of elements that a kernel of their own reverses; 0 where none is needed.
+constexpr int known_element(int element) {
+  return element == 0 || 16 % element == 0 || element % 16 == 0 ? 0 : element;
 }
 
 /// How a kernel that is made for elements of one size reverses them.
 constexpr row_order known_order(int element) {
-  const auto bytes = static_cast<size_type>(element);
-  if (bytes % 8 == 0 || group_accesses(element) < static_cast<int>(least_grouped_accesses)) {
-    return row_order::gathered;
-  }
-  return bytes % 2 == 0 || bytes < least_ungrouped_element ? row_order::grouped
-                                                           : row_order::accesses;
+  return element % 2 == 0 || element < least_ungrouped_element ? row_order::grouped
+                                                               : row_order::accesses;
 }
 
 /// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
@@ -78,21 +73,18 @@ constexpr size_type least_known_bytes(row_order order, size_type element) {
 }
 
 /// Blocks of a multiprocessor that a kernel's registers are kept low for.
-constexpr int row_blocks(row_order order, int element) {
+constexpr int row_blocks(row_order order) {
   switch (order) {
     case row_order::forward:
     case row_order::reversed:
     case row_order::vectors:
-      return direct_row_blocks;
+      return together_row_blocks;
     case row_order::any:
       return byte_row_blocks;
     case row_order::accesses:
       return access_row_blocks;
     case row_order::grouped:
       return grouped_row_blocks;
-    case row_order::gathered:
-      return element > 3 * access_width(static_cast<size_type>(element)) ? large_gathered_row_blocks
-                                                                         : gathered_row_blocks;
     default:
       return word_row_blocks;
   }
@@ -103,14 +95,14 @@ constexpr size_type most_element_bytes(size_type row_bytes) {
   return row_bytes % 128 == 0 ? most_element_line_bytes : most_element_row_bytes;
 }
 
-/// Rows up to this size are joined that `kernel` would move one by one, directly or gathered.
+/// Rows up to this size are joined that `kernel` would move one by one.
 constexpr size_type most_joined_bytes(row_choice kernel, size_type element, size_type row_bytes) {
   if (kernel.order == row_order::reversed) {
     if (kernel.element <= 4) { return most_joined_word_bytes; }
     return kernel.element == 16 || row_bytes % 16 != 0 ? most_joined_access_bytes
                                                        : most_joined_other_bytes;
   }
-  return kernel.order == row_order::gathered && element % 4 == 0 && element >= 12
+  return kernel.order == row_order::grouped && element % 4 == 0 && element >= 12
              ? most_joined_access_bytes
              : most_joined_other_bytes;
 }
@@ -129,10 +121,8 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
   if (!rows.reverses) { return {row_order::forward, 0}; }
   const size_type element = rows.element_bytes;
   if (!joined) {
-    if (rows.alignment % element == 0 && 16 % element == 0) {
-      return {row_order::reversed, static_cast<int>(element)};
-    }
-    if (element % 16 == 0 && rows.alignment % 16 == 0) { return {row_order::vectors, 0}; }
+    if (16 % element == 0) { return {row_order::reversed, static_cast<int>(element)}; }
+    if (element % 16 == 0) { return {row_order::vectors, 0}; }
     if (element == static_cast<size_type>(known)) {
       const row_order order = known_order(known);
       if (element * rows.length >= least_known_bytes(order, element)) { return {order, known}; }

@@ -22,14 +22,14 @@ inline constexpr size_type least_patched_tiles = 8;
 /// 16384: 1 byte 88, and 77, 92, 82, 88; 2 bytes 88, and 50, 95, 84; 4 bytes 94.5, and 86, 93, 90, 94; 11264 of 8 bytes
 /// 93, and 86, 91, 94, 93; 8192 of 16 bytes 92, and 92, 78, 91, 92 (from 4 bytes on, half the side with half the
 /// threads).
-constexpr int swap_side(int element_bytes) {
-  return element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
+/// Large tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
+constexpr int swap_side(int element_bytes, bool is_large) {
+  return is_large ? 256 / element_bytes : element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
 }
-constexpr int swap_load_bytes(int element_bytes) { return element_bytes <= 2 ? 8 : 16; }
+constexpr int swap_load_bytes(int element_bytes, bool is_large) {
+  return element_bytes <= 2 && !is_large ? 8 : 16;
+}
 inline constexpr int swap_threads = 128;
-
-/// Rows of the large tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three.
-inline constexpr int large_swap_row_bytes = 256;
 
 /// Large tiles of whole accesses are for squares of so many of them a side. Small and large ones, 1 byte, 8192 a side
 /// 90, 87; 12288 89, 89; 16384 87, 92; 32768 85, 93; 2 bytes, 4096 94, 93; 6144 90, 93; 8192 88, 93; 16384 87, 95.
@@ -70,7 +70,8 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
 
 /// Small squares, whose time is that of one tile or a few; us with large and small tiles.
 inline constexpr byte_tile_row small_byte_tile_tuning[] = {
-    {1, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
+    {1, 96, 16, 16, 1024},  //
+    {2, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
     {4, 48, 16, 8, 1024},   //
     {5, 32, 16, 8, 1024},   // 601 rows of 12 bytes 8.0, 5.9
     {17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1
@@ -125,8 +126,6 @@ inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 /// Shared memory of a block that takes a tile out of scratch memory. With 12, 24 and 48 KB: 2097143 x 127 floats 13.7,
 /// 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
-/// The same of tiles that are read at a slant: from more rows than they have, the fewer the taller they are.
-inline constexpr size_type slanted_tile_bytes = 96 * 1024;
 
 /// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them, which
 /// is written twice. 64, 128, 256 and 512 bytes, 16381 x 16411 floats, columns only: 25, 45, 55, 52.
@@ -146,9 +145,8 @@ inline constexpr int column_threads = 512;
 /// 16381 floats 33.0, 34.5, 30.5; 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-/// Threads that permute the elements of rows. 256, 512 and 1024: 16411 x 16381 floats 34.7, 34.5, 34.3.
+/// Threads that permute the elements of rows, and shared memory of such a block whose rows are short.
 inline constexpr int shuffle_threads = 512;
-/// Shared memory of such a block whose rows are short. 16, 32 and 64 KB: 120011 x 1021 floats 26.2, 26.4, 26.2.
 inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
 /// Threads that transpose slabs, and blocks of them that share a multiprocessor's memory. 2 and 3 blocks: bytes, 1000 x
@@ -170,14 +168,11 @@ inline constexpr size_type most_tiles_bytes = 192 * 1024;
 /// the 64 bytes that the memory is read by. 256 and 512: bytes, 20000 x 50000 28.1, 31.0; 1000 x 1073741, where three
 /// fit, 26.8, 25.4.
 inline constexpr size_type widest_segment_band_bytes = 512;
-/// Bytes of a column's segments, at least: what is left beside them is little.
-inline constexpr size_type least_column_bytes = 16 * 1024;
 
-/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other. Bands,
-/// segments: 32768 x 16384 bytes 40, 26; 32749 x 32771 26, 29; floats, 24576 x 16384 29, 37; 5000 x 50010 32, 36.
+/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other, in rows
+/// of whole accesses. Bands, segments: 32768 x 16384 bytes 40, 26. Other shapes gain little: 16381 x 16411 floats 34,
+/// 32; 24576 x 16384 29, 37; 5000 x 50010 32, 36; 32749 x 32771 bytes 26, 29.
 inline constexpr size_type least_square_band_bytes = 128;
-/// Elements from which on bands are preferred where sides are coprime: 16381 x 16411 floats 34, 32.
-inline constexpr int least_coprime_band_element = 4;
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

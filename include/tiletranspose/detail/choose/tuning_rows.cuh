@@ -28,17 +28,12 @@ inline constexpr int row_rounds = 4;
 /// 88, 97, 99; 89, 98, 98. Elements of 8 bytes and more have enough with 4: 12 bytes 93, and 85 with 8.
 inline constexpr int word_rounds = 8;
 
-/// The same where they are moved directly. Floats reversed in place 100 with 2, 96 with 4; rows of 100 flipped 97, 95.
-inline constexpr int direct_rounds = 2;
-
-/// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Direct
-/// moves gain from blocks up to 6: rows of 1001 bytes reversed 96, with 8 90.
-inline constexpr int direct_row_blocks = 6;
+/// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Accesses
+/// whose bytes lie together gain from blocks up to 6: rows of 1001 bytes reversed 96, with 8 90.
+inline constexpr int together_row_blocks = 6;
 inline constexpr int word_row_blocks = 4;  ///< words of joined rows
 inline constexpr int byte_row_blocks = 3;  ///< the same byte by byte
 inline constexpr int access_row_blocks = 6;
-inline constexpr int gathered_row_blocks = 6;
-inline constexpr int large_gathered_row_blocks = 4;  ///< groups of more than three accesses
 inline constexpr int grouped_row_blocks = 5;
 
 /// Rows up to so many bytes that are taken from the last to the first count as the elements of one array. Row by row
@@ -48,7 +43,7 @@ inline constexpr size_type most_element_row_bytes = 2047;
 /// The same of rows of whole lines: 256 bytes 95, 98; 512 98, 97; 1024 100, 97.
 inline constexpr size_type most_element_line_bytes = 256;
 
-/// Rows up to so many bytes are joined that could be moved directly, of elements of 1, 2 and 4 bytes. One by one and
+/// Rows up to so many bytes are joined whose accesses lie together in the input, of elements of 1, 2 and 4 bytes. One by one and
 /// joined, bytes: rows of 252 68, 99; 508 86, 99; 512 98, 97; 1000 96, 99; 1200 99, 98; 1280 101, 99; in place 256 77,
 /// 95; 512 89, 94; 1000 95, 97; 1280 95, 97. Halves and floats alike.
 inline constexpr size_type most_joined_word_bytes = 1023;
@@ -59,13 +54,9 @@ inline constexpr size_type most_joined_access_bytes = 448;
 /// The same of all others: 40 bytes, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61; 83, 62; 76, 60.
 inline constexpr size_type most_joined_other_bytes = 256;
 
-/// Elements are gathered, not grouped, if their groups have less than so many accesses, or they are a multiple of 8
-/// bytes. Out of place and in place: 12 bytes gathered 98, 98, grouped 98, 97; 7 bytes 97, 94 and 98, 97; 9 bytes 89,
-/// 88 and 98, 97.
-inline constexpr size_type least_grouped_accesses = 6;
-/// Odd elements of so many bytes and more are neither, but read access by access. 31 bytes: grouped 98, 97, access by
-/// access 95, 93.
-inline constexpr size_type least_ungrouped_element = 32;
+/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, 97, access
+/// by access 95, 93.
+inline constexpr int least_ungrouped_element = 32;
 
 /// Shorter rows of grouped elements are joined instead.
 inline constexpr size_type least_grouped_row_bytes = 1024;
@@ -76,10 +67,6 @@ inline constexpr size_type least_large_grouped_element = 15;
 /// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, by themselves 58; of
 /// 2331 bytes 80, 80.
 inline constexpr size_type least_known_row_bytes = 2048;
-
-/// Bytes of the groups of a block that gathers, as far as its threads take that many: elements of 64 bytes at odd
-/// addresses 99 with 12 KB, 96 with 16; of 7 bytes 96, 93 with 28 KB.
-inline constexpr size_type most_gathered_bytes = 12 * 1024;
 
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them and keeps
 /// a quarter of its memory for the loads under way: 9 bytes 98 with five blocks, 92 with six, 97 with four.

@@ -15,20 +15,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes of a band's rows in shared memory, at most, of tiles that are read at a slant: wherever a row starts, 16
-/// threads cover it with 16 bytes each.
-inline constexpr size_type widest_slanted_bytes = 15 * 16;
-/// Their pitch, and what is left around the rows: of the 16 bytes that a thread reads up to 15 may be another tile's,
-/// which then go to the left or right of a row, or above or below all rows, without a question.
-inline constexpr unsigned slanted_pitch = widest_slanted_bytes + 2 * 16;
-inline constexpr size_type slanted_spare_bytes = (2 * 15 + 1) * slanted_pitch;
-
-/// Of tiles whose rows come out of two squares at most: 16 bytes a thread for each, as far after a multiple of 16 as in
-/// global memory; the second square's come 32 bytes later, so that neither writes over the other; and both distances.
-inline constexpr unsigned shifted_gap = 32;
-inline constexpr unsigned shifted_row_bytes = 16 * 16 + shifted_gap;
-inline constexpr unsigned shifted_pitch = shifted_row_bytes + 16;
-
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
 /// in the background.
 template <int Access>
@@ -86,21 +72,18 @@ struct column_arguments {
   size_type source_pitch;  ///< bytes
   size_type data_pitch;    ///< bytes
   rectangle grid;
-  unsigned first_access;     ///< of a row
-  unsigned accesses;         ///< of all bands of the launch
-  unsigned band_accesses;    ///< of a band; the last may have fewer
-  divider square_accesses;   ///< of a square
-  divider element_accesses;  ///< accesses of an element; asked only where squares are transposed
-  unsigned tile_rows;        ///< a multiple of g where squares are transposed
-  divider band_tiles;        ///< tiles of a band
-  unsigned tiles;            ///< of all bands
-  unsigned blocks;           ///< of the launch
-  unsigned tile_pitch;       ///< bytes between rows of the tile in shared memory
-  unsigned lines;            ///< rows of a tile that threads take at a time
-  column_walk::step step;    ///< of `lines` rows
-  bool squares;              ///< step 2, too; bands are multiples of g wide
-  bool shifts;               ///< bands of accesses of less than 4 bytes, no wider than a square
-  segment_layout segments;   ///< what the grid's elements are, if they are segments
+  unsigned first_access;    ///< of a row
+  unsigned accesses;        ///< of all bands of the launch
+  unsigned band_accesses;   ///< of a band; the last may have fewer
+  divider square_accesses;  ///< of a square
+  unsigned tile_rows;
+  divider band_tiles;       ///< tiles of a band
+  unsigned tiles;           ///< of all bands
+  unsigned blocks;          ///< of the launch
+  unsigned tile_pitch;      ///< bytes between rows of the tile in shared memory
+  unsigned lines;           ///< rows of a tile that threads take at a time
+  column_walk::step step;   ///< of `lines` rows
+  segment_layout segments;  ///< what the grid's elements are, if they are segments
 
   /// Blocks that must run at once: tiles of a band wait for each other.
   unsigned together() const { return band_tiles.divisor; }

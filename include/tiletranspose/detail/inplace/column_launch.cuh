@@ -29,76 +29,50 @@ struct column_plan {
   size_type access = 1;      ///< bytes
   size_type band_bytes = 0;  ///< of a row of a band
   size_type tile_rows = 1;
-  size_type tile_pitch = 0;   ///< bytes
-  size_type blocks = 0;       ///< that run at once; 0: columns pass through scratch memory
-  size_type spare_bytes = 0;  ///< of shared memory, around the tile
-  bool squares = false;       ///< are transposed on the way
-  bool shifts = false;        ///< see shifted_tile
+  size_type blocks = 0;  ///< that run at once; 0: columns pass through scratch memory
 
-  size_type shared_bytes() const { return tile_rows * tile_pitch + spare_bytes; }
+  size_type shared_bytes() const { return tile_rows * band_bytes; }
   size_type band_tiles(const rectangle& grid) const { return divide_up(grid.rows, tile_rows); }
   size_type bands(const rectangle& grid, size_type element) const {
     return divide_up(grid.cols * element, band_bytes);
   }
 
   column_plan() = default;
-  /// Bands of up to `wanted` bytes or one access, tiles of up to `most` bytes. `narrow` divides elements and
-  /// addresses, `wide` rows of squares and addresses.
-  column_plan(const rectangle& grid, bool with_squares, size_type element, size_type narrow,
-              size_type wide, size_type wanted, size_type most) {
-    const size_type square_bytes = grid.common * element;
-    const size_type slanted = smaller(wanted, widest_slanted_bytes);
-    const bool single = narrow < 4 && narrow == element;  // elements that squares slant
-    squares = with_squares && square_bytes <= (single ? slanted : wanted);
-    access = squares ? narrow : wide;
-    const bool slants = squares ? single : access < 4;
-    if (slants) { wanted = slanted; }
-    const size_type step = squares ? square_bytes : access;
-    band_bytes =
-        smaller(larger<size_type>(smaller(wanted, column_threads * access) / step, 1) * step,
-                grid.cols * element);
-    shifts = slants && !squares && square_bytes >= band_bytes;
-    // Squares in shared memory are read across.
-    tile_pitch = shifts    ? shifted_pitch
-                 : slants  ? slanted_pitch
-                 : squares ? band_bytes + access
-                           : band_bytes;
-    spare_bytes = slants && !shifts ? slanted_spare_bytes : 0;
-    limit_rows(grid, (most - spare_bytes) / tile_pitch);
+  /// Bands of up to `wanted` bytes or one access, tiles of up to `most` bytes.
+  column_plan(const rectangle& grid, size_type element, size_type access_bytes, size_type wanted,
+              size_type most)
+      : access(access_bytes) {
+    const size_type accesses = smaller<size_type>(wanted / access, column_threads);
+    band_bytes = smaller(larger<size_type>(accesses, 1) * access, grid.cols * element);
+    limit_rows(grid, most / band_bytes);
   }
 
-  /// At most so many rows a tile; whole squares in any case.
+  /// At most so many rows a tile.
   void limit_rows(const rectangle& grid, size_type most) {
-    const size_type step = squares ? grid.common : 1;
-    tile_rows = smaller<size_type>(larger<size_type>(most / step, 1) * step, grid.rows);
+    tile_rows = smaller<size_type>(larger<size_type>(most, 1), grid.rows);
   }
 };
 
-/// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes. Either kernel may be the one
-/// that moves them.
+/// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes.
 template <class Kernel>
-cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type element,
-                          size_type narrow, size_type wide, size_type widest,
-                          Kernel* const (&kernels)[2], const device_limits& limits,
+cudaError_t plan_together(const rectangle& grid, size_type element, size_type access,
+                          size_type widest, Kernel* kernel, const device_limits& limits,
                           column_plan& plan) {
   plan = column_plan();
   if (limits.starts_together == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
   const size_type most =
       smaller(limits.shared_of_multiprocessor / column_blocks - reserved, limits.shared_of_block);
-  size_type blocks = ~size_type{0};
-  for (Kernel* const kernel : kernels) {
-    cudaError_t status = allow_shared_bytes(kernel, most);
-    int resident = 0;
-    if (status == cudaSuccess) {
-      status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
-                                                             column_threads, most);
-    }
-    if (status != cudaSuccess) { return status; }
-    blocks = smaller(blocks, static_cast<size_type>(resident) * limits.multiprocessors);
+  cudaError_t status = allow_shared_bytes(kernel, most);
+  int resident = 0;
+  if (status == cudaSuccess) {
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
+                                                           column_threads, most);
   }
+  if (status != cudaSuccess) { return status; }
+  const size_type blocks = static_cast<size_type>(resident) * limits.multiprocessors;
   for (size_type bytes = widest; bytes >= sector_bytes; bytes -= sector_bytes) {
-    column_plan found(grid, with_squares, element, narrow, wide, bytes, most);
+    column_plan found(grid, element, access, bytes, most);
     const size_type bands_at_once = bytes > widest_band_bytes ? many_bands : 1;
     if (found.shared_bytes() > most || found.band_tiles(grid) * bands_at_once > blocks) {
       continue;
@@ -119,7 +93,7 @@ cudaError_t plan_together(const rectangle& grid, bool with_squares, size_type el
   return cudaSuccess;
 }
 
-/// Step 3, and step 2 where the plan says so. The grid's elements are segments where `segments` is not null.
+/// Step 3. The grid's elements are segments where `segments` is not null.
 /// Precondition: the kernel is allowed the plan's shared memory.
 template <class Kernel>
 cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& grid,
@@ -134,14 +108,11 @@ cudaError_t launch_columns(const rectangle_problem& problem, const rectangle& gr
   arguments.grid = grid;
   arguments.band_accesses = count(plan.band_bytes / plan.access);
   arguments.square_accesses = divider(grid.common * element / plan.access);
-  arguments.element_accesses = divider(larger<size_type>(element / plan.access, 1));
   arguments.tile_rows = count(plan.tile_rows);
-  arguments.tile_pitch = count(plan.tile_pitch);
+  arguments.tile_pitch = count(plan.band_bytes);
   arguments.band_tiles = divider(band_tiles);
   arguments.lines = column_threads / arguments.band_accesses;
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
-  arguments.squares = plan.squares;
-  arguments.shifts = plan.shifts;
   if (segments != nullptr) { arguments.segments = *segments; }
   void* pointers[] = {&arguments};
   if (plan.blocks != 0) {

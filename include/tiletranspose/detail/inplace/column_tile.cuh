@@ -26,7 +26,6 @@ struct column_tile {
   unsigned rows;
   unsigned left;       ///< squares to the left of the access
   unsigned band_left;  ///< and of the band
-  unsigned in_square;  ///< accesses to the left of it in its square
   unsigned line;       ///< where the thread starts
 
   /// A row of the tile, and the one that its access moves to.
@@ -141,52 +140,32 @@ struct column_tile {
     }
   }
 
-  /// Where in shared memory the access lies that is row t's before step 2, and after it.
-  TILETRANSPOSE_FUNCTION unsigned char* before_squares(unsigned t) const {
-    const rectangle& grid = arguments.grid;
-    const unsigned row = grid.by_common.remainder(t, grid.by_common.quotient(t));
-    const unsigned col = arguments.element_accesses.quotient(in_square);
-    const int element_bytes = static_cast<int>(arguments.element_accesses.divisor) * Access;
-    return after_squares(t) + (static_cast<int>(col) - static_cast<int>(row)) *
-                                  (static_cast<int>(arguments.tile_pitch) - element_bytes);
-  }
-  TILETRANSPOSE_FUNCTION unsigned char* after_squares(unsigned t) const {
+  /// Where in shared memory the access lies that is row t's.
+  TILETRANSPOSE_FUNCTION unsigned char* in_tile(unsigned t) const {
     return shared + t * arguments.tile_pitch;
   }
 
   TILETRANSPOSE_FUNCTION void read() const {
-    const auto after = [&](place at) { return after_squares(at.t); };
+    const auto to = [&](place at) { return in_tile(at.t); };
     if constexpr (Undo) {
       fetch(
           along_lines(*this),
-          [&](place at) { return source + offset(at.row, arguments.source_pitch); }, after);
+          [&](place at) { return source + offset(at.row, arguments.source_pitch); }, to);
     } else {
-      const auto from = [&](place at) {
-        return source + offset(first + at.t, arguments.source_pitch);
-      };
-      if (arguments.squares) {
-        fetch(along_rows(*this), from, [&](place at) { return before_squares(at.t); });
-      } else {
-        fetch(along_rows(*this), from, after);
-      }
+      fetch(
+          along_rows(*this),
+          [&](place at) { return source + offset(first + at.t, arguments.source_pitch); }, to);
     }
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const auto after = [&](place at) { return load_shared<word>(after_squares(at.t)); };
+    const auto take = [&](place at) { return load_shared<word>(in_tile(at.t)); };
     if constexpr (Undo) {
-      const auto put = [&](place at, const word& value) {
+      move(along_rows(*this), take, [&](place at, const word& value) {
         store_global(target + offset(first + at.t, arguments.data_pitch), value);
-      };
-      if (arguments.squares) {
-        move(
-            along_rows(*this), [&](place at) { return load_shared<word>(before_squares(at.t)); },
-            put);
-      } else {
-        move(along_rows(*this), after, put);
-      }
+      });
     } else {
-      move(along_lines(*this), after, [&](place at, const word& value) {
+      move(along_lines(*this), take, [&](place at, const word& value) {
         store_global(target + offset(at.row, arguments.data_pitch), value);
       });
     }

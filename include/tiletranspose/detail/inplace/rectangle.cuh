@@ -9,61 +9,62 @@
 /// | scratch | passes |
 /// |---|---|
 /// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: slabs, columns (slab_kernel.cuh), where columns have segments that start on 16 bytes; see takes_bands |
-/// | less | up to 3: rows, squares, columns (rectangle_grid.cuh) |
+/// | less | 2: squares, columns (rectangle_grid.cuh), where takes_bands says so |
+/// | less | 2: slabs, columns (slab_kernel.cuh), where columns have segments that start on 16 bytes |
+/// | less | 2 or 3 else: rows, squares, columns |
 ///
-/// Rows stay as they are where the longer side is a multiple of the shorter one. Squares are transposed together
-/// with rows where their rows fit a block's shared memory, together with columns where they are no wider than a
-/// band, and take a pass of their own else. Bands of columns lie in the shared memory of all blocks at once, or move
-/// through scratch memory where they are longer than that.
+/// Bands of columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than
+/// that they move through scratch memory.
 
 #pragma once
 
 #include <tiletranspose/detail/inplace/column_launch.cuh>
-#include <tiletranspose/detail/inplace/grid_squares_launch.cuh>
-#include <tiletranspose/detail/inplace/row_shuffle_launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_rows.cuh>
 #include <tiletranspose/detail/inplace/slab_launch.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// All steps: squares together with rows, with columns where their plan says so, or by themselves. What can be refused
-/// is refused before anything moves; a launch that fails later leaves the matrix half permuted.
+/// The steps of rectangle_grid.cuh. What can be refused is refused before anything moves; a launch that fails later
+/// leaves the matrix half permuted.
 template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid,
                          const column_plan& plan, void (*column_step)(column_arguments),
-                         bool squares_in_rows, const device_limits& limits, cudaStream_t stream) {
-  const bool by_squares = grid.common > 1 && !squares_in_rows && !plan.squares;
+                         cudaStream_t stream) {
   cudaError_t status = cudaSuccess;
-  shuffle_plan row_plan;
   const auto allow = [&](auto kernel, size_type bytes) {
     if (status == cudaSuccess) { status = allow_shared_bytes(kernel, bytes); }
     return status;
   };
+  const size_type row_bytes = problem.cols * ElementBytes;
+  const size_type square_bytes = grid.common * ElementBytes;
+  const auto with_squares = [&](auto visit) {
+    const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
+    return grid.common == 1 ? cudaSuccess
+                            : with_square_kernel<ElementBytes, Access>(problem.rows * problem.cols,
+                                                                       grid.common, bits, visit);
+  };
+  with_squares(
+      [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
   if (grid.wide > 1) {
-    row_plan = plan_shuffles<ElementBytes, Access>(problem, grid, squares_in_rows, limits);
-    allow(&shuffle_kernel<Undo, ElementBytes, Access>, row_plan.shared_bytes);
-  }
-  if (by_squares) {
-    with_squares_kernel<ElementBytes, Access>(
-        problem, grid,
-        [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
+    allow(&row_shuffle_kernel<Undo, ElementBytes, Access>,
+          row_shuffle_bytes(problem, ElementBytes));
   }
   if (plan.blocks == 0) { allow(column_step, plan.shared_bytes()); }  // else plan_together did
 
   const auto rows = [&] {
-    if (status == cudaSuccess && grid.wide > 1) {
-      status = launch_shuffles<Undo, ElementBytes, Access>(problem, grid, row_plan, stream);
-    }
+    if (status != cudaSuccess || grid.wide == 1) { return; }
+    status = launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
   };
   const auto squares = [&] {
-    if (status != cudaSuccess || !by_squares) { return; }
-    status = with_squares_kernel<ElementBytes, Access>(
-        problem, grid, [&](auto kernel, int side, int threads, size_type shared_bytes) {
-          return start_squares(kernel, problem, grid, ElementBytes, side, threads, shared_bytes,
-                               stream);
-        });
+    if (status != cudaSuccess) { return; }
+    status = with_squares([&](auto kernel, int side, int threads, size_type shared_bytes) {
+      const swap_arguments arguments({problem.data, row_bytes, grid.common}, side, square_bytes,
+                                     {problem.data, problem.data + problem.rows * row_bytes},
+                                     grid.wide);
+      return launch_swaps(kernel, arguments, grid.tall, threads, shared_bytes, stream);
+    });
   };
   const auto columns = [&] {
     if (status != cudaSuccess) { return; }
@@ -81,38 +82,30 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
   return status;
 }
 
-/// By segments, or by steps: squares together with rows where g rows fit a block, else with columns, else by
-/// themselves.
+/// By segments, or by steps.
 template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
   const rectangle grid(problem.rows, problem.cols);
   device_limits limits;
   cudaError_t status = ask_device(limits);
   if (status != cudaSuccess) { return status; }
-  const bool has_squares = grid.common > 1;
-  const bool in_rows =
-      has_squares && grid.wide > 1 && fits_block(limits, grid, grid.common, ElementBytes);
-  const bool in_columns = has_squares && !in_rows;
 
-  constexpr int widest = max_access_bytes;
   const size_type bits = reinterpret_cast<size_type>(problem.data) |
                          reinterpret_cast<size_type>(problem.scratch) | grid.common * ElementBytes;
-  const size_type wide = bits % widest == 0 ? widest : Access;
-  void (*const kernels[])(column_arguments) = {&column_kernel<Undo, Access>,
-                                               &column_kernel<Undo, widest>};
+  const bool whole = bits % max_access_bytes == 0;
+  void (*const column_step)(column_arguments) =
+      whole ? &column_kernel<Undo, max_access_bytes> : &column_kernel<Undo, Access>;
+  const size_type access = whole ? max_access_bytes : Access;
   column_plan plan;
-  status = plan_together(grid, in_columns, ElementBytes, Access, wide, widest_band_bytes, kernels,
-                         limits, plan);
+  status = plan_together(grid, ElementBytes, access, widest_band_bytes, column_step, limits, plan);
   if constexpr (Access == access_width(ElementBytes) && has_segments<ElementBytes>) {
-    if (status == cudaSuccess &&
-        !takes_bands(ElementBytes, grid.common, grid.wide, plan.blocks == 0 ? 0 : plan.band_bytes,
-                     widest_slanted_bytes) &&
-        reinterpret_cast<size_type>(problem.data) % 16 == 0) {
+    if (status == cudaSuccess && reinterpret_cast<size_type>(problem.data) % 16 == 0 &&
+        !takes_bands(grid.wide, grid.common * ElementBytes,
+                     plan.blocks == 0 ? 0 : plan.band_bytes)) {
       // A cut that takes more than the least scratch memory leaves more rows over.
       segment_plan segments;
       rectangle_problem frugal = problem;
-      frugal.scratch_bytes =
-          smaller(problem.scratch_bytes, least_scratch(problem.cols, problem.rows, ElementBytes));
+      frugal.scratch_bytes = least_scratch(problem.cols, problem.rows, ElementBytes);
       status = plan_segments<Undo, ElementBytes>(frugal, limits, segments);
       if (status == cudaSuccess && segments.slabs.slabs == 0) {
         status = plan_segments<Undo, ElementBytes>(problem, limits, segments);
@@ -125,13 +118,9 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   if (status != cudaSuccess) { return status; }
   if (plan.blocks == 0) {
     constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
-    const size_type tile_bytes =
-        Access < 4 ? smaller(slanted_tile_bytes, limits.shared_of_block) : scratch_tile_bytes;
-    plan =
-        column_plan(grid, in_columns, ElementBytes, Access, wide, cols * ElementBytes, tile_bytes);
+    plan = column_plan(grid, ElementBytes, access, cols * ElementBytes, scratch_tile_bytes);
   }
-  return launch_steps<Undo, ElementBytes, Access>(
-      problem, grid, plan, kernels[plan.access == Access ? 0 : 1], in_rows, limits, stream);
+  return launch_steps<Undo, ElementBytes, Access>(problem, grid, plan, column_step, stream);
 }
 
 }  // namespace detail

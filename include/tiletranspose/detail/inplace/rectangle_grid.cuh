@@ -3,7 +3,7 @@
 
 /// \file
 /// How a rectangle is transposed in its own memory: by permutations of its rows, transposes of squares, and
-/// permutations of its columns. rectangle_rows.cuh, grid_squares_launch.cuh and rectangle_columns.cuh have the kernels.
+/// permutations of its columns. rectangle_rows.cuh, square.cuh and rectangle_columns.cuh have the kernels.
 /// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///
@@ -18,9 +18,8 @@
 /// where a division modulo p is a multiplication by an inverse. The same steps, undone from the last to the
 /// first, make the transpose of an n x m matrix.
 ///
-/// Step 1 stays in a row, which shared memory holds. Step 3 stays in a column: the shared memory of all blocks
-/// together holds *bands* of adjacent columns, or scratch memory does; squares no wider than a band are
-/// transposed on the way.
+/// Step 1 stays in a row, which shared or scratch memory holds. Step 3 stays in a column: the shared memory of all blocks
+/// together holds *bands* of adjacent columns, or scratch memory does.
 
 #pragma once
 
@@ -40,7 +39,6 @@ struct rectangle {
   divider by_wide;
   long_divider modulo_tall;
   long_divider modulo_wide;
-  unsigned tall_inverse;  ///< of p, modulo q
   unsigned wide_inverse;  ///< of q, modulo p
 
   rectangle() = default;
@@ -54,7 +52,6 @@ struct rectangle {
         by_wide(wide),
         modulo_tall(tall),
         modulo_wide(wide),
-        tall_inverse(inverse_modulo(tall, wide)),
         wide_inverse(inverse_modulo(wide, tall)) {}
 
   /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.

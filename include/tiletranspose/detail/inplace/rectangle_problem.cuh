@@ -47,12 +47,6 @@ inline cudaError_t ask_device(device_limits& limits) {
   return status;
 }
 
-/// True where `rows` rows fit the shared memory of a block.
-inline bool fits_block(const device_limits& limits, const rectangle& grid, size_type rows,
-                       size_type element) {
-  return rows * grid.cols * element + max_access_bytes <= limits.shared_of_block;
-}
-
 /// As start(), of blocks that wait for each other: all of them run at once.
 template <class Kernel>
 cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,

@@ -133,7 +133,7 @@ struct slab_plan {
   /// than run at once.
   bool cut(const rectangle_problem& problem, size_type element) {
     constexpr size_type most_slots = size_type{1} << 31;
-    for (slabs = problem.rows / rows; slabs * segment_bytes >= least_column_bytes; --slabs) {
+    for (slabs = problem.rows / rows; slabs > 1; --slabs) {
       remainder = problem.rows - slabs * rows;
       if (scratch_bytes(problem, element) > problem.scratch_bytes ||
           (reach() + 2) * tiles(problem) > blocks ||
@@ -177,10 +177,9 @@ cudaError_t plan_segments(const rectangle_problem& problem, const device_limits&
   plan.slabs = slab_plan(problem, ElementBytes, most,
                          static_cast<size_type>(resident) * limits.multiprocessors);
   if (plan.slabs.slabs == 0) { return cudaSuccess; }
-  const auto by_columns = &column_kernel<Undo, 16, true>;
-  void (*const kernels[])(column_arguments) = {by_columns, by_columns};
-  status = plan_together(plan.grid(problem), false, plan.slabs.segment_bytes, 16, 16,
-                         widest_segment_band_bytes, kernels, limits, plan.columns);
+  status =
+      plan_together(plan.grid(problem), plan.slabs.segment_bytes, 16, widest_segment_band_bytes,
+                    &column_kernel<Undo, 16, true>, limits, plan.columns);
   if (plan.columns.blocks == 0) { plan.slabs = slab_plan(); }
   return status;
 }

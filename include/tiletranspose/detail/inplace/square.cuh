@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches of the kernels that transpose a matrix in its own memory.
+/// Launches of the kernels that transpose squares in their own memory: a matrix, or those of a rectangle's grid.
 
 #pragma once
 
@@ -13,13 +13,12 @@
 #include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
-#include <tiletranspose/detail/inplace/swap_views.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 template <class Shape>
-__global__ void __launch_bounds__(2 * Shape::threads)
+__global__ void __launch_bounds__(2 * Shape::threads, Shape::least_blocks)
     swap_kernel(const __grid_constant__ swap_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   swap_tiles<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
@@ -35,77 +34,69 @@ __global__ void __launch_bounds__(2 * Shape::threads,
                          arguments, blockIdx.x);
 }
 
-template <class T, class Tile, int Threads>
-__global__ void __launch_bounds__(Threads)
-    swap_views_kernel(const __grid_constant__ swap_arguments arguments) {
-  __shared__ typename Tile::storage storage[2];
-  swap_views<T, Tile>(static_block<Threads>{}, storage, arguments, blockIdx.x);
-}
-
-template <class Kernel>
-cudaError_t launch_swaps(Kernel* kernel, const square_problem& square, int tile_side, int threads,
-                         size_type shared_bytes, cudaStream_t stream, memory_range memory = {}) {
-  swap_arguments arguments{square, pair_order(divide_up(square.side, tile_side)), memory};
-  const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
-  if (status != cudaSuccess) { return status; }
-  void* pointers[] = {&arguments};
-  return start(kernel, arguments.order.blocks(), threads, shared_bytes, pointers, stream);
-}
-
-template <class Shape>
-cudaError_t launch_swapped_tiles(const square_problem& square, cudaStream_t stream) {
-  return launch_swaps(&swap_kernel<Shape>, square, Shape::tile_rows, 2 * Shape::threads,
-                      2 * Shape::shared_bytes, stream);
-}
-
 /// A tile of plain bytes as choose_inplace.cuh sees it.
 template <class Shape>
 inline constexpr byte_tile_size size_of_byte_tile{Shape::side, 2 * Shape::shared_bytes};
 
-/// Takes the tile for squares of `side` a side whose rows start anywhere, of a problem of so many elements: calls
-/// `byte_tiles` with a byte_tile_shape or, for small squares of the sizes that are better off so, `views` with a
-/// swap_tile.
-template <int ElementBytes, int Access, class ByteTiles, class Views>
-cudaError_t with_square_tile(size_type elements, size_type side, ByteTiles byte_tiles,
-                             Views views) {
-  using large = byte_tile_shape<ElementBytes, Access>;
-  if (takes_large_tiles(size_of_byte_tile<large>, elements, side, most_shared_bytes())) {
-    return byte_tiles(large{});
-  }
-  if constexpr (swaps_views<ElementBytes, Access>) {
-    return views(swap_tile<ElementBytes>{});
-  } else {
-    return byte_tiles(
-        byte_tile_shape<ElementBytes, Access, small_byte_tile_policy<ElementBytes>>{});
-  }
-}
-
-/// `bits` has the lowest ones of the addresses where rows start.
-template <int ElementBytes, int Access>
-cudaError_t launch_swapped_byte_tiles(const square_problem& square, size_type bits,
-                                      cudaStream_t stream) {
-  const size_type elements = square.side * square.side;
-  const unsigned char* const end =
-      square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
-  const auto launch_byte_tiles = [&](auto shape) {
+/// Takes the tile for squares of `side` a side, of a problem of so many elements: calls visit(kernel, side of a tile,
+/// threads, shared bytes). `bits` has the lowest ones of the addresses where rows start.
+template <int ElementBytes, int Access, class Visit>
+cudaError_t with_square_kernel(size_type elements, size_type side, size_type bits, Visit visit) {
+  const auto bytes = [&](auto shape) {
     using tile = decltype(shape);
-    return launch_swaps(&swap_byte_tiles_kernel<tile>, square, tile::side, 2 * tile::threads,
-                        2 * tile::shared_bytes, stream, {square.data, end});
+    return visit(&swap_byte_tiles_kernel<tile>, tile::side, 2 * tile::threads,
+                 size_type{2 * tile::shared_bytes});
   };
-  if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
-    using whole = byte_tile_shape<ElementBytes, Access, aligned_byte_tile_policy<ElementBytes>, 16>;
-    if (bits % max_access_bytes == 0 &&
-        takes_large_tiles(size_of_byte_tile<whole>, elements, square.side, most_shared_bytes())) {
-      return launch_byte_tiles(whole{});
+  using large = byte_tile_shape<ElementBytes, Access>;
+  if constexpr (Access == ElementBytes) {
+    const auto whole = [&](auto shape) {
+      using tile = decltype(shape);
+      return visit(&swap_kernel<tile>, tile::tile_rows, 2 * tile::threads,
+                   size_type{2 * tile::shared_bytes});
+    };
+    using large_whole = large_swap_shape<ElementBytes>;
+    switch (choose_square(ElementBytes, side, bits, size_of_byte_tile<large>,
+                          {large_whole::tile_rows, 2 * large_whole::shared_bytes},
+                          most_shared_bytes())) {
+      case square_mover::whole:
+        return whole(swap_shape<ElementBytes>{});
+      case square_mover::large_whole:
+        return whole(large_whole{});
+      case square_mover::bytes:
+        break;
     }
   }
-  return with_square_tile<ElementBytes, Access>(
-      elements, square.side, launch_byte_tiles, [&](auto shape) {
-        using tile = decltype(shape);
-        return launch_swaps(
-            &swap_views_kernel<typename tile::element_type, typename tile::type, tile::threads>,
-            square, tile::side, tile::threads, 0, stream);
-      });
+  if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
+    using aligned =
+        byte_tile_shape<ElementBytes, Access, aligned_byte_tile_policy<ElementBytes>, 16>;
+    if (bits % max_access_bytes == 0 &&
+        takes_large_tiles(size_of_byte_tile<aligned>, elements, side, most_shared_bytes())) {
+      return bytes(aligned{});
+    }
+  }
+  if (takes_large_tiles(size_of_byte_tile<large>, elements, side, most_shared_bytes())) {
+    return bytes(large{});
+  }
+  return bytes(byte_tile_shape<ElementBytes, Access, small_byte_tile_policy<ElementBytes>>{});
+}
+
+/// Transposes `tall` rows of squares, the first of which starts at arguments.first. Precondition: the kernel is allowed
+/// so many shared bytes.
+template <class Kernel>
+cudaError_t launch_swaps(Kernel* kernel, swap_arguments arguments, size_type tall, int threads,
+                         size_type shared_bytes, cudaStream_t stream) {
+  const size_type row_blocks = arguments.order.blocks() * arguments.wide.divisor;
+  const size_type row_bytes = arguments.first.side * arguments.first.stride_bytes;
+  void* pointers[] = {&arguments};
+  // As many rows of squares at a time as one launch can take: all but of tens of gigabytes of small squares.
+  const size_type together = larger<size_type>(max_blocks / row_blocks, 1);
+  for (size_type done = 0; done < tall; done += together) {
+    const cudaError_t started = start(kernel, smaller(tall - done, together) * row_blocks, threads,
+                                      shared_bytes, pointers, stream);
+    if (started != cudaSuccess) { return started; }
+    arguments.first.data += together * row_bytes;
+  }
+  return cudaSuccess;
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
@@ -124,29 +115,17 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
       });
     }
   }
-  if constexpr (access_width(ElementBytes) == ElementBytes) {
-    using bytes = byte_tile_shape<ElementBytes, ElementBytes>;
-    byte_tile_size large{};
-    if constexpr (ElementBytes <= 2) {
-      using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
-      large = {shape::tile_rows, 2 * shape::shared_bytes};
-    }
-    switch (choose_square(ElementBytes, square.side, bits, size_of_byte_tile<bytes>, large,
-                          most_shared_bytes())) {
-      case square_mover::whole:
-        return launch_swapped_tiles<swap_shape<ElementBytes>>(square, stream);
-      case square_mover::large_whole:
-        if constexpr (ElementBytes <= 2) {
-          using shape = swap_shape<ElementBytes, large_swap_policy<ElementBytes>>;
-          return launch_swapped_tiles<shape>(square, stream);
-        }
-        break;
-      case square_mover::bytes:
-        break;
-    }
-  }
+  const unsigned char* const end =
+      square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
   return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
-    return launch_swapped_byte_tiles<ElementBytes, decltype(access)::value>(square, bits, stream);
+    return with_square_kernel<ElementBytes, decltype(access)::value>(
+        square.side * square.side, square.side, bits,
+        [&](auto kernel, int tile_side, int threads, size_type shared_bytes) {
+          const cudaError_t status = allow_shared_bytes(kernel, shared_bytes);
+          if (status != cudaSuccess) { return status; }
+          const swap_arguments arguments(square, tile_side, 0, {square.data, end});
+          return launch_swaps(kernel, arguments, 1, threads, shared_bytes, stream);
+        });
   });
 }
 

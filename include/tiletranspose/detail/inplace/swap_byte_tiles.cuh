@@ -191,8 +191,9 @@ TILETRANSPOSE_FUNCTION void swap_byte_tiles(Group group, unsigned char* shared,
                                             const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Shape::side;
   using half = half_of<Group, Shape::threads>;
-  const square_problem& square = arguments.square;
-  const pair_order::place at = arguments.order(block);
+  const swap_arguments::work work = arguments(block);
+  const square_problem& square = work.square;
+  const pair_order::place& at = work.at;
   if (at.row > at.col || at.col * side >= square.side) { return; }
   const half_tile own(at, half::number(), side);
   const byte_tile<Shape> tile{shared + half::number() * Shape::shared_bytes, half::thread_rank()};

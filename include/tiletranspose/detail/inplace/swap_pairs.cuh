@@ -6,8 +6,8 @@
 /// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
 /// diagonal trades places with itself.
 ///
-/// Three kernels move tiles so: swap_tiles.cuh where all addresses are multiples of 16 bytes, swap_byte_tiles.cuh where
-/// they are not, or where elements are no accesses, and swap_views.cuh for small squares.
+/// Two kernels move tiles so: swap_tiles.cuh where all addresses are multiples of 16 bytes, swap_byte_tiles.cuh where
+/// they are not, or where elements are no accesses.
 
 #pragma once
 
@@ -76,10 +76,38 @@ struct pair_order {
   }
 };
 
+/// One square, or those of a grid, each of which takes as many blocks as there are pairs of its tiles.
 struct swap_arguments {
-  square_problem square;
+  square_problem first;
   pair_order order;
-  memory_range memory;  ///< asked only where rows start anywhere
+  memory_range memory;     ///< asked only where rows start anywhere
+  size_type square_bytes;  ///< of a row of a square
+  divider pairs;           ///< blocks of a square
+  divider wide;            ///< squares of a row of the grid
+
+  swap_arguments() = default;
+  swap_arguments(const square_problem& one, size_type tile_side, size_type row_bytes,
+                 const memory_range& around, size_type in_row = 1)
+      : first(one),
+        order(divide_up(one.side, tile_side)),
+        memory(around),
+        square_bytes(row_bytes),
+        pairs(order.blocks()),
+        wide(in_row) {}
+
+  /// The square of a block, and which pair of its tiles the block takes.
+  struct work {
+    square_problem square;
+    pair_order::place at;
+  };
+  TILETRANSPOSE_FUNCTION work operator()(unsigned block) const {
+    const unsigned number = pairs.quotient(block);
+    const unsigned above = wide.quotient(number);
+    const unsigned left = wide.remainder(number, above);
+    square_problem square = first;
+    square.data += above * first.side * first.stride_bytes + left * square_bytes;
+    return {square, order(pairs.remainder(block, number))};
+  }
 };
 
 /// A value of the compiler's as an argument.

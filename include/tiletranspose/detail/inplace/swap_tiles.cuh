@@ -13,24 +13,17 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread.
-template <int ElementBytes>
-struct swap_policy {
-  static constexpr int side = swap_side(ElementBytes);
-  static constexpr int threads = swap_threads;  ///< of a tile
-  static constexpr int load_bytes = swap_load_bytes(ElementBytes);
-};
-/// The same of large squares of elements of 1 or 2 bytes.
-template <int ElementBytes>
-struct large_swap_policy {
-  static constexpr int side = large_swap_row_bytes / ElementBytes;
-  static constexpr int threads = swap_threads;
-  static constexpr int load_bytes = max_access_bytes;
-};
-template <int ElementBytes, class Policy = swap_policy<ElementBytes>>
-struct swap_shape : tile_shape<ElementBytes, ElementBytes, Policy::side, Policy::side,
-                               Policy::threads, Policy::load_bytes, 16, 16, true> {
+template <int ElementBytes, bool IsLarge = false>
+struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementBytes, IsLarge),
+                               swap_side(ElementBytes, IsLarge), swap_threads,
+                               swap_load_bytes(ElementBytes, IsLarge), 16, 16, true> {
   static constexpr bool in_place = true;
+  static constexpr int least_blocks =
+      IsLarge ? 1 : 0;  ///< of a multiprocessor; one leaves registers
 };
+/// The same of large squares; only elements of 1 and 2 bytes have larger tiles.
+template <int ElementBytes>
+using large_swap_shape = swap_shape<ElementBytes, (ElementBytes <= 2)>;
 
 /// The tile at (row, col), as much of it as exists, as input and as output.
 template <class Shape>
@@ -61,8 +54,9 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
                                        const swap_arguments& arguments, unsigned block) {
   constexpr size_type side = Shape::tile_rows;
   using half = half_of<Group, Shape::threads>;
-  const square_problem& square = arguments.square;
-  const pair_order::place at = arguments.order(block);
+  const swap_arguments::work work = arguments(block);
+  const square_problem& square = work.square;
+  const pair_order::place& at = work.at;
   if (at.row > at.col || at.col * side >= square.side) { return; }
   const half_tile own(at, half::number(), side);
   unsigned char* const tile = shared + half::number() * Shape::shared_bytes;

@@ -79,14 +79,13 @@ TILETRANSPOSE_FUNCTION void stage_inside(unsigned char* shared, const row_segmen
 /// Calls visit(index, segment, at) for every byte `at` of the segments that lies in no whole access of 16 bytes, where
 /// accesses are counted from multiples of 16 in the output, one thread for each: they are few, so that a
 /// block waits less for them than for one thread that moves several.
-/// \param step  1, or 2 for the first segments of pairs alone
 template <class Visit>
 TILETRANSPOSE_FUNCTION void for_each_end(const row_arguments& arguments, const row_work& work,
-                                         unsigned rank, unsigned step, Visit visit) {
+                                         unsigned rank, Visit visit) {
   const unsigned segments = arguments.block_segments * (arguments.swaps ? 2 : 1);
-  for (unsigned end = rank; end < segments / step * 32; end += arguments.threads) {
+  for (unsigned end = rank; end < segments * 32; end += arguments.threads) {
     const loop_step here(end / arguments.threads);
-    const unsigned index = end / 32 * step;
+    const unsigned index = end / 32;
     const row_segment segment = work[index];
     const int head = smaller<int>(-address_bits(segment.to) % 16, segment.bytes);
     const int tail =

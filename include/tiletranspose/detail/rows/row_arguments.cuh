@@ -34,12 +34,10 @@ struct row_arguments {
   unsigned block_segments;  ///< segments of a block, of consecutive rows
   unsigned line_mask;       ///< accesses start at multiples of this + 1 bytes
   unsigned segment_pitch;   ///< bytes of shared memory for a segment
-  unsigned group_pitch;     ///< or for the groups that hold it
   bool leads;  ///< each row has a lead of its own; elements are a power of two of bytes
   bool pointer_arrays;
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a segment trades places with its source
-  bool shifted;   ///< accesses of the output are no accesses of the input
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
   divider matrix_blocks;    ///< blocks of a matrix
   divider row_blocks;       ///< blocks of a row, or 1

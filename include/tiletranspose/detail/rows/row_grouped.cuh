@@ -18,13 +18,13 @@ namespace detail {
 /// group, which lies before the copied segment then, or behind the reversed one.
 inline constexpr unsigned group_margin = 128;
 
-/// The fewest elements that are whole words, an odd number of them: threads that each take a group's next word do
-/// not conflict. Elements of a multiple of 8 bytes have no such group.
+/// The fewest elements that are whole words. Where these are odd in number, threads that each take a group's next word
+/// do not conflict; elements of 24, 40 and 56 bytes take two ways.
 template <int Element>
 struct word_group {
   static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
   static constexpr int words = bytes / 4;
-  static_assert(words % 2 != 0 && Element >= 3, "");
+  static_assert(Element >= 3, "");
   static_assert(bytes < static_cast<int>(group_margin), "a group must not reach the next segment");
   /// The byte of the group that becomes byte `at` of the reversed group.
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
@@ -35,7 +35,8 @@ struct word_group {
       return lane * bytes;
     }
   };
-  static_assert(request_ways(group_lanes{}, 4) == 1, "a shipped group must not conflict");
+  static_assert(request_ways(group_lanes{}, 4) == (Element % 8 == 0 ? 2 : 1),
+                "a shipped group must not conflict");
 };
 
 /// Bytes of shared memory for the segments of groups.
@@ -123,7 +124,7 @@ TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_argume
   const unsigned char* const reversed = reversed_segment(shared, arguments, own.index, own.segment);
   store_accesses<row_rounds>(arguments, own,
                              [&](int start) { return load_shared<word16>(reversed + start); });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at, load_shared<unsigned char>(
                                       reversed_segment(shared, arguments, index, segment) + at));
   });

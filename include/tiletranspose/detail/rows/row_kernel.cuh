@@ -5,27 +5,22 @@
 /// The kernel that moves rows which stay rows: they are copied, reversed, or trade places in place.
 ///
 /// A block takes *segments* of rows and writes them by accesses of 16 bytes that start on the output's lines, wherever
-/// the input's lines are. There are four ways to what such an access writes:
+/// the input's lines are. There are three ways to what such an access writes:
 ///
-/// *direct* (row_direct.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have 1,
-/// 2, 4, 8 or 16 bytes. Where they are an access of the input, too, an element reversal in registers is all that is
-/// needed; else the segment is copied to shared memory as it lies in the input, and two accesses to it are shifted
-/// together (row_staged.cuh).
+/// *together* (row_staged.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have
+/// 1, 2, 4, 8 or 16 bytes, or a multiple of 16. The segment is copied to shared memory as it lies in the input, two
+/// accesses to it are shifted together, and their elements are reversed in registers.
 ///
 ///     segment of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
 ///     word 1 of the output           reversed(2 3 4 5) = 5 4 3 2
 ///     segment of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *gathered* (row_gathered.cuh): a thread reads the fewest elements that are whole accesses, reverses them in
-/// registers by a pattern that the compiler knows, and leaves them in shared memory where the reversed segment has
-/// them. From there accesses are shifted together.
+/// *grouped* (row_grouped.cuh): the segment is copied to shared memory; a thread reads the fewest elements that are
+/// whole words, reverses them by a pattern that the compiler knows, and leaves them where accesses of the output are
+/// accesses of shared memory.
 ///
-///     3 accesses of the input   a b c d|e f g h|i j k l     elements of 12 bytes, a letter for each word
+///     3 words of the input      a b c d|e f g h|i j k l     elements of 3 bytes, a letter for each byte
 ///     reversed by their thread  j k l g|h i d e|f a b c
-///
-/// *grouped* (row_grouped.cuh): the same where the group is too large to be read so. The segment is copied to shared
-/// memory; a thread reads the fewest elements that are whole words, reverses them, and leaves them where accesses of the
-/// output are accesses of shared memory.
 ///
 /// *row-staged* (row_staged.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
 /// accesses are put together from the segment in shared memory.
@@ -36,8 +31,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/rows/row_direct.cuh>
-#include <tiletranspose/detail/rows/row_gathered.cuh>
 #include <tiletranspose/detail/rows/row_grouped.cuh>
 #include <tiletranspose/detail/rows/row_staged.cuh>
 
@@ -45,35 +38,18 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0.
-/// Shared memory, aligned to 16: none where nothing is shifted; `group_pitch` bytes per segment, rounded up to 128, for
-/// what is gathered; grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment. Barriers: at most
-/// two, inside.
+/// Shared memory, aligned to 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment.
+/// Barriers: at most two, inside.
 /// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
   const row_work work = find_work(arguments, block);
   const unsigned rank = group.thread_rank();
-  if constexpr (is_direct(Order)) {
-    if (arguments.shifted) {
-      stage_segments<row_rounds>(shared, arguments, work, rank);
-      group.sync();
-      write_shifted<Order, Element>(shared, arguments, work, rank);
-    } else if (arguments.swaps) {
-      trade_direct<Order, Element>(arguments, work, rank);
-    } else {
-      move_direct<Order, Element>(arguments, work, rank);
-    }
-  } else if constexpr (Order == row_order::gathered) {
-    gather_groups<Element>(shared, arguments, work, rank);
+  if constexpr (lie_together(Order)) {
+    stage_segments<row_rounds>(shared, arguments, work, rank);
     group.sync();
-    using whole = access_group<Element>;
-    write_reversed<whole::accesses, whole::is_swizzled>(
-        shared, arguments, work, rank, [&](unsigned index, const row_segment& segment) {
-          const gathered_segment<Element> lies(segment);
-          return index * arguments.group_pitch +
-                 static_cast<unsigned>(lies.groups * whole::bytes - lies.lead - segment.bytes);
-        });
+    write_shifted<Order, Element>(shared, arguments, work, rank);
   } else if constexpr (Order == row_order::grouped) {
     stage_segments<row_rounds>(shared + group_margin, arguments, work, rank);
     group.sync();

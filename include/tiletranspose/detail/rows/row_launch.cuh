@@ -19,7 +19,7 @@ namespace detail {
 
 template <row_order Order, int Element = 0>
 __global__ void __launch_bounds__(row_block_threads,
-                                  resident_blocks(row_block_threads, row_blocks(Order, Element)))
+                                  resident_blocks(row_block_threads, row_blocks(Order)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_rows<Order, Element>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
@@ -32,7 +32,7 @@ void offer_row_kernel(row_choice wanted, row_kernel_pointer& found) {
   if (wanted == row_choice{Order, Element}) { found = &row_kernel<Order, Element>; }
 }
 
-/// The direct kernels of elements of `Element` bytes, and of half as many and so on, as far as such elements can occur.
+/// The kernels of elements of `Element` bytes whose accesses lie together, and of half as many and so on, as far as such elements can occur.
 template <int ElementBytes, int Element = 16>
 void offer_reversing_kernels(row_choice wanted, row_kernel_pointer& found) {
   if constexpr (Element % ElementBytes == 0) {
@@ -71,7 +71,7 @@ row_kernel_pointer find_row_kernel(row_choice wanted) {
 /// The same for an array that is reversed out of place: what it never takes is not compiled.
 template <int ElementBytes, int Alignment>
 struct array_kernels {
-  static constexpr int known = known_element(ElementBytes, Alignment);
+  static constexpr int known = known_element(ElementBytes);
 
   row_kernel_pointer operator()(row_choice wanted) const {
     row_kernel_pointer found = nullptr;
@@ -99,7 +99,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment, 
                                FindKernel find_kernel, cudaStream_t stream) {
   row_plan plan = plan_rows(problem, alignment, known);
   row_arguments& arguments = plan.arguments;
-  if (plan.matrix_blocks == 0) { return cudaSuccess; }  // a row that trades places with itself
+  if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
   arguments.matrix_blocks = divider(plan.matrix_blocks);
@@ -124,7 +124,7 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment, 
 /// the last to the first stays, and is reversed by a launch of its own.
 template <int ElementBytes, int Alignment>
 cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
-  constexpr int known = known_element(ElementBytes, Alignment);
+  constexpr int known = known_element(ElementBytes);
   const row_problem problem = join_rows(wanted);
   const size_type alignment = row_bits(wanted, Alignment) | problem.element_bytes;
   const auto find_kernel = &find_row_kernel<ElementBytes, known>;

@@ -57,16 +57,6 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
   arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
   arguments.element = divider(problem.element_bytes);
-
-  // An access of the output is one of the input where a row's first and last bytes, taken backwards, or its
-  // first bytes lie alike on both sides.
-  const auto in_bits = reinterpret_cast<size_type>(problem.in);
-  const auto out_bits = reinterpret_cast<size_type>(problem.out);
-  size_type between =
-      problem.reverses ? in_bits + out_bits + problem.row_bytes() : in_bits - out_bits;
-  if (problem.rows > 1) { between |= problem.in_pitch | problem.out_pitch; }
-  if (problem.batch > 1) { between |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  arguments.shifted = problem.pointer_arrays || between % max_access_bytes != 0;
   return arguments;
 }
 
@@ -98,61 +88,35 @@ inline void set_direction(row_arguments& arguments, const row_problem& problem, 
       arguments.swaps = true;
       arguments.rows = problem.rows / 2;
     }
+  } else if (problem.in_place() && !problem.reverses) {
+    arguments.rows = 0;  // every row stays where it is
   } else if (problem.in_place() && !fits_block) {
     arguments.swaps = true;
     covered = problem.length / 2;
   }
   arguments.covered_bytes = covered * problem.element_bytes;
-  // Rows that a block reverses in place go through shared memory; a thread that moves accesses directly waits for nobody.
-  arguments.shifted = arguments.shifted || (problem.in_place() && !arguments.swaps);
 }
 
-/// Accesses that a block stages.
-inline constexpr size_type row_block_accesses = size_type{row_block_threads} * row_rounds;
-
-/// What blocks can take at most where rows are not joined.
-struct row_group_limits {
-  size_type accesses;  ///< of the group that a thread gathers, or 1
-  size_type groups;    ///< of a block
-  size_type
-      spare;  ///< bytes of a block's accesses that the alignment of a segment may waste: a line, or a group
-
-  explicit row_group_limits(row_choice unjoined) {
-    const bool gathers = unjoined.order == row_order::gathered;
-    accesses = gathers ? static_cast<size_type>(group_accesses(unjoined.element)) : 1;
-    groups = smaller<size_type>(row_block_threads, most_gathered_bytes / (accesses * 16) / 32 * 32);
-    spare = larger<size_type>(128, accesses * 16);
-  }
-  /// Bytes of a row that is no longer than half of what a block copies to shared memory.
-  size_type half_shared(bool gathers) const {
-    const size_type held =
-        gathers ? smaller(groups * accesses, row_block_accesses) : row_block_accesses;
-    return (held * 16 - spare) / 2;
-  }
-};
+/// Bytes of a block's accesses that the alignment of a segment may waste: a line.
+inline constexpr size_type spare_bytes = 128;
+/// Bytes of a row that is no longer than half of what a block copies to shared memory.
+inline constexpr size_type half_shared_bytes =
+    (size_type{row_block_threads} * row_rounds * 16 - spare_bytes) / 2;
 
 /// What a block of the kernel that moves the rows can take.
 struct row_block_limits {
   size_type rounds;   ///< accesses of a thread
-  size_type threads;  ///< at most
   size_type held;     ///< bytes of the accesses for one side
   size_type segment;  ///< bytes of a segment, at most
   bool on_lines;      ///< see lies_on_lines
 
-  row_block_limits(const row_plan& plan, const row_problem& problem,
-                   const row_group_limits& groups) {
+  row_block_limits(const row_plan& plan, const row_problem& problem) {
     const row_arguments& arguments = plan.arguments;
-    const row_order order = plan.kernel.order;
-    const bool gathers = order == row_order::gathered;
-    rounds = gathers ? groups.accesses
-             : is_direct(order) && !arguments.shifted
-                 ? size_type{direct_rounds}
-                 : static_cast<size_type>(shared_rounds(order));
-    threads = gathers ? groups.groups : size_type{row_block_threads};
-    held = rounds * threads * 16 / (arguments.swaps ? 2 : 1);
+    rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
+    held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
     const size_type element = problem.element_bytes;
     on_lines = lies_on_lines(problem) && count_of_lines(element) * element <= held;
-    segment = on_lines ? held : held - groups.spare;
+    segment = on_lines ? held : held - spare_bytes;
   }
 };
 
@@ -184,8 +148,8 @@ inline size_type cut_long_rows(row_arguments& arguments, const row_problem& prob
 }
 
 /// Joins rows, or gives a block several of them, where it can take two or more.
-inline void join_short_rows(row_arguments& arguments, const row_plan& plan,
-                            const row_problem& problem, const row_block_limits& block, bool joins) {
+inline void join_short_rows(row_arguments& arguments, const row_problem& problem,
+                            const row_block_limits& block, bool joins) {
   const size_type row_bytes = arguments.covered_bytes;
   arguments.segment_bytes = static_cast<unsigned>(row_bytes);
   if (joins) {
@@ -195,46 +159,35 @@ inline void join_short_rows(row_arguments& arguments, const row_plan& plan,
         smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
   } else if (arguments.rows > 1) {
     arguments.line_mask = 15;
-    // A thread moves accesses of one segment alone, and one group of it.
-    size_type threads = divide_up(divide_up(row_bytes, 16) + 1, block.rounds);
-    if (plan.kernel.order == row_order::gathered) {
-      // A group may start up to its own length before the segment.
-      threads = larger(threads, row_bytes / (block.rounds * 16) + 2);
-    }
-    const size_type fit = block.threads / threads / (arguments.swaps ? 2 : 1);
+    // A thread moves accesses of one segment alone.
+    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, block.rounds);
+    const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
     arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.rows));
   }
 }
 
 /// Shares the threads of a block among its segments, and its shared memory.
-inline void set_threads(row_plan& plan, const row_block_limits& block, size_type spare) {
+inline void set_threads(row_plan& plan, const row_block_limits& block) {
   row_arguments& arguments = plan.arguments;
   const row_order order = plan.kernel.order;
   const unsigned segments = arguments.block_segments * (arguments.swaps ? 2 : 1);
-  auto threads = static_cast<unsigned>(block.threads / segments);
+  auto threads = row_block_threads / segments;
   if (arguments.block_segments == 1) {
     // No thread without an access: blocks of fewer threads leave room for more of them.
     const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
-    const size_type accesses = divide_up(bytes + (block.on_lines ? 0 : spare), 16);
+    const size_type accesses = divide_up(bytes + (block.on_lines ? 0 : spare_bytes), 16);
     const size_type used = divide_up(accesses, block.rounds);
     threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
   }
   arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
   arguments.segment_threads = divider(threads);
   arguments.segment_pitch = (threads * static_cast<unsigned>(shared_rounds(order)) + 1) * 16;
-  plan.shared_bytes =
-      arguments.shifted || !is_direct(order) ? segments * arguments.segment_pitch + 16 : 0;
+  plan.shared_bytes = segments * arguments.segment_pitch + 16;
   if (order == row_order::grouped) {
     plan.shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
     if (arguments.threads == row_block_threads) {
       plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
     }
-  }
-  if (order == row_order::gathered) {
-    arguments.group_pitch = static_cast<unsigned>(threads * block.rounds * 16);
-    // A swizzle moves accesses within 128 bytes.
-    plan.shared_bytes =
-        static_cast<unsigned>(divide_up(segments * arguments.group_pitch, 128) * 128);
   }
 }
 
@@ -248,29 +201,27 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   arguments = make_row_arguments(problem);
   const row_shape shape{problem.reverses, problem.element_bytes, problem.length, alignment};
   const row_choice unjoined = choose_rows(shape, known, false);
-  const bool gathers = unjoined.order == row_order::gathered;
-  const row_group_limits groups(unjoined);
-  set_direction(arguments, problem, problem.row_bytes() <= groups.half_shared(gathers));
+  set_direction(arguments, problem, problem.row_bytes() <= half_shared_bytes);
   const size_type row_bytes = arguments.covered_bytes;
 
-  // Rows that are not joined are moved directly or by a kernel that knows their elements where they can be.
-  const bool is_shared = !is_direct(unjoined.order) && unjoined.element == 0;
+  // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
+  const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
   const bool joins =
       !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
-      row_bytes <= (is_shared ? groups.half_shared(false)
-                              : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
+      row_bytes <= (is_any ? half_shared_bytes
+                           : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
-  const row_block_limits block(plan, problem, groups);
+  const row_block_limits block(plan, problem);
   arguments.joined_rows = 1;
   arguments.block_segments = 1;
   arguments.line_mask = 127;
   size_type row_blocks = 1;
   if (row_bytes <= block.segment / 2) {
-    join_short_rows(arguments, plan, problem, block, joins);
+    join_short_rows(arguments, problem, block, joins);
   } else {
     row_blocks = cut_long_rows(arguments, problem, block);
   }
-  set_threads(plan, block, groups.spare);
+  set_threads(plan, block);
   arguments.row_blocks = divider(row_blocks);
   arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
@@ -286,16 +237,6 @@ inline size_type row_bits(const row_problem& rows, size_type promised) {
   if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
   if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
   return bits;
-}
-
-/// True where elements whose addresses are multiples of `alignment` can always be moved directly.
-constexpr bool is_always_direct(int element, int alignment) {
-  return (16 % element == 0 || element % 16 == 0) && alignment % access_width(element) == 0;
-}
-
-/// The size of elements that a kernel of their own reverses; 0 where none is needed.
-constexpr int known_element(int element, int alignment) {
-  return element == 0 || is_always_direct(element, alignment) ? 0 : element;
 }
 
 }  // namespace detail

@@ -63,20 +63,28 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_argu
   }
 }
 
-/// Writes the segments by accesses that find their bytes together, in two accesses of the input.
+/// Writes the segments by accesses that find their bytes together, in two accesses of the input. Where elements start
+/// inside of accesses, those before and behind the start are put together of two times as many.
 template <row_order Order, int Element>
 TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_arguments& arguments,
                                           const row_work& work, unsigned rank) {
   const thread_segment own = find_thread_segment(arguments, work, rank);
   const unsigned char* const source = shared_segment(shared, arguments, own.index, own.segment);
-  store_accesses<row_rounds>(arguments, own, [&](int start) {
+  const auto read = [&](int start) {
     const unsigned char* const from = source + source_start<Order>(arguments, own.segment, start);
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
     return reverse_elements<Element>(shift_together<16>(low, high, shift));
+  };
+  constexpr int together = Order == row_order::vectors ? 16 : larger(Element, 1);
+  store_accesses<row_rounds>(arguments, own, [&](int start) {
+    const int past = start % together;
+    if (past == 0) { return read(start); }
+    return shift_together<16>(read(start - past), read(start - past + 16),
+                              static_cast<unsigned>(past));
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at,
                  load_shared<unsigned char>(shared_segment(shared, arguments, index, segment) +
                                             source_byte<Order>(arguments, segment, at)));
@@ -242,7 +250,7 @@ TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_argu
       return word16{words[0], words[1], words[2], words[3]};
     }
   });
-  for_each_end(arguments, work, rank, 1, [&](unsigned index, const row_segment& segment, int at) {
+  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
     store_global(segment.to + at, read(index, segment).byte(static_cast<unsigned>(at)));
   });
 }
