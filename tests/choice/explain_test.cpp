@@ -183,7 +183,7 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(text(tt::explain_permute(out, in, {20, 30, 40, 50}, {3, 0, 2, 1})) ==
         "20 x 30 x 40 x 50 elements of 4 bytes, axes 3 0 2 1");
 
-  const tt::explanation cube = tt::explain_permute(out, in, {9, 2048, 64}, {1, 0, 2});
+  const tt::explanation cube = tt::explain_permute(out, in, {90, 2048, 64}, {1, 0, 2});
   CHECK(mover(cube) == "rows");
   CHECK(cube.launches == 1);
 
@@ -241,8 +241,11 @@ TEST_CASE("explain: permutes with a function on the way") {
   const float* const in = at<const float>(45);
   const tt::explanation fused =
       tt::explain_transform_permute(out, in, {64, 224, 224, 30}, {0, 3, 1, 2});
-  CHECK(std::string(fused.mover) == "fused tile");
+  CHECK(std::string(fused.mover) == "little work by tiles");  // as many as they are
   CHECK(fused.launches == 1);
+  const tt::explanation wide =
+      tt::explain_transform_permute(out, in, {64, 224, 224, 40}, {0, 3, 1, 2});
+  CHECK(std::string(wide.mover) == "fused tile");
   const tt::explanation tiles =
       tt::explain_transform_permute(out, in, {30, 56, 56, 3}, {3, 2, 1, 0});
   CHECK(std::string(tiles.mover) == "tiles along several axes");

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a relocation is cut into panels: boxes of which the input and the output each hold a few long contiguous segments.
+/// How a relocation is cut into panels: parts of which the input and the output each hold a few long contiguous segments.
 /// Pure functions, plain C++17, host only.
 ///
 /// A side's *segment* runs along its fastest axes as long as these follow each other in its memory: along whole ones, and

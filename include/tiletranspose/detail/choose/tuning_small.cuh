@@ -32,7 +32,7 @@ struct small_limits {
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// The first four limits are those of tiletranspose_tune, NVIDIA H200, 2026-11-24: those of narrow matrices gained 1.05
+/// The first four limits are those of tiletranspose_tune, NVIDIA H200, 2026-11-24, but for elements above 16 bytes: those of narrow matrices gained 1.05
 /// to 1.5, of whole rows 1.03 to 1.19, of rows that stay rows 1.04 to 1.32, geometric means over the sizes that they move.
 ///
 /// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
@@ -51,7 +51,7 @@ inline constexpr small_limits small_tuning[] = {
     {8, 3'500'000, 5'000'000, 3'500'000, 2'500'000, 6, 1000, 1'048'576, 1, 16'000'000},
     {9, 700'000, 700'000, 2'500'000, 1'800'000, 6, 700, 0, 0, 16'000'000},
     {16, 2'500'000, 2'500'000, 1'800'000, 1'800'000, 4, 700, 0, 0, 40'000'000},
-    {17, 55'000, 110'000, 250'000, 78'000, 4, 300, 0, 0, 16'000'000},
+    {17, 250'000, 250'000, 250'000, 250'000, 4, 300, 0, 0, 16'000'000},
 #endif
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Panels of arrays of any rank: a block moves a box whose input and output are a few long contiguous segments each.
+/// Panels of arrays of any rank: a block moves a part whose input and output are a few long contiguous segments each.
 ///
 ///     find     where the segments of both sides lie, in memory and in the panel: two tables in shared memory
 ///     stage    segments of the input are copied to shared memory, one after the other

@@ -84,7 +84,7 @@ inline int count_cycles(const panel_cut& cut, const side_order& out, const panel
   return cycles;
 }
 
-/// The distance of segments in the panel by which warps meet the fewest conflicts.
+/// The distance of segments in the panel by which warps have the fewest bank conflicts.
 inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
                                   const side_order& in, const side_order& out, size_type bytes) {
   const size_type word_elements = bytes < 4 ? 4 / bytes : 1;
