@@ -41,7 +41,6 @@ struct tile_policy {
 /// What is known of the addresses a launch touches.
 enum class tile_access {
   whole,  ///< pointers, strides and row lengths are multiples of 16 bytes, on both sides
-  large,  ///< likewise, in a matrix of so many tiles that large ones keep all multiprocessors busy
   tall,   ///< as `any`, in a matrix of few columns and many rows
   any     ///< every address is a multiple of the elements' access, and no more
 };
@@ -120,9 +119,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, 
 /// of tiles finds the other part of these there. Odd shapes without, with 128 and with 256 bytes: 4 bytes 92.4, 92.9,
 /// 93.1 %; 8: 93.2, 94.2, 94.9; 12: 92.3, 94.7, 95.4; 16: 93.7, 94.7, 95.7; 2: 88.9, 90.0, 89.7. Architectures that
 /// were not measured take the same tiles: their blocks need at most 48 KB of shared memory and 512 threads, which all
-/// of them have; `large` ones are for devices whose blocks may have more.
-/// \pre `whole` only where has_whole_policy or has_whole_groups; `large` only for single bytes, in up to 74 KB of shared
-/// memory; `tall` where has_tall_policy, elsewhere it is `any`.
+/// of them have.
+/// \pre `whole` only where has_whole_policy or has_whole_groups; `tall` where has_tall_policy, elsewhere it is `any`.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, int element_bytes,
                                                              int access_bytes, tile_access access) {
   (void)architecture;
@@ -142,7 +140,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
   const bool whole = access == tile_access::whole;
   switch (element_bytes) {
     case 1:
-      if (access == tile_access::large) { return {256, 256, 256, 8, 16, 16, 2, 1, 0}; }  // 97 %
       if (access == tile_access::tall) { return {256, 128, 288, 8, 8, 16, 4, 1, 128}; }
       return whole ? tile_policy{128, 256, 128, 16, 16, 16, 3, 1, 0}   // 95 %
                    : tile_policy{128, 256, 320, 8, 8, 16, 3, 1, 128};  // 88 %
@@ -177,11 +174,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int
   return access_bytes < 4 && access_bytes < element_bytes &&
          access_bytes == access_width(static_cast<size_type>(element_bytes)) &&
          !detail::stages_rows(element_bytes, access_bytes);
-}
-
-/// True where tiles pay that need more than the 48 KB every block may have.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_policy(int element_bytes) {
-  return element_bytes == 1;
 }
 
 /// True where matrices of few columns and many rows have tiles of their own, of longer segments of output rows, which

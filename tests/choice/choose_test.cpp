@@ -65,8 +65,7 @@ constexpr row table[] = {
     {{4097, 4096, 4, 4}, "any tiles"},              // nor is every row
     {{4096, 4100, 4, 4}, "any tiles"},              // rows of the output off sectors
     {{4096, 16416, 1, 1, 0, 16}, "whole tiles"},    // which bytes put up with
-    {{16384, 16384, 1, 1}, "large tiles"},
-    {{16384, 16368, 1, 1}, "whole tiles"},
+    {{16384, 16384, 1, 1}, "whole tiles"},
     {{4099, 4096, 2, 1}, "any tiles"},
     {{16384, 16384, 3, 1}, "groups of whole words"},
     {{16384, 16384, 9, 1}, "any tiles"},
@@ -94,12 +93,6 @@ class problems {
  public:
   asked operator()() {
     asked a{};
-    if (between(0, 50) == 0) {  // large, of bytes
-      a.element_bytes = a.access_bytes = 1;
-      a.nx = 16 * between(1000, 1100);
-      a.ny = 32 * between(500, 550);
-      return a;
-    }
     a.element_bytes = between(0, 1) == 0 ? 1 << between(0, 4) : static_cast<int>(between(1, 64));
     a.access_bytes = tt::access_width(static_cast<std::size_t>(a.element_bytes), between(1, 16));
     a.nx = side();
@@ -139,9 +132,6 @@ TEST_CASE("choose: a table of questions and the rules that answer them") {
 }
 
 TEST_CASE("choose: blocks of a smaller device ask for less") {
-  const asked bytes{16384, 16384, 1, 1};
-  CHECK(choose(facts_of(bytes)).access == tt::tile_access::large);
-  CHECK(choose(facts_of(bytes, {48 * 1024})).access == tt::tile_access::whole);
   const asked batch{251, 253, 1, 1, 0, 0, 1000};
   CHECK(choose(facts_of(batch)).by == mover::word_shifted_panel);
   CHECK(choose(facts_of(batch, turing_facts)).by == mover::gathered_panel);

@@ -119,6 +119,45 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(with_scratch(1000) == "refused");
 }
 
+// Sectors are compared with the emulator's in tests/emulated/sectors_test.cpp.
+TEST_CASE("explain: what requests ask of memory") {
+  const auto memory = [](const tt::explanation& e) {
+    const std::string all = tt::to_string(e);
+    const std::size_t begin = all.find("memory  ");
+    return begin == std::string::npos ? ""
+                                      : all.substr(begin + 8, all.find('\n', begin) - begin - 8);
+  };
+  const std::string times = " times the sectors of the matrices; conflict ways ";
+  const auto bytes = [&](std::size_t nx, std::size_t ny, std::size_t batch = 1) {
+    return memory(tt::explain(at<unsigned char>(40), at<const unsigned char>(45), nx, ny, batch));
+  };
+  // Where rows of the output start off sectors, tiles of 128 rows read 32 more; and where those of the input start
+  // inside of words, loads are three requests, each of 8.75 sectors where 8 would hold the row.
+  CHECK(bytes(16384, 16384) == "reads 1.00 and writes 1.00" + times + "1 filling, 1 draining");
+  CHECK(bytes(16384, 16368) == "reads 1.25 and writes 1.00" + times + "1 filling, 1 draining");
+  CHECK(bytes(16381, 16411) == "reads 4.11 and writes 1.00" + times + "1 filling, 4 draining");
+  CHECK(bytes(1 << 20, 32) ==
+        "reads 1.00 and writes 1.00" + times + "up to 5 filling, 5 draining in tests");
+  CHECK(bytes(1 << 20, 33) == "reads 1.06 and writes 1.00" + times + "not bounded");
+  const tt::matrix_view<unsigned char> columns{at<unsigned char>(40), 500, 1 << 20, 1 << 20};
+  const tt::matrix_view<const unsigned char> gaps{at<const unsigned char>(45), 1 << 20, 500, 501};
+  CHECK(memory(tt::explain(columns, gaps)) == "writes 1.00" + times + "1 filling, 1 draining");
+  // A matrix that a table points to may start anywhere.
+  const auto pointers = [](std::size_t side) {
+    return tt::explain(at<float* const>(40), at<const float* const>(45), side, side, 1000).memory;
+  };
+  CHECK(pointers(300).sectors_read > 1.1);
+  CHECK(pointers(300).bound == tt::explained_bound::proved);
+  // An element of 12 bytes is three requests. Of single elements and of squares in place nothing is said.
+  struct twelve {
+    float values[3];
+  };
+  CHECK(memory(tt::explain(at<twelve>(40), at<const twelve>(45), 64, 64)) ==
+        "reads 3.00 and writes 3.00" + times + "2 filling, 2 draining");
+  CHECK(memory(tt::explain(at<float>(40), at<const float>(45), 4, 300)).empty());
+  CHECK(memory(tt::explain_inplace(tt::matrix_view<float>{at<float>(40), 64, 64, 64})).empty());
+}
+
 TEST_CASE("explain: what launches nothing") {
   float* const out = at<float>(40);
   const float* const in = at<const float>(45);

@@ -382,29 +382,26 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
     for (int element = 1; element <= tt::max_element_bytes; ++element) {
       for (int access_bytes = tt::access_width(static_cast<tt::size_type>(element));
            access_bytes > 0; access_bytes /= 2) {
-        for (const tt::tile_access access : {tt::tile_access::whole, tt::tile_access::large,
-                                             tt::tile_access::tall, tt::tile_access::any}) {
-          const bool large = access == tt::tile_access::large;
+        for (const tt::tile_access access :
+             {tt::tile_access::whole, tt::tile_access::tall, tt::tile_access::any}) {
           const bool tall = access == tt::tile_access::tall;
           if (tall && !tt::has_tall_policy(element, access_bytes)) { continue; }
           const bool any = tall || access == tt::tile_access::any;
           const bool groups_whole =
               access == tt::tile_access::whole && tt::has_whole_groups(element, access_bytes);
           if (!any && !groups_whole && !tt::has_whole_policy(element, access_bytes)) { continue; }
-          if (large && !tt::has_large_policy(element)) { continue; }
           const tt::tile_policy p = tt::tuned_policy(architecture, element, access_bytes, access);
           INFO("architecture " << architecture << ", elements of " << element << " bytes by "
                                << access_bytes
-                               << (tall    ? ", tall"
-                                   : any   ? ""
-                                   : large ? ", large"
-                                           : ", whole")
+                               << (tall  ? ", tall"
+                                   : any ? ""
+                                         : ", whole")
                                << ": " << p.tile_rows << " x " << p.tile_cols << ", " << p.threads
                                << " threads, " << p.load_bytes << " " << p.fill_bytes << " "
                                << p.store_bytes << " bytes");
           REQUIRE(p.tile_rows > 0);
           REQUIRE(p.tile_cols > 0);
-          REQUIRE(p.tile_rows * p.tile_cols * element <= (large ? 64 : 48) * 1024);
+          REQUIRE(p.tile_rows * p.tile_cols * element <= 48 * 1024);
           REQUIRE(p.threads > 0);
           REQUIRE(p.threads <= 512);
           REQUIRE(p.blocks_per_sm >= 1);

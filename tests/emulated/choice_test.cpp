@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Which kernel takes which matrix, by tall and large tiles and by panels; and whole launches of tall matrices, of few
+// Which kernel takes which matrix, by tall tiles and by panels; and whole launches of tall matrices, of few
 // columns so that they are not too large for the CPU, and of groups of elements in few rows.
 
 #include "cuda_on_cpu.hpp"
@@ -163,15 +163,6 @@ TEST_CASE("choice: tall matrices of few columns have tiles of their own") {
   check_choice<1>();
   check_choice<4>();
   check_choice<8>();
-}
-
-TEST_CASE("choice: large matrices of whole accesses have tiles of their own") {
-  const void* const large = kernel_of<1, tt::tile_access::large>();
-  const void* const whole = kernel_of<1, tt::tile_access::whole>();
-  CHECK(large != whole);
-  CHECK(chosen<1>(16384, 16384, 0) == large);
-  CHECK(chosen<1>(16384, 16368, 0) == whole);  // too few
-  CHECK(chosen<1>(2032, 1 << 20, 0) == whole);
 }
 
 TEST_CASE(

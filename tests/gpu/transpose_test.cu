@@ -111,12 +111,6 @@ TEST_CASE("tuned: groups of elements in rows of whole accesses", "[transpose][qu
   });
 }
 
-TEST_CASE("tuned: large tiles of bytes", "[transpose]") {
-  require_device();
-  random_source random;
-  check(make_flat<std::uint8_t>("std::uint8_t"), {16400, 32752}, random);
-}
-
 TEST_CASE("tuned: every element size", "[transpose]") {
   for_each_type(make_every_size(std::make_index_sequence<64>{}), [&](const flat_transpose& t,
                                                                      random_source& random) {

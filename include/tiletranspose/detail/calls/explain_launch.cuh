@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/calls/explain_sectors.cuh>
 #include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/calls/reorient_problem.cuh>
@@ -48,6 +49,7 @@ struct explanation {
   size_type blocks = 0;        ///< of all launches
   int threads = 0;             ///< of a block
   size_type shared_bytes = 0;  ///< dynamic ones of a block
+  explained_memory memory;
 
   /// Of a permute alone, which has `rank` in place of nx, ny and batch: the axes that are left when those that stay together
   /// are one, in the order of the input, the slowest first. Axis j of the output is axis order[j]. Where nothing is
@@ -194,6 +196,7 @@ void explain_choice(explanation& result, Mover mover, const transpose_facts& fac
   plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
                 [&](const auto& plan) {
                   describe(result, mover, chosen, plan);
+                  result.memory = memory_of(mover, facts, chosen, plan);
                   ++result.launches;
                   result.blocks += plan.blocks * plan.blocks_down;
                   result.threads = plan.threads;
@@ -207,6 +210,7 @@ void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>
   describe_little(result, chosen.little,
                   small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
                   AccessBytes);
+  result.memory = memory_of(little_mover<ElementBytes, AccessBytes>{}, facts, chosen);
 }
 
 template <int ElementBytes, int Alignment>

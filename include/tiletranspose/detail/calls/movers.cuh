@@ -37,8 +37,6 @@ struct tile_mover {
     switch (access) {
       case tile_access::whole:
         return visit(shape_of<tile_access::whole>{});
-      case tile_access::large:
-        return visit(shape_of<tile_access::large>{});
       case tile_access::tall:
         return visit(shape_of<tile_access::tall>{});
       default:
@@ -57,9 +55,6 @@ struct tile_mover {
   using shape_of =
       tuned_shape<tuned_architecture, ElementBytes, AccessBytes,
                   has_tile(Access, ElementBytes, AccessBytes) ? Access : tile_access::any>;
-  static_assert(!has_tile(tile_access::large, ElementBytes, AccessBytes) ||
-                    shape_of<tile_access::large>::type::shared_bytes == large_tile_shared_bytes,
-                "");
 };
 
 template <int ElementBytes, int AccessBytes>

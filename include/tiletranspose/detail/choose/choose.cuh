@@ -67,9 +67,6 @@ struct choice {
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
 inline constexpr int tuned_architecture = 90;
 
-/// Shared memory of a large tile; tile_mover asserts it.
-inline constexpr size_type large_tile_shared_bytes = 74240;
-
 /// True where a mover with tiles of these accesses is ever chosen for elements of a size and access.
 constexpr bool has_vector_tile(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes && small_limits_of(element_bytes).vectors > 0;
@@ -79,8 +76,6 @@ constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes)
     case tile_access::whole:
       return has_whole_policy(element_bytes, access_bytes) ||
              has_whole_groups(element_bytes, access_bytes);
-    case tile_access::large:
-      return has_whole_policy(element_bytes, access_bytes) && has_large_policy(element_bytes);
     case tile_access::tall:
       return has_tall_policy(element_bytes, access_bytes);
     default:
@@ -143,12 +138,6 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
 /// True where matrices of few columns and many rows have rules of their own.
 inline bool is_tall(const tile_problem& problem) {
   return problem.nx <= most_tall_columns && problem.ny > most_column_rows;
-}
-/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
-inline bool fills_large_tiles(const tile_problem& problem, int tile_rows, int tile_cols) {
-  const size_type least = least_large_tiles * static_cast<size_type>(larger(tile_rows, tile_cols));
-  return problem.nx >= least && problem.ny >= least &&
-         problem.nx * problem.ny >= least_large_squares * least * least;
 }
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
 inline bool pays_whole(const transpose_facts& facts) {
@@ -215,22 +204,13 @@ inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
                         vectorised_shape_of(facts.element_bytes, chosen.size), kind)
       .fits();
 }
-inline bool takes_whole_tiles(const transpose_facts& facts) {
+inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
   const bool ragged =
       whole_tiles_need_full_columns != 0 && is_tall(facts.problem) && facts.problem.nx % cols != 0;
-  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
-}
-inline bool large_tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
-  if (!has_tile(tile_access::large, facts.element_bytes, facts.access_bytes)) { return false; }
-  const tile_policy large = policy_of(facts, tile_access::large);
-  return fills_large_tiles(facts.problem, large.tile_rows, large.tile_cols) &&
-         large_tile_shared_bytes <= facts.device.most_shared_bytes && takes_whole_tiles(facts) &&
-         take_tile(chosen, tile_access::large);
-}
-inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
-  return takes_whole_tiles(facts) && take_tile(chosen, tile_access::whole);
+  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none &&
+         take_tile(chosen, tile_access::whole);
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
@@ -289,10 +269,6 @@ inline constexpr transpose_rule transpose_rules[] = {
      "panels "
      "of which both sides are accesses of 16 bytes",
      vectorised_panels},
-    {"large tiles",
-     "a large matrix of bytes whose rows are whole accesses: fewer tiles read and write longer "
-     "segments",
-     large_tiles_of_whole_accesses},
     {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
      tiles_of_whole_accesses},
     {"word-shifted panels",

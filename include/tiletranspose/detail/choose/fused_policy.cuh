@@ -225,8 +225,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_operand_policy(int in_byt
   return result;
 }
 
-/// True where tiles pay that need more than the 48 KB every block may have, in matrices as those of has_large_policy:
-/// two outputs of halves as bytes 96 %, 92 without; of bytes 92, 86.
+/// True where tiles pay that need more than the 48 KB every block may have, in large matrices: two outputs of halves as
+/// bytes 96 %, 92 without; of bytes 92, 86.
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
                                                                 int out_bytes) {
   return kind == fusion::dual && in_bytes <= 2 && out_bytes == 1;

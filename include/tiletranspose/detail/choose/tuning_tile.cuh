@@ -40,13 +40,14 @@ inline constexpr tuning_row least_whole_element_off_sectors{
     "with whole accesses, without: floats, 11588 x 11580 87, 91, batches of 250 x 250 doubles 91, "
     "98; bytes, 23168 x 23152 91, 79"};
 
-/// Large tiles, of 256 x 256 bytes, take matrices of at least so many of them along each side, and of at least so many
-/// times 8 x 8 of these squares of tiles.
+/// The large tiles of fused calls, fused_policy.cuh, take matrices of at least so many of them along each side, and of
+/// at least so many times 8 x 8 of these squares of tiles.
 inline constexpr tuning_row least_large_tiles{8, h200, "2026-11-22",
                                               "keeps all multiprocessors busy, as the row below"};
 inline constexpr tuning_row least_large_squares{
     64, h200, "2026-11-22",
-    "bytes, 32768 x 32768 95.7, 97.9, 16384 x 16384 95.6, 96.7, 12288 x 12288 96.4, 96.3, 11584 x "
+    "plain transposes of bytes, 128 x 256, 256 x 256: 32768 x 32768 95.7, 97.9, 16384 x 16384 "
+    "95.6, 96.7, 12288 x 12288 96.4, 96.3, 11584 x "
     "11600 93.2, 92.4"};
 
 /// Matrices of a batch whose output rows are whole sectors take tiles of whole accesses where at least so many

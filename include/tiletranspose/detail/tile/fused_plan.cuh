@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose.cuh>
+#include <tiletranspose/detail/choose/tuning_tile.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/transform_kernel.cuh>
 
@@ -84,6 +85,13 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   arguments.problem.nx = problem.nx;
   return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks,
             batch);
+}
+
+/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
+inline bool fills_large_tiles(const tile_problem& problem, int tile_rows, int tile_cols) {
+  const size_type least = least_large_tiles * static_cast<size_type>(larger(tile_rows, tile_cols));
+  return problem.nx >= least && problem.ny >= least &&
+         problem.nx * problem.ny >= least_large_squares * least * least;
 }
 
 /// Chooses the kernel, and calls visit(fused_shape): for rows of the input that are aligned to loads, and those of a copy

@@ -20,8 +20,7 @@ struct tuned_shape {
       tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
   using type = tile_shape<ElementBytes, AccessBytes, policy.tile_rows, policy.tile_cols,
                           policy.threads, policy.load_bytes, policy.fill_bytes, policy.store_bytes,
-                          Access == tile_access::whole || Access == tile_access::large,
-                          policy.fetched_bytes>;
+                          Access == tile_access::whole, policy.fetched_bytes>;
 };
 template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access>
 struct tuned_shape<Architecture, ElementBytes, AccessBytes, Access, true> {

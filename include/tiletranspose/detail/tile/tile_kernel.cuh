@@ -46,15 +46,19 @@ TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
                                : Shape::moves_groups ? 4
                                                      : bytes;
   const unsigned rank = group.thread_rank();
-  visit_vectors<Shape, bytes, Interior>(
-      group, target,
-      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
-          store_global(address, read_shared<bytes, access_bytes, Shape::reads_words>(
-                                    shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
-                                    further, rank));
-        }
-      });
+  const auto store = [&](unsigned, unsigned char* address, int byte, unsigned row,
+                         unsigned further) {
+    if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
+      store_global(address,
+                   read_shared<bytes, access_bytes, Shape::reads_words>(
+                       shared, Shape::row_offset(row) + Shape::lead_bytes + byte, further, rank));
+    }
+  };
+  if constexpr (!Interior && Shape::loops_at_edges) {
+    visit_edge_vectors<Shape, bytes>(group, target, store);
+  } else {
+    visit_vectors<Shape, bytes, Interior>(group, target, store);
+  }
 }
 
 /// Writes the ends of segments out of the shared rows.
@@ -178,8 +182,17 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     }
   } else {
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
-    fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
-                                                           skewed ? -lead : 0, target.rows);
+    if constexpr (!Interior && Shape::loops_at_edges) {
+      static_assert((lead + Shape::tile_rows) % Shape::round_rows == 0, "");
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (int row = -lead; row < Shape::tile_rows; row += Shape::round_rows) {
+        fill_rows<Shape, false, Shape::round_rows>(group, shared, source, row, skewed ? -lead : 0,
+                                                   target.rows);
+      }
+    } else {
+      fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
+                                                             skewed ? -lead : 0, target.rows);
+    }
     if constexpr (Shape::rows_at_once < Shape::tile_rows) {
       for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
         fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row,

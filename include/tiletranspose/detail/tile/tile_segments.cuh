@@ -121,6 +121,27 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
   }
 }
 
+/// The same for a tile at the edge of a matrix, in a loop whose rounds find their rows anew: shorter code, and slower.
+template <class Shape, int VectorBytes, class Group, class Visit>
+TILETRANSPOSE_FUNCTION void visit_edge_vectors(Group group, const tile_target& target,
+                                               Visit visit) {
+  using plan = segment_rounds<Shape, VectorBytes>;
+  const unsigned rank = group.thread_rank();
+  if (!plan::exists(rank)) { return; }
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned round = 0; round < plan::rounds; ++round) {
+    const loop_step here(round);
+    const unsigned step = rank + round * Shape::threads;
+    const unsigned row = plan::row(step);
+    if (row >= static_cast<unsigned>(target.rows)) { break; }
+    unsigned char* const out = target.first + row * target.stride_bytes;
+    const int byte = plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
+    if (byte > target.first_byte - VectorBytes && byte < target.end_byte) {
+      visit(round, out + byte, byte, row, 0u);
+    }
+  }
+}
+
 /// True where a vector that `visit_vectors` finds is the segment's from its first byte to its last.
 template <class Shape, int VectorBytes>
 TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const unsigned char* address,

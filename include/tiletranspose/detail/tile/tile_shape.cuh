@@ -52,6 +52,9 @@ struct tile_shape {
   /// they have a kernel's third part for it, narrower_shape.
   static constexpr bool varies_width =
       deals_loads || (shifts_loads && (ElementBytes > 1 || TileRows > TileCols));
+  /// At the edges of a matrix, tall tiles of bytes go from round to round in a loop: calls of bytes have the most
+  /// kernels to compile. Tiles of more columns would be slower, most in matrices whose tiles all move at a time.
+  static constexpr bool loops_at_edges = shifts_loads && ElementBytes == 1 && TileRows > TileCols;
   static_assert(!splits_element || (FillBytes == AccessBytes && AccessBytes >= 4), "");
   static_assert(Whole || LoadBytes == AccessBytes || shifts_loads || deals_loads, "");
   /// Elements that words do not hold one by one are loaded, transposed and stored in groups of whole words.

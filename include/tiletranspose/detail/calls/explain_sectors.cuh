@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// What the requests of a transpose ask of memory: the sectors that they are expected to touch, in the mean of where
+/// rows may start, and the conflict ways that are proved or tested. Plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/calls/movers.cuh>
+#include <tiletranspose/detail/core/element_tile.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+
+/// What is known of conflict ways.
+enum class explained_bound {
+  none,    ///< nothing is said
+  proved,  ///< of every request, but for ends of rows that are moved by single accesses
+  tested,  ///< the layout is known only at run time, and tests found no more
+  missing  ///< likewise, and no test bounds it
+};
+
+/// What the requests of a launch ask of memory, where tiles, panels or little work by tiles move it. Nothing is said of
+/// rows, single elements, several axes, planes, fused calls and calls in place; nor of reads where short rows with gaps
+/// are loaded to tiles, or rows one by one to gathered panels.
+///
+/// A sector that several requests of warps touch counts for each of them, as in the emulator's reports and in a GPU's
+/// counters. Sectors are expected, in the mean of where rows may start: what the emulator counts differs by up to a
+/// tenth where rows have several sectors, and matrices several tiles or panels.
+struct explained_memory {
+  double sectors_read = 0;     ///< for each sector that the input fills; 0 where nothing is said
+  double sectors_written = 0;  ///< likewise of the output
+  explained_bound bound = explained_bound::none;
+  int fill_ways = 0;   ///< conflict ways of the worst request that fills shared memory
+  int drain_ways = 0;  ///< and of the worst that reads it
+};
+
+namespace detail {
+
+/// Sectors that hold `bytes` bytes from byte `at` on.
+constexpr size_type segment_sectors(size_type at, size_type bytes) {
+  return divide_up(at + bytes, sector_bytes) - at / sector_bytes;
+}
+/// Sectors of a warp's requests: `count` aligned accesses of `width` bytes, `step` bytes apart, from byte `at` on.
+inline size_type lane_sectors(size_type at, size_type count, size_type width, size_type step) {
+  size_type sectors = 0;
+  for (size_type lanes = 32; count > 0; count -= lanes, at += lanes * step) {
+    lanes = smaller(lanes, count);
+    sectors += step < sector_bytes ? segment_sectors(at, (lanes - 1) * step + width) : lanes;
+  }
+  return sectors;
+}
+
+/// Sectors that are touched for each one that a row of `bytes` bytes fills, in the mean of where rows may start.
+/// \param cut    rows are cut into segments of so many bytes
+/// \param count  count(at, length) are those of a segment of `length` bytes from byte `at` of a sector on
+template <class Count>
+double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, size_type cut,
+                    Count count) {
+  const tile_problem& problem = facts.problem;
+  const bool tables = problem.pointer_arrays;
+  const size_type stride = input ? problem.in_stride_bytes : problem.out_stride_bytes;
+  const size_type batch = input ? problem.in_batch_bytes : problem.out_batch_bytes;
+  const auto address = reinterpret_cast<size_type>(input ? problem.in : problem.out);
+  const size_type further = tables ? facts.access_bytes : facts.batch > 1 ? batch : 0;
+  const size_type bits = sector_bytes | stride | cut | further;
+  const size_type step = bits & (0 - bits);  // the least distance between two starts
+  size_type sum = 0;
+  for (size_type at = (tables ? batch : address) % step; at < sector_bytes; at += step) {
+    sum += bytes / cut * count(at, cut) + (bytes % cut > 0 ? count(at, bytes % cut) : 0);
+  }
+  return static_cast<double>(sum * step) / static_cast<double>(bytes);
+}
+inline double mean_sectors(const transpose_facts& facts, bool input, size_type bytes) {
+  return mean_sectors(facts, input, bytes, bytes, segment_sectors);
+}
+/// Of rows of the output that are cut at sectors, by stores of `store_bytes` and narrower ones at both ends.
+inline double mean_output_sectors(const transpose_facts& facts, int store_bytes) {
+  const auto store = static_cast<size_type>(larger(store_bytes, facts.access_bytes));
+  const size_type bytes = facts.problem.ny * static_cast<size_type>(facts.element_bytes);
+  return mean_sectors(facts, false, bytes, ~(~size_type{0} >> 1), [&](size_type at, size_type) {
+    const size_type begin = divide_up(at, store) * store;
+    const size_type end = (at + bytes) / store * store;
+    return end <= begin ? segment_sectors(at, bytes)
+                        : segment_sectors(begin, end - begin) + (begin != at) + (at + bytes != end);
+  });
+}
+
+/// Of a row of a tile.
+template <class Shape>
+size_type tile_row_sectors(size_type at, size_type bytes) {
+  constexpr size_type load = Shape::load_bytes;
+  if constexpr (Shape::row_staged) {
+    return lane_sectors(at / load * load, divide_up(at % load + bytes, load), load, load);
+  } else if constexpr (Shape::deals_loads) {
+    return segment_sectors(at, bytes);
+  } else if constexpr (Shape::shifts_loads || Shape::moves_groups) {
+    size_type sectors = 0;  // of one word of each load after the other
+    for (size_type word = 0; word < load + (Shape::shifts_loads ? 4 : 0); word += 4) {
+      sectors += lane_sectors(at / 4 * 4 + word, divide_up(bytes, load), 4, load);
+    }
+    return sectors;
+  } else {
+    return lane_sectors(at, bytes / load, load, load);
+  }
+}
+template <int ElementBytes, int AccessBytes, class Plan>
+explained_memory memory_of(tile_mover<ElementBytes, AccessBytes> mover,
+                           const transpose_facts& facts, const choice& chosen, const Plan& plan) {
+  return mover.with_shape(chosen.access, [&](auto tuned) {
+    using shape = typename decltype(tuned)::type;
+    const tile_arguments& tile = plan.arguments;
+    // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
+    const bool skewed = shape::row_staged || tile.sector_mask != 0;
+    const size_type tiles = divide_up(facts.problem.ny, shape::tile_rows);
+    const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
+    const size_type row_bytes = facts.problem.nx * ElementBytes;
+    explained_memory result{0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
+                            explained_bound::proved, 1, 1};
+    // Else the ends of rows, which are loaded singly, weigh much.
+    constexpr bool has_ends = shape::deals_loads || shape::shifts_loads || shape::row_staged;
+    if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
+      result.sectors_read =
+          (1 + static_cast<double>(again) / static_cast<double>(facts.problem.ny)) *
+          mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
+                       tile_row_sectors<shape>);
+    }
+    if constexpr (!shape::row_staged) {
+      result.drain_ways = larger(shape::drain_ways, shape::next_word_ways);
+    } else if (!shape::whole_words) {
+      result.bound = explained_bound::tested;
+      result.drain_ways = 6;
+    }
+    return result;
+  });
+}
+template <int ElementBytes, class Plan>
+explained_memory memory_of(vector_mover<ElementBytes> mover, const transpose_facts& facts,
+                           const choice&, const Plan&) {
+  return {mean_sectors(facts, true, vector_tile_row_bytes),
+          mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
+          decltype(mover)::shape::drain_ways};
+}
+template <int ElementBytes, class Plan>
+explained_memory memory_of(vectorised_mover<ElementBytes>, const transpose_facts& facts,
+                           const choice&, const Plan& plan) {
+  const size_type in_accesses = plan.arguments.in_side.segment.divisor;
+  const size_type out_accesses = plan.arguments.out_side.segment.divisor;
+  return {mean_sectors(facts, true, in_accesses * max_access_bytes),
+          mean_sectors(facts, false, out_accesses * max_access_bytes), explained_bound::tested, 5,
+          5};
+}
+template <int ElementBytes, class Plan>
+explained_memory memory_of(word_shifted_mover<ElementBytes>, const transpose_facts& facts,
+                           const choice& chosen, const Plan& plan) {
+  const word_shifted_arguments& panel = plan.arguments;
+  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.word_shifted);
+  const size_type cols = shape.joins_rows ? facts.problem.nx : panel.panel_cols;
+  const size_type column = panel.panel_matrices * panel.panel_rows * size_type{ElementBytes};
+  const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
+  return {
+      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : ElementBytes)),
+      shape.joins_cols ? mean_sectors(facts, false, cols * column)
+                       : mean_output_sectors(facts, max_access_bytes),
+      explained_bound::missing, 0, 0};
+}
+template <int ElementBytes, int AccessBytes, class Plan>
+explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
+                           const choice&, const Plan& plan) {
+  const gathered_arguments& panel = plan.arguments;
+  constexpr bool tested = AccessBytes == 4 && ElementBytes <= 12;  // tests/emulated/banks_test.cpp
+  // Where rounds of words are no whole sectors, later requests start off them.
+  const size_type round = panel.repeats ? panel.repeat_words : gathered_round_words(ElementBytes);
+  const size_type bits = sector_bytes | 4 * round;
+  const auto off = static_cast<double>(sector_bytes - (bits & (0 - bits)));
+  explained_memory result{0, panel.cols_joined ? 1 + off / 128 : mean_output_sectors(facts, 4),
+                          tested ? explained_bound::tested : explained_bound::missing,
+                          tested ? 2 : 0, tested ? 7 : 0};
+  if (panel.rows_joined && (AccessBytes == 4 || !panel.shifts)) {  // copied as they lie
+    const size_type matrices = panel.matrices_joined ? panel.panel_matrices : 1;
+    const double again = panel.cols_joined ? 0 : gathered_skew_rows(ElementBytes);
+    result.sectors_read =
+        (1 + again / panel.panel_rows) *
+        mean_sectors(facts, true, panel.panel_cols * panel.panel_rows * matrices * ElementBytes);
+  }
+  return result;
+}
+
+/// Of little work by tiles; of single elements nothing is said.
+template <int ElementBytes, int AccessBytes>
+explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
+                           const choice& chosen) {
+  if (chosen.little != small_mover::tiles) { return {}; }
+  using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;
+  constexpr int side = small_tile_side(sizeof(stored));
+  const auto sectors = [&](bool input, size_type extent) {
+    return mean_sectors(facts, input, extent * ElementBytes, side * size_type{ElementBytes},
+                        [](size_type at, size_type bytes) {
+                          return ElementBytes / AccessBytes *  // parts of elements
+                                 lane_sectors(at, bytes / ElementBytes, AccessBytes, ElementBytes);
+                        });
+  };
+  const auto ways = [](bool down) {
+    const auto lane_map = [&](int lane) {
+      return tile_coordinate{down ? lane % side : lane / side, down ? lane / side : lane % side};
+    };
+    return conflict_ways(padded_layout<stored, side, side, element_padding<stored, side>()>{},
+                         lane_map, access_width(sizeof(stored), alignof(stored)));
+  };
+  return {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
+          explained_bound::proved, ways(false), ways(true)};
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
