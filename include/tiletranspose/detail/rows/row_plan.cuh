@@ -138,7 +138,10 @@ inline size_type cut_long_rows(row_arguments& arguments, const row_problem& prob
                                                  : arguments.leads ? 127 / element
                                                                    : lead);
   const size_type even = divide_up(total, divide_up(total, fit));
-  const size_type rounded = divide_up(even, line_elements) * line_elements;
+  size_type rounded = divide_up(even, line_elements) * line_elements;
+  if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
+    rounded += line_elements;
+  }
   const size_type segment_elements = rounded <= fit   ? rounded
                                      : block.on_lines ? fit / line_elements * line_elements
                                                       : even;
