@@ -30,30 +30,31 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 
 /// The least scratch that streamed_transpose takes, in device memory and, where it is given any, in pinned memory.
 inline constexpr size_type least_streamed_scratch =
-    2 * detail::blocks_under_way * (size_type{64} << 10);
+    2 * detail::blocks_under_way * detail::least_buffer_bytes;
 
 /// Transposes a matrix in host memory.
 ///
 ///     out[x * ny + y] == in[y * nx + x]
 ///
-/// It waits: when it returns, the output is complete. It starts after the work that `stream` has so far, and allocates no
-/// memory but a few streams and events. It cannot be captured.
+/// It waits: when it returns, the output is complete. It starts after the work that `stream` has so far. It allocates a
+/// few streams and events, and for pageable matrices up to 48 MiB of pinned memory, unless you lend some. It cannot be
+/// captured.
 /// \param out         nx rows x ny columns, row-major, host memory
 /// \param in          ny rows x nx columns, row-major, host memory; shares no byte with `out`
 /// \param nx,ny       columns and rows of the input
 /// \param temp        scratch in device memory, aligned for T; null asks for an amount that serves well
 /// \param temp_bytes  how much: least_streamed_scratch or more; set where `temp` is null. More makes longer copies.
 /// \param stream      where blocks are transposed
-/// \param options     progress, and what pageable memory needs to be fast
+/// \param options     progress, pinned memory that you lend, host threads
 /// \returns cudaErrorInvalidValue, before anything is done: a pointer that is null or misaligned for T, sizes that
 ///          overflow, too little scratch, pinned memory of less than least_streamed_scratch bytes or not aligned for T,
-///          input and output that share a byte. Where nx or ny is 0 nothing is done. After any other error nothing is
-///          under way any more, and each element of the output holds its old value or its new one; blocks that `progress`
-///          has reported are complete.
+///          input and output that share a byte. Where nx or ny is 0 nothing is done. After any other error, such as
+///          cudaErrorMemoryAllocation where there is no pinned memory left, nothing is under way any more, and each
+///          element of the output holds its old value or its new one; blocks that `progress` has reported are complete.
 ///
-/// Pinned matrices (cudaMallocHost, cudaHostRegister) are copied by the copy engines, both ways at once. CUDA copies
-/// pageable ones, such as mapped files, slowly and one way at a time, unless pinned memory is lent to go through; about as
-/// much of it as of scratch serves well:
+/// The copy engines read pinned matrices (cudaMallocHost, cudaHostRegister of all of it), and a kernel stores into
+/// them. Pageable ones, such as mapped files, go through buffers in pinned memory, into and out of which host threads
+/// copy. To allocate these takes some 40 ms; for smaller matrices, or many, lend some, of which at most 96 MiB are used:
 ///
 ///     tt::streamed_options options;
 ///     options.pinned = pinned;
@@ -72,10 +73,8 @@ template <class T>
     return cudaErrorInvalidValue;
   }
   if (temp == nullptr) {
-    constexpr size_type well = size_type{32} << 20;  // a block; not measured yet
-    const size_type block = (bytes / detail::block_alignment + 1) * detail::block_alignment;
-    temp_bytes = 2 * detail::blocks_under_way * (block < well ? block : well);
-    if (temp_bytes < least_streamed_scratch) { temp_bytes = least_streamed_scratch; }
+    temp_bytes =
+        2 * detail::blocks_under_way * detail::good_buffer_bytes(bytes, size_type{34} << 20);
     return cudaSuccess;
   }
   if (elements == 0) { return cudaSuccess; }
@@ -86,12 +85,9 @@ template <class T>
                 options.pinned_bytes < least_streamed_scratch))) {
     return cudaErrorInvalidValue;
   }
-  const size_type scratch =
-      lent && options.pinned_bytes < temp_bytes ? options.pinned_bytes : temp_bytes;
-  const detail::block_plan plan(nx, ny, sizeof(T), scratch);
-  detail::block_stream<T> blocks(out, in, nx, ny, plan, temp, options, stream);
-  const cudaError_t status = blocks.prepare();
-  return status == cudaSuccess ? blocks.run() : status;
+  return detail::stream_matrix(detail::host_side<T>(out, nx, ny),
+                               detail::host_side<T>(const_cast<T*>(in), ny, nx), temp, temp_bytes,
+                               options, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -9,8 +9,10 @@
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <chrono>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -19,10 +21,7 @@ using tt::size_type;
 using tt::detail::block_plan;
 using tt::detail::matrix_block;
 
-constexpr size_type least = size_type{6} * 64 << 10;
-
-static_assert(tt::detail::square_root(0) == 0 && tt::detail::square_root(15) == 3 &&
-              tt::detail::square_root(16) == 4);
+constexpr size_type least = size_type{64} << 10;
 
 /// What is wrong with a plan of a small matrix.
 std::string examine(const block_plan& plan, size_type nx, size_type ny, size_type element) {
@@ -30,7 +29,10 @@ std::string examine(const block_plan& plan, size_type nx, size_type ny, size_typ
   for (size_type k = 0; k < plan.count(); ++k) {
     const matrix_block block = plan.block(k);
     if (block.cols == 0 || block.rows == 0) { return "an empty block"; }
-    if (block.cols * block.rows * element > plan.block_bytes()) { return "a block is too large"; }
+    const size_type padding = (ny - block.rows) % 16;  // as the rows of the output are aligned
+    if ((block.rows + padding) * block.cols * element + 15 > plan.block_bytes()) {
+      return "a block is too large";
+    }
     for (size_type y = block.y; y < block.y + block.rows; ++y) {
       for (size_type x = block.x; x < block.x + block.cols; ++x) {
         if (y >= ny || x >= nx) { return "a block reaches behind the matrix"; }
@@ -43,12 +45,6 @@ std::string examine(const block_plan& plan, size_type nx, size_type ny, size_typ
              : "an element is not moved once";
 }
 
-/// Bytes of the shorter of the rows that are read and written, where there is more than one block.
-size_type shortest_row(const block_plan& plan, size_type element) {
-  const matrix_block first = plan.block(0);
-  return std::min(first.cols, first.rows) * element;
-}
-
 }  // namespace
 
 TEST_CASE("blocks cover every element once and fit their buffers") {
@@ -57,11 +53,11 @@ TEST_CASE("blocks cover every element once and fit their buffers") {
     const size_type element = 1 + random() % 64;
     const size_type nx = 1 + random() % (round % 3 == 0 ? 5000 : 300);
     const size_type ny = 1 + random() % (round % 3 == 1 ? 5000 : 300);
-    const size_type scratch = least + random() % (1 << 20);
-    INFO(nx << " x " << ny << " of " << element << " bytes, scratch " << scratch);
-    const block_plan plan(nx, ny, element, scratch);
+    const size_type buffer = least + random() % (1 << 18);
+    INFO(nx << " x " << ny << " of " << element << " bytes, buffers of " << buffer);
+    const block_plan plan(nx, ny, element, buffer);
     REQUIRE(examine(plan, nx, ny, element).empty());
-    REQUIRE(plan.out_offset(2) + plan.block_bytes() <= scratch);
+    REQUIRE(plan.all_bytes() <= tt::detail::blocks_under_way * buffer);
   }
 }
 
@@ -78,48 +74,86 @@ TEST_CASE("buffers of blocks that are under way at once are apart") {
   const block_plan plan(10000, 10000, 4, least + 12345);
   std::vector<size_type> begins;
   for (size_type k = 5; k < 5 + tt::detail::blocks_under_way; ++k) {
-    begins.push_back(plan.in_offset(k));
-    begins.push_back(plan.out_offset(k));
+    begins.push_back(plan.offset(k));
   }
   std::sort(begins.begin(), begins.end());
-  for (std::size_t i = 1; i < begins.size(); ++i) {
-    REQUIRE(begins[i] - begins[i - 1] == plan.block_bytes());
-  }
+  for (std::size_t i = 0; i < begins.size(); ++i) { REQUIRE(begins[i] == i * plan.block_bytes()); }
+  REQUIRE(begins.back() + plan.block_bytes() == plan.all_bytes());
 }
 
-TEST_CASE("rows in host memory are long, on both sides") {
-  constexpr size_type usual = size_type{6} * 32 << 20;
-  // 32768 x 32768 floats: panels of 256 rows or columns would have rows of 1 KiB on one side.
-  REQUIRE(shortest_row(block_plan(32768, 32768, 4, usual), 4) >= 11000);
-  REQUIRE(shortest_row(block_plan(32768, 32768, 1, usual), 1) >= 5000);
-  REQUIRE(shortest_row(block_plan(size_type{1} << 20, size_type{1} << 20, 8, usual), 8) >= 16000);
-  // Whole rows, where that leaves long ones on the other side.
+TEST_CASE("rows that come in are long, and segments that go out long enough") {
+  constexpr size_type usual = size_type{34} << 20;
+  const auto in_bytes = [](const block_plan& plan, size_type element) {
+    return plan.block(0).cols * element;
+  };
+  const auto out_bytes = [](const block_plan& plan, size_type element) {
+    return plan.block(0).rows * element;
+  };
+  // 32768 x 32768 floats: panels of whole rows would have segments of 1 KiB.
+  const block_plan square(32768, 32768, 4, usual);
+  REQUIRE(in_bytes(square, 4) == 65536);
+  REQUIRE(out_bytes(square, 4) == 2048);
+  for (const size_type element : {1, 3, 8, 12, 64}) {
+    const block_plan large(size_type{1} << 20, size_type{1} << 20, element, usual);
+    REQUIRE(in_bytes(large, element) >= 8000);
+    REQUIRE(out_bytes(large, element) >= 2048);
+    REQUIRE(out_bytes(large, element) <= 4096);
+  }
+  // Small buffers have room for both sides.
+  const block_plan little(32768, 32768, 4, least);
+  REQUIRE(in_bytes(little, 4) >= 256);
+  REQUIRE(out_bytes(little, 4) >= 256);
+  // Whole rows, where there are enough of them.
   const block_plan tall(1000, 10'000'000, 4, usual);
   REQUIRE(tall.block(0).cols == 1000);
-  REQUIRE(shortest_row(tall, 4) >= 4000);
-  const block_plan wide(10'000'000, 1000, 4, usual);
-  REQUIRE(wide.block(0).rows == 1000);
+  REQUIRE(out_bytes(tall, 4) >= 32000);
+  const block_plan wide(10'000'000, 100, 4, usual);
+  REQUIRE(wide.block(0).rows == 100);
+  REQUIRE(in_bytes(wide, 4) >= 300'000);
+}
+
+TEST_CASE("blocks are about equally large") {
+  const block_plan plan(20000, 3000, 4, size_type{8} << 20);
+  const size_type first = plan.block(0).cols * plan.block(0).rows;
+  const matrix_block last = plan.block(plan.count() - 1);
+  REQUIRE(plan.count() > 4);
+  REQUIRE(last.cols * last.rows * 3 >= first * 2);
 }
 
 TEST_CASE("a team of threads copies rows as one would") {
   std::mt19937 random(23);
-  for (int threads = 1; threads <= 5; ++threads) {
-    tt::detail::copy_team team(threads);
-    for (int round = 0; round < 40; ++round) {
-      const size_type row_bytes = random() % 300;
-      const size_type rows = random() % 20;
-      const size_type in_pitch = row_bytes + random() % 9;
-      const size_type out_pitch = row_bytes + random() % 9;
-      std::vector<unsigned char> in(in_pitch * rows + 1);
-      for (unsigned char& byte : in) { byte = static_cast<unsigned char>(random()); }
-      std::vector<unsigned char> out(out_pitch * rows + 1, 7);
-      std::vector<unsigned char> wanted = out;
+  struct rows_between {
+    tt::detail::row_copy copy;
+    std::vector<unsigned char> in;
+    std::vector<unsigned char> out;
+    std::vector<unsigned char> wanted;
+
+    rows_between(std::mt19937& source, bool past_caches) {
+      const size_type row_bytes = source() % 300;
+      const size_type rows = source() % 20;
+      const size_type in_pitch = row_bytes + source() % 9;
+      const size_type out_pitch = row_bytes + source() % 9;
+      in.resize(in_pitch * rows + 1);
+      for (unsigned char& byte : in) { byte = static_cast<unsigned char>(source()); }
+      out.assign(out_pitch * rows + 1, 7);
+      wanted = out;
       for (size_type row = 0; row < rows; ++row) {
         std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(row * in_pitch), row_bytes,
                     wanted.begin() + static_cast<std::ptrdiff_t>(row * out_pitch));
       }
-      team.copy({out.data(), out_pitch, in.data(), in_pitch, row_bytes, rows});
-      REQUIRE(out == wanted);
+      copy = {out.data(), out_pitch, in.data(), in_pitch, row_bytes, rows, past_caches};
+    }
+  };
+  for (int threads = 1; threads <= 5; ++threads) {
+    tt::detail::copy_team team(threads);
+    for (int round = 0; round < 200; ++round) {
+      const rows_between first(random, false);
+      const rows_between second(random, true);
+      team.copy(round % 5 == 1 ? tt::detail::row_copy{} : first.copy,
+                round % 5 == 2 ? tt::detail::row_copy{} : second.copy);
+      REQUIRE((round % 5 == 1 || first.out == first.wanted));
+      REQUIRE((round % 5 == 2 || second.out == second.wanted));
+      if (round % 50 == 0) { std::this_thread::sleep_for(std::chrono::milliseconds(2)); }
     }
   }
 }

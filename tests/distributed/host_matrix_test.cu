@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matrices in host memory through the GPU: pageable, pinned, and by way of pinned memory, in more blocks than are under way
-// at once.
+// Matrices in host memory through the GPU: pageable and pinned ones, by way of pinned memory that is lent or not, in more
+// blocks than are under way at once.
 
 #include <cstring>
 #include <memory>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace tt_test;
 
-enum class host_memory { pageable, pinned, lent };
+enum class host_memory { pageable, pinned, lent, pinned_in, pinned_out };
 
 class pinned_allocation {
  public:
@@ -42,13 +42,12 @@ void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch
   const std::size_t bytes = content.size();
   byte_vector in = content;
   byte_vector out(bytes + 2 * guard_bytes, std::byte{0x5A});
-  const bool is_pinned = kind == host_memory::pinned;
-  const pinned_allocation pinned_in(is_pinned ? bytes : 1);
-  const pinned_allocation pinned_out(is_pinned ? out.size() : 1);
-  if (is_pinned) {
-    std::memcpy(pinned_in.data(), in.data(), bytes);
-    std::memcpy(pinned_out.data(), out.data(), out.size());
-  }
+  const bool pins_in = kind == host_memory::pinned || kind == host_memory::pinned_in;
+  const bool pins_out = kind == host_memory::pinned || kind == host_memory::pinned_out;
+  const pinned_allocation pinned_in(bytes);
+  const pinned_allocation pinned_out(out.size());
+  std::memcpy(pinned_in.data(), in.data(), bytes);
+  std::memcpy(pinned_out.data(), out.data(), out.size());
   const device_allocation temp(scratch);
   const pinned_allocation lent(kind == host_memory::lent ? scratch : 1);
   tt::streamed_options options;
@@ -62,15 +61,13 @@ void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch
     *static_cast<std::size_t*>(user) = now;
   };
   const stream own;
-  const std::byte* const from = is_pinned ? pinned_in.data() : in.data();
-  std::byte* const to = is_pinned ? pinned_out.data() : out.data();
+  const std::byte* const from = pins_in ? pinned_in.data() : in.data();
+  std::byte* const to = pins_out ? pinned_out.data() : out.data();
   REQUIRE(tt::streamed_transpose(reinterpret_cast<T*>(to + guard_bytes),
                                  reinterpret_cast<const T*>(from), nx, ny, temp.data(), scratch,
                                  own, options) == cudaSuccess);
-  if (is_pinned) {
-    std::memcpy(in.data(), pinned_in.data(), bytes);
-    std::memcpy(out.data(), pinned_out.data(), out.size());
-  }
+  if (pins_in) { std::memcpy(in.data(), pinned_in.data(), bytes); }
+  if (pins_out) { std::memcpy(out.data(), pinned_out.data(), out.size()); }
   REQUIRE(done == bytes);
   REQUIRE((in == content));
   byte_vector wanted(guard_bytes, std::byte{0x5A});
@@ -82,7 +79,8 @@ void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch
 
 template <class T>
 void check_shapes() {
-  for (const host_memory kind : {host_memory::pageable, host_memory::pinned, host_memory::lent}) {
+  for (const host_memory kind : {host_memory::pageable, host_memory::pinned, host_memory::lent,
+                                 host_memory::pinned_in, host_memory::pinned_out}) {
     check<T>(1, 1, kind, tt::least_streamed_scratch);
     check<T>(1021, 517, kind, tt::least_streamed_scratch);
     check<T>(3, 100003, kind, tt::least_streamed_scratch);

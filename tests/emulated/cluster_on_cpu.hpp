@@ -16,6 +16,9 @@
 #undef cudaMemcpyAsync
 #undef cudaGetDevice
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cstring>
@@ -46,6 +49,42 @@ struct event_state {
   int reached = 0;
 };
 
+/// Pinned memory, which the host and the device call by different addresses, as they may where it is registered.
+class pinned_range {
+ public:
+  explicit pinned_range(std::size_t bytes) : bytes_(bytes) {
+    const int memory = memfd_create("pinned", 0);
+    if (memory < 0 || ftruncate(memory, static_cast<off_t>(bytes)) != 0) { std::abort(); }
+    host_ = map(memory);
+    device_ = map(memory);
+    close(memory);
+  }
+  pinned_range(const pinned_range&) = delete;
+  pinned_range& operator=(const pinned_range&) = delete;
+  ~pinned_range() {
+    munmap(host_, bytes_);
+    munmap(device_, bytes_);
+  }
+  unsigned char* host() const { return host_; }
+  /// Null for an address that is none of its own.
+  unsigned char* mapped(const void* address) const {
+    const auto distance =
+        reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(host_);
+    return distance < bytes_ ? device_ + distance : nullptr;
+  }
+
+ private:
+  unsigned char* map(int memory) const {
+    void* const at = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    if (at == MAP_FAILED) { std::abort(); }
+    return static_cast<unsigned char*>(at);
+  }
+
+  std::size_t bytes_;
+  unsigned char* host_;
+  unsigned char* device_;
+};
+
 /// All streams and events of a test.
 struct cluster {
   std::recursive_mutex mutex;
@@ -54,6 +93,8 @@ struct cluster {
       streams;  ///< the first ones are the null streams of the devices
   std::vector<event_state> events;
   std::vector<std::string> faults;
+  std::vector<std::unique_ptr<pinned_range>> pinned;
+  bool pins = true;  ///< else there is no pinned memory left
   int devices = 1;
   bool peers_can_access = true;
   int peer_copies = 0;          ///< through the host
@@ -67,6 +108,8 @@ struct cluster {
     streams.assign(static_cast<std::size_t>(device_count), {});
     events.clear();
     faults.clear();
+    pinned.clear();
+    pins = true;
     random.seed(seed);
     devices = device_count;
     peers_can_access = true;
@@ -162,6 +205,34 @@ inline cudaError_t cudaDeviceEnablePeerAccess(int, unsigned) {
   return cudaErrorPeerAccessAlreadyEnabled;
 }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
+
+/// Pinned host memory.
+enum cudaMemoryType { cudaMemoryTypeUnregistered = 0, cudaMemoryTypeHost = 1 };
+struct cudaPointerAttributes {
+  cudaMemoryType type;
+  void* devicePointer;
+};
+inline cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes,
+                                            const void* address) {
+  *attributes = {};
+  for (const auto& range : cpu::machines().pinned) {
+    if (void* const mapped = range->mapped(address)) { *attributes = {cudaMemoryTypeHost, mapped}; }
+  }
+  return cudaSuccess;
+}
+inline cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+  if (!cpu::machines().pins) { return cudaErrorMemoryAllocation; }
+  cpu::machines().pinned.push_back(std::make_unique<cpu::pinned_range>(bytes));
+  *memory = cpu::machines().pinned.back()->host();
+  return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* memory) {
+  auto& all = cpu::machines().pinned;
+  all.erase(std::remove_if(all.begin(), all.end(),
+                           [&](const auto& range) { return range->host() == memory; }),
+            all.end());
+  return cudaSuccess;
+}
 
 inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
   *least = 0;

@@ -11,52 +11,47 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Columns [x, x + cols) and rows [y, y + rows) of the input.
+/// Columns [x, x + cols) and rows [y, y + rows).
 struct matrix_block {
   size_type x;
   size_type cols;
   size_type y;
   size_type rows;
+
+  constexpr matrix_block transposed() const { return {y, rows, x, cols}; }
 };
 
 /// Blocks that are under way at once: one comes in, one is transposed, one goes out.
 inline constexpr size_type blocks_under_way = 3;
 inline constexpr size_type block_alignment = 256;
-/// Rows in host memory that the copy engines take at the link's speed, in bytes. Not measured yet.
-inline constexpr size_type long_row_bytes = size_type{16} << 10;
+inline constexpr size_type least_buffer_bytes = size_type{64} << 10;
+/// Segments of output rows that go out at nearly the link's speed, in bytes: half as long ones took a sixth more time.
+inline constexpr size_type long_segment_bytes = 2048;
+/// Transposed rows may lie so many elements further apart than they are long.
+inline constexpr size_type most_padding = 15;
 
-/// The largest whole number whose square is at most n.
-constexpr size_type square_root(size_type n) {
-  size_type root = 0;
-  for (size_type bit = size_type{1} << 31; bit > 0; bit /= 2) {
-    if ((root + bit) * (root + bit) <= n) { root += bit; }
-  }
-  return root;
+/// Buffers that serve well: more makes longer copies, but also longer ones at both ends, where they go one way only.
+constexpr size_type good_buffer_bytes(size_type matrix_bytes, size_type most) {
+  const size_type part = matrix_bytes / 32 / block_alignment * block_alignment;
+  return part > most ? most : part < least_buffer_bytes ? least_buffer_bytes : part;
 }
 
-/// The cut for a given amount of scratch: half of each of three equal buffers takes a block as it comes in, the other half
-/// takes it transposed. Blocks are panels of whole rows or of whole columns, whichever leaves longer rows to the side that
-/// is copied row by row; where those are shorter than long_row_bytes, blocks are squares.
+/// The cut for buffers of a given size, each of which takes a block. Blocks are panels of whole rows where these are
+/// enough for segments of long_segment_bytes, else so many rows and what fits of them. In small buffers they are about
+/// squares.
 class block_plan {
  public:
-  /// Precondition: scratch_bytes >= 2 * blocks_under_way * 64 KiB, element_bytes <= 64, the matrix is not empty.
-  constexpr block_plan(size_type nx, size_type ny, size_type element_bytes, size_type scratch_bytes)
-      : nx_(nx),
-        ny_(ny),
-        block_bytes_(scratch_bytes / (2 * blocks_under_way) / block_alignment * block_alignment) {
-    const size_type most = block_bytes_ / element_bytes;  // elements of a block
-    const size_type side = square_root(most);
-    const size_type long_row = (long_row_bytes + element_bytes - 1) / element_bytes;
-    if (nx <= side || (nx <= ny && most / nx >= long_row)) {
-      cols_ = nx;
-      rows_ = rounded(most / nx, ny);
-    } else if (ny <= side || most / ny >= long_row) {
-      rows_ = ny;
-      cols_ = rounded(most / ny, nx);
-    } else {
-      cols_ = rounded(side, nx);
-      rows_ = rounded(most / cols_, ny);
-    }
+  /// Precondition: buffer_bytes >= least_buffer_bytes, element_bytes <= 64, the matrix is not empty.
+  constexpr block_plan(size_type nx, size_type ny, size_type element_bytes, size_type buffer_bytes)
+      : nx_(nx), ny_(ny), block_bytes_(buffer_bytes / block_alignment * block_alignment) {
+    const size_type most = (block_bytes_ - most_padding) / element_bytes;  // elements of a block
+    size_type least = ((long_segment_bytes - 1) / element_bytes / 64 + 1) * 64;  // rows
+    while (least * (least + most_padding) > most) { least /= 2; }
+    const size_type whole = most / nx;  // rows of a panel
+    const size_type panel =
+        whole >= ny ? ny : whole - (whole < most_padding ? whole : most_padding);
+    rows_ = equal_parts(panel > least ? panel : least, ny);
+    cols_ = equal_parts(most / (rows_ == ny ? ny : rows_ + most_padding), nx);
     across_ = (nx + cols_ - 1) / cols_;
     count_ = across_ * ((ny + rows_ - 1) / rows_);
   }
@@ -69,16 +64,19 @@ class block_plan {
     if (result.rows > ny_ - result.y) { result.rows = ny_ - result.y; }
     return result;
   }
-  /// Where a block lies in scratch as it comes in, and transposed; bytes.
-  constexpr size_type in_offset(size_type index) const {
-    return index % blocks_under_way * 2 * block_bytes_;
+  /// Bytes of the buffers of all blocks under way, and where in them a block lies.
+  constexpr size_type all_bytes() const { return blocks_under_way * block_bytes_; }
+  constexpr size_type offset(size_type index) const {
+    return index % blocks_under_way * block_bytes_;
   }
-  constexpr size_type out_offset(size_type index) const { return in_offset(index) + block_bytes_; }
 
  private:
-  /// Rows of blocks start where they are aligned, but for short ones.
-  static constexpr size_type rounded(size_type length, size_type all) {
-    return length >= all ? all : length >= 64 ? length / 64 * 64 : length;
+  /// Of at most `most`, which start where rows are aligned, but for short ones.
+  static constexpr size_type equal_parts(size_type most, size_type all) {
+    if (most >= all) { return all; }
+    const size_type step = most >= 64 ? 64 : 1;
+    const size_type parts = (all - 1) / (most / step * step) + 1;
+    return ((all - 1) / parts / step + 1) * step;
   }
 
   size_type nx_;
@@ -89,26 +87,6 @@ class block_plan {
   size_type across_ = 1;
   size_type count_ = 1;
 };
-
-/// Queues all blocks in their order. `Machine`, each of whose calls returns false where it failed:
-///
-///     load(k)       has block k copied into its half of the scratch
-///     transpose(k)  then transposed into the other half
-///     store(k)      then copied from there into the output
-///     finish(k)     waits until all of that has happened
-///
-/// Block k takes the buffers of block k - 3, which is finished before.
-template <class Machine>
-bool stream_blocks(const block_plan& plan, Machine& machine) {
-  constexpr size_type ahead = blocks_under_way - 1;
-  for (size_type k = 0; k < plan.count() + ahead; ++k) {
-    if (k < plan.count() && !(machine.load(k) && machine.transpose(k) && machine.store(k))) {
-      return false;
-    }
-    if (k >= ahead && k - ahead < plan.count() && !machine.finish(k - ahead)) { return false; }
-  }
-  return true;
-}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

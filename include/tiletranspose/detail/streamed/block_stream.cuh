@@ -2,26 +2,29 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Brings the blocks of a host matrix through the current GPU: copies both ways on streams of their own, transposes on the
-/// caller's, and pinned memory between where the matrix itself is pageable.
+/// Brings the blocks of a host matrix through the current GPU: in by the copy engines, transposed on the caller's
+/// stream, and out by a kernel that stores into a pinned output, or by the copy engines into a buffer.
 
 #pragma once
+
+#include <memory>
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/core/copy_rows.cuh>
 #include <tiletranspose/detail/core/side_stream.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_plan.cuh>
-#include <tiletranspose/detail/streamed/copy_team.cuh>
+#include <tiletranspose/detail/streamed/host_side.cuh>
+#include <tiletranspose/detail/streamed/row_store.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
 /// What streamed_transpose may be told.
 struct streamed_options {
-  /// Pinned memory (cudaMallocHost) through which pageable matrices go; null: they are handed to CUDA as they are.
+  /// Pinned memory (cudaMallocHost) through which pageable matrices go; null: the call allocates some.
   void* pinned = nullptr;
   size_type pinned_bytes = 0;
-  /// Host threads that copy into pinned memory and out of it; 0: as many as the machine has, at most 8.
+  /// Host threads that copy into pinned memory and out of it; 0: as many as the machine has, at most 16.
   int threads = 0;
   /// Called on the caller's thread whenever another block stands in the output. It must not throw.
   void (*progress)(void* user, size_type done_bytes, size_type all_bytes) = nullptr;
@@ -30,89 +33,39 @@ struct streamed_options {
 
 namespace detail {
 
-/// The machine of stream_blocks.
+/// Buffers in pinned memory, in bytes: what stays in the host's caches until it is copied on. CUDA allocates a MiB in
+/// 0.7 ms, so that a call takes less of its own.
+inline constexpr size_type lent_buffer_bytes = size_type{16} << 20;
+inline constexpr size_type own_buffer_bytes = size_type{8} << 20;
+
+struct pinned_deleter {
+  void operator()(void* memory) const { (void)cudaFreeHost(memory); }
+};
+
 template <class T>
 class block_stream {
  public:
-  block_stream(T* out, const T* in, size_type nx, size_type ny, const block_plan& plan, void* temp,
+  block_stream(const host_side<T>& out, const host_side<T>& in, const block_plan& plan, void* temp,
                const streamed_options& options, cudaStream_t work)
       : out_(out),
         in_(in),
-        nx_(nx),
-        ny_(ny),
         plan_(plan),
         temp_(static_cast<unsigned char*>(temp)),
         options_(options),
         work_(work),
-        team_(options.pinned != nullptr ? team_size(options.threads) : 1) {}
-
-  cudaError_t prepare() {
-    stream_mark start;
-    bool made = ok(coming_.make()) && ok(going_.make()) && ok(start.make());
-    for (stream_mark* marks : {loaded_, transposed_, stored_}) {
-      for (size_type i = 0; i < blocks_under_way; ++i) { made = made && ok(marks[i].make()); }
-    }
-    if (made && ok(start.set(work_))) { ok(start.hold(coming_.get())); }
-    return status_;
-  }
-
-  bool load(size_type k) {
-    const matrix_block block = plan_.block(k);
-    const size_type row_bytes = block.cols * sizeof(T);
-    const T* const from = in_ + block.y * nx_ + block.x;
-    unsigned char* const to = temp_ + plan_.in_offset(k);
-    if (pinned() == nullptr) {
-      return ok(copy_rows(to, row_bytes, from, nx_ * sizeof(T), row_bytes, block.rows,
-                          coming_.get())) &&
-             ok(loaded_[k % blocks_under_way].set(coming_.get()));
-    }
-    unsigned char* const between = pinned() + plan_.in_offset(k);
-    team_.copy({between, row_bytes, reinterpret_cast<const unsigned char*>(from), nx_ * sizeof(T),
-                row_bytes, block.rows});
-    return ok(copy_rows(to, row_bytes, between, row_bytes, row_bytes, block.rows, coming_.get())) &&
-           ok(loaded_[k % blocks_under_way].set(coming_.get()));
-  }
-  bool transpose(size_type k) {
-    const matrix_block block = plan_.block(k);
-    const T* const from = reinterpret_cast<const T*>(temp_ + plan_.in_offset(k));
-    T* const to = reinterpret_cast<T*>(temp_ + plan_.out_offset(k));
-    return ok(loaded_[k % blocks_under_way].hold(work_)) &&
-           ok(transpose_bytes<sizeof(T), alignof(T)>(
-               dense_request(to, from, block.cols, block.rows), work_)) &&
-           ok(transposed_[k % blocks_under_way].set(work_));
-  }
-  bool store(size_type k) {
-    const matrix_block block = plan_.block(k);
-    const size_type row_bytes = block.rows * sizeof(T);
-    void* to = out_ + block.x * ny_ + block.y;
-    size_type pitch = ny_ * sizeof(T);
-    if (pinned() != nullptr) {
-      to = pinned() + plan_.out_offset(k);
-      pitch = row_bytes;
-    }
-    return ok(transposed_[k % blocks_under_way].hold(going_.get())) &&
-           ok(copy_rows(to, pitch, temp_ + plan_.out_offset(k), row_bytes, row_bytes, block.cols,
-                        going_.get())) &&
-           ok(stored_[k % blocks_under_way].set(going_.get()));
-  }
-  bool finish(size_type k) {
-    if (!ok(stored_[k % blocks_under_way].wait())) { return false; }
-    const matrix_block block = plan_.block(k);
-    if (pinned() != nullptr) {
-      const size_type row_bytes = block.rows * sizeof(T);
-      team_.copy({reinterpret_cast<unsigned char*>(out_ + block.x * ny_ + block.y), ny_ * sizeof(T),
-                  pinned() + plan_.out_offset(k), row_bytes, row_bytes, block.cols});
-    }
-    done_bytes_ += block.rows * block.cols * sizeof(T);
-    if (options_.progress != nullptr) {
-      options_.progress(options_.user, done_bytes_, nx_ * ny_ * sizeof(T));
-    }
-    return true;
-  }
+        team_(out.pageable() || in.pageable() ? team_size(options.threads) : 1) {}
 
   /// Nothing is under way any more where it returns, whatever failed.
   cudaError_t run() {
-    (void)stream_blocks(plan_, *this);
+    stream_mark start;
+    bool made = ok(coming_.make()) && ok(going_.make()) && ok(start.make());
+    for (stream_mark* marks : {loaded_, transposed_, done_}) {
+      for (size_type i = 0; i < blocks_under_way; ++i) { made = made && ok(marks[i].make()); }
+    }
+    made = made && ok(start.set(work_)) && ok(start.wait());
+    for (size_type k = 0; made && k < plan_.count() + blocks_under_way; ++k) {
+      made = exchange(k) && (k >= plan_.count() || queue(k));
+    }
     for (cudaStream_t stream : {coming_.get(), work_, going_.get()}) {
       ok(cudaStreamSynchronize(stream));
     }
@@ -120,21 +73,62 @@ class block_stream {
   }
 
  private:
-  unsigned char* pinned() const { return static_cast<unsigned char*>(options_.pinned); }
+  /// Waits until block k - 3 has left the GPU, and has the host finish it and make block k ready, which takes its
+  /// buffers.
+  bool exchange(size_type k) {
+    row_copy fill;
+    row_copy empty;
+    const bool finishes = k >= blocks_under_way;
+    const matrix_block last = finishes ? plan_.block(k - blocks_under_way) : matrix_block{};
+    if (finishes && !ok(done_[k % blocks_under_way].wait())) { return false; }
+    if (finishes) { empty = out_.empty(last.transposed(), plan_.offset(k)); }
+    if (k < plan_.count()) { fill = in_.fill(plan_.block(k), plan_.offset(k)); }
+    team_.copy(fill, empty);
+    done_bytes_ += last.rows * last.cols * sizeof(T);
+    if (finishes && options_.progress != nullptr) {
+      options_.progress(options_.user, done_bytes_, in_.rows() * in_.cols() * sizeof(T));
+    }
+    return true;
+  }
+  /// Queues all that the GPU does with block k.
+  bool queue(size_type k) {
+    const matrix_block block = plan_.block(k);
+    const size_type slot = k % blocks_under_way;
+    const matrix_view<T> from = in_.block(block, plan_.offset(k));
+    const matrix_view<T> to = out_.block(block.transposed(), plan_.offset(k));
+    const matrix_view<T> arrived{reinterpret_cast<T*>(temp_ + plan_.offset(k)), from.rows,
+                                 from.cols, from.cols};
+    const matrix_view<T> transposed = aligned_as(to, temp_ + plan_.all_bytes() + plan_.offset(k));
+    return ok(copy(arrived, from, coming_.get())) && ok(loaded_[slot].set(coming_.get())) &&
+           ok(loaded_[slot].hold(work_)) &&
+           ok(transpose_bytes<sizeof(T), alignof(T)>(view_request(transposed, arrived), work_)) &&
+           ok(transposed_[slot].set(work_)) && ok(transposed_[slot].hold(going_.get())) &&
+           ok(out_.pageable() ? copy(to, transposed, going_.get())
+                              : store_rows(to, transposed, going_.get())) &&
+           ok(done_[slot].set(going_.get()));
+  }
+  /// Rows in scratch whose addresses have the last four bits of those of `rows`.
+  static matrix_view<T> aligned_as(matrix_view<T> rows, unsigned char* scratch) {
+    const size_type lead = reinterpret_cast<size_type>(rows.data) % 16;
+    return {reinterpret_cast<T*>(scratch + lead), rows.rows, rows.cols,
+            rows.cols + (rows.stride - rows.cols) % (most_padding + 1)};
+  }
+  static cudaError_t copy(matrix_view<T> to, matrix_view<T> from, cudaStream_t stream) {
+    return copy_rows(to.data, to.stride * sizeof(T), from.data, from.stride * sizeof(T),
+                     to.cols * sizeof(T), to.rows, stream);
+  }
   static int team_size(int wanted) {
     if (wanted > 0) { return wanted; }
     const auto machine = static_cast<int>(std::thread::hardware_concurrency());
-    return machine < 1 ? 1 : machine > 8 ? 8 : machine;
+    return machine < 1 ? 1 : machine > 16 ? 16 : machine;
   }
   bool ok(cudaError_t status) {
     if (status_ == cudaSuccess) { status_ = status; }
     return status_ == cudaSuccess;
   }
 
-  T* out_;
-  const T* in_;
-  size_type nx_;
-  size_type ny_;
+  host_side<T> out_;
+  host_side<T> in_;
   block_plan plan_;
   unsigned char* temp_;
   streamed_options options_;
@@ -144,10 +138,40 @@ class block_stream {
   side_stream going_;
   stream_mark loaded_[blocks_under_way];
   stream_mark transposed_[blocks_under_way];
-  stream_mark stored_[blocks_under_way];
+  stream_mark done_[blocks_under_way];
   size_type done_bytes_ = 0;
   cudaError_t status_ = cudaSuccess;
 };
+
+/// Transposes a matrix of which everything else is known to be right.
+template <class T>
+cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_type temp_bytes,
+                          const streamed_options& options, cudaStream_t stream) {
+  cudaError_t status = in.look();
+  if (status == cudaSuccess) { status = out.look(); }
+  if (status != cudaSuccess) { return status; }
+  const size_type bytes = in.rows() * in.cols() * sizeof(T);
+  const size_type pinned_buffers =
+      blocks_under_way * ((in.pageable() ? 1 : 0) + (out.pageable() ? 1 : 0));
+  size_type buffer = temp_bytes / (2 * blocks_under_way);
+  const auto at_most = [&](size_type most) { buffer = buffer < most ? buffer : most; };
+  std::unique_ptr<void, pinned_deleter> own;
+  if (pinned_buffers > 0) {
+    void* pinned = options.pinned;
+    at_most(good_buffer_bytes(bytes, pinned != nullptr ? lent_buffer_bytes : own_buffer_bytes));
+    if (pinned != nullptr) {
+      at_most(options.pinned_bytes / pinned_buffers);
+    } else {
+      status = cudaMallocHost(&pinned, pinned_buffers * buffer);
+      if (status != cudaSuccess) { return status; }
+      own.reset(pinned);
+    }
+    in.lend(pinned, 0);
+    out.lend(pinned, in.pageable() ? blocks_under_way * buffer : 0);
+  }
+  const block_plan plan(in.cols(), in.rows(), sizeof(T), buffer);
+  return block_stream<T>(out, in, plan, temp, options, stream).run();
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

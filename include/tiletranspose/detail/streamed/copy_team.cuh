@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <exception>
@@ -13,19 +14,47 @@
 #include <thread>
 #include <vector>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 #include <tiletranspose/partition.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// A memcpy that stores past the caches, where that is asked for and the processor can: the lines that it writes are
+/// not read first.
+inline void copy_on_host(unsigned char* out, const unsigned char* in, size_type bytes,
+                         bool past_caches) {
+#if defined(__SSE2__)
+  constexpr size_type word = sizeof(__m128i);
+  if (past_caches && bytes >= 2 * word) {
+    size_type at = (word - reinterpret_cast<size_type>(out) % word) % word;
+    std::memcpy(out, in, at);
+    for (; at + word <= bytes; at += word) {
+      _mm_stream_si128(reinterpret_cast<__m128i*>(out + at),
+                       _mm_loadu_si128(reinterpret_cast<const __m128i*>(in + at)));
+    }
+    _mm_sfence();  // whoever is told that the copy is done sees it
+    out += at;
+    in += at;
+    bytes -= at;
+  }
+#endif
+  (void)past_caches;
+  std::memcpy(out, in, bytes);
+}
+
 /// `rows` rows of `row_bytes` bytes each.
 struct row_copy {
-  unsigned char* out;
-  size_type out_pitch;
-  const unsigned char* in;
-  size_type in_pitch;
-  size_type row_bytes;
-  size_type rows;
+  unsigned char* out = nullptr;
+  size_type out_pitch = 0;
+  const unsigned char* in = nullptr;
+  size_type in_pitch = 0;
+  size_type row_bytes = 0;
+  size_type rows = 0;
+  bool past_caches = false;  ///< nobody reads soon what is written
 
   /// Copies the part-th of `parts` equal parts of all bytes.
   void run(size_type parts, size_type part) const {
@@ -36,13 +65,13 @@ struct row_copy {
       const size_type from = at % row_bytes;
       const size_type left = end - at;
       const size_type bytes = left < row_bytes - from ? left : row_bytes - from;
-      std::memcpy(out + row * out_pitch + from, in + row * in_pitch + from, bytes);
+      copy_on_host(out + row * out_pitch + from, in + row * in_pitch + from, bytes, past_caches);
       at += bytes;
     }
   }
 };
 
-/// Threads that share the bytes of one copy after the other with the thread that asks for them.
+/// Threads that share the bytes of copies with the thread that asks for them.
 class copy_team {
  public:
   /// \param threads  all together; where the system gives fewer, the team is smaller
@@ -58,55 +87,65 @@ class copy_team {
   copy_team(const copy_team&) = delete;
   copy_team& operator=(const copy_team&) = delete;
   ~copy_team() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ends_ = true;
-    }
-    begun_.notify_all();
+    ends_ = true;
+    begin();
     for (std::thread& helper : helpers_) { helper.join(); }
   }
 
-  /// Returns when all bytes are copied.
-  void copy(const row_copy& rows) {
-    if (rows.row_bytes == 0 || rows.rows == 0) { return; }
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      rows_ = rows;
-      parts_ = helpers_.size() + 1;
-      busy_ = helpers_.size();
-      ++number_;
-    }
-    begun_.notify_all();
-    rows.run(parts_, 0);
-    std::unique_lock<std::mutex> lock(mutex_);
-    done_.wait(lock, [this] { return busy_ == 0; });
+  /// Returns when all bytes of both are copied.
+  void copy(const row_copy& first, const row_copy& second) {
+    if (first.rows + second.rows == 0) { return; }
+    copies_[0] = first;
+    copies_[1] = second;
+    parts_ = helpers_.size() + 1;
+    busy_ = helpers_.size();
+    begin();
+    run(0);
+    wait(done_, [this] { return busy_ == 0; });
   }
 
  private:
-  void help(size_type part) {
-    unsigned long long seen = 0;
-    std::unique_lock<std::mutex> lock(mutex_);
-    while (true) {
-      begun_.wait(lock, [&] { return ends_ || number_ != seen; });
-      if (ends_) { return; }
-      seen = number_;
-      const row_copy rows = rows_;
-      const size_type parts = parts_;
-      lock.unlock();
-      rows.run(parts, part);
-      lock.lock();
-      if (--busy_ == 0) { done_.notify_one(); }
+  void begin() {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      ++number_;
     }
+    begun_.notify_all();
+  }
+  /// Nobody writes the copies before all have run theirs.
+  void run(size_type part) const {
+    for (const row_copy& one : copies_) { one.run(parts_, part); }
+  }
+  void help(size_type part) {
+    for (unsigned seen = 0;; ++seen) {
+      wait(begun_, [&] { return number_ != seen; });
+      if (ends_) { return; }
+      run(part);
+      if (--busy_ == 0) {
+        { const std::lock_guard<std::mutex> lock(mutex_); }  // it looks before, or sleeps
+        done_.notify_one();
+      }
+    }
+  }
+  /// The next copy is mostly near, and to be woken takes long: looks for it some times, then sleeps.
+  template <class Ready>
+  void wait(std::condition_variable& told, Ready ready) {
+    for (int i = 0; i < 500; ++i) {
+      if (ready()) { return; }
+      std::this_thread::yield();
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    told.wait(lock, ready);
   }
 
   std::mutex mutex_;
   std::condition_variable begun_;
   std::condition_variable done_;
-  row_copy rows_{};
+  row_copy copies_[2];
   size_type parts_ = 1;
-  size_type busy_ = 0;
-  unsigned long long number_ = 0;
-  bool ends_ = false;
+  std::atomic<size_type> busy_{0};
+  std::atomic<unsigned> number_{0};
+  std::atomic<bool> ends_{false};
   std::vector<std::thread> helpers_;
 };
 
