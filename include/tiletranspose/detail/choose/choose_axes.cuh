@@ -145,6 +145,10 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
                  : !one_by_one && short_side >= least_long_side) {
     return false;
   }
+  relocation wide = move;
+  if (keeps_rows && !(widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes))) {
+    return false;
+  }
   const auto access = static_cast<size_type>(access_bytes);
   const relocation accesses = as_accesses(move, access);
   size_type elements = 1;
@@ -155,11 +159,7 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;
   const size_type parts = move.in_element / access;  // along these any two segments run
   const bool shares = cut.in.length * cut.out.length / cut.elements >= 2 * parts;
-  if (keeps_rows) {
-    relocation wide = move;
-    return widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes) &&
-           shorter_bytes >= least_segment_bytes;
-  }
+  if (keeps_rows) { return shorter_bytes >= least_segment_bytes; }
   if (one_by_one) {
     return shares && shorter_bytes >= least_segment_bytes &&
            cut.elements >= 2 * larger(cut.in.length, cut.out.length);
