@@ -409,8 +409,8 @@ void check_panels(std::mt19937& generator, int rank, size_type most, bool dense)
 
 TEST_CASE("permute: panels of several axes") {
   std::mt19937 generator(17);
-  for (int i = 0; i < 25; ++i) {
-    const int rank = 1 + i % 6;
+  for (int i = 0; i < 9; ++i) {
+    const int rank = 2 + i % 5;
     const size_type most = (i % 3 == 0 ? 5 : i % 3 == 1 ? 40 : 3000);
     for (const bool dense : {true, false}) {
       check_panels<1, 1>(generator, rank, most, dense);
