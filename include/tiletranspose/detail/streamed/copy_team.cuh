@@ -7,10 +7,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
 #include <exception>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -88,7 +87,7 @@ class copy_team {
   copy_team& operator=(const copy_team&) = delete;
   ~copy_team() {
     ends_ = true;
-    begin();
+    ++number_;
     for (std::thread& helper : helpers_) { helper.join(); }
   }
 
@@ -99,48 +98,36 @@ class copy_team {
     copies_[1] = second;
     parts_ = helpers_.size() + 1;
     busy_ = helpers_.size();
-    begin();
+    ++number_;
     run(0);
-    wait(done_, [this] { return busy_ == 0; });
+    wait([this] { return busy_ == 0; });
   }
 
  private:
-  void begin() {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      ++number_;
-    }
-    begun_.notify_all();
-  }
   /// Nobody writes the copies before all have run theirs.
   void run(size_type part) const {
     for (const row_copy& one : copies_) { one.run(parts_, part); }
   }
   void help(size_type part) {
     for (unsigned seen = 0;; ++seen) {
-      wait(begun_, [&] { return number_ != seen; });
+      wait([&] { return number_ != seen; });
       if (ends_) { return; }
       run(part);
-      if (--busy_ == 0) {
-        { const std::lock_guard<std::mutex> lock(mutex_); }  // it looks before, or sleeps
-        done_.notify_one();
+      --busy_;
+    }
+  }
+  /// The next copy is mostly near, and to be woken by somebody takes longer.
+  template <class Ready>
+  static void wait(Ready ready) {
+    for (int i = 0; !ready(); ++i) {
+      if (i < 500) {
+        std::this_thread::yield();
+      } else {
+        std::this_thread::sleep_for(std::chrono::microseconds(50));
       }
     }
   }
-  /// The next copy is mostly near, and to be woken takes long: looks for it some times, then sleeps.
-  template <class Ready>
-  void wait(std::condition_variable& told, Ready ready) {
-    for (int i = 0; i < 500; ++i) {
-      if (ready()) { return; }
-      std::this_thread::yield();
-    }
-    std::unique_lock<std::mutex> lock(mutex_);
-    told.wait(lock, ready);
-  }
 
-  std::mutex mutex_;
-  std::condition_variable begun_;
-  std::condition_variable done_;
   row_copy copies_[2];
   size_type parts_ = 1;
   std::atomic<size_type> busy_{0};

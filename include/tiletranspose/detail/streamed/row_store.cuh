@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernel that stores rows into pinned host memory. The copy engines do so at the link's speed only where rows are
-/// long; a kernel's stores are as fast for short ones. Many blocks of it would fill the link's queues, behind which the
-/// reads of copies the other way wait; so few blocks take all rows.
+/// The kernel that stores rows into pinned host memory. The copy engines write long rows at the link's speed, but only
+/// as long as no transposes run between their copies. Stores of many blocks would fill the link's queues, behind which
+/// the reads of copies the other way wait; so few blocks take all rows, each thread one access at a time.
 
 #pragma once
 
