@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_problem.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
