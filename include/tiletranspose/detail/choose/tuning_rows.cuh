@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -73,9 +73,9 @@ inline constexpr size_type least_known_row_bytes = 2048;
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
 /// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those that
-/// it writes from its start, and would fall on the same parts of the memory. H200, 2026-11-24, with and without: 3 bytes,
-/// rows of 4096 92, 98, 16384 92, 97; 12 bytes, rows of 4096 93, 98.
-inline constexpr size_type uneven_segment_bytes = 4096;
+/// it writes from its start, and would fall on the same parts of the memory.
+inline constexpr tuning_row uneven_segment_bytes{
+    4096, h200, "2026-11-24", "3 bytes, rows of 4096 92, 98, 16384 92, 97; 12 bytes, 4096 93, 98"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
