@@ -443,6 +443,40 @@ bool goes_in_panels(size_type element, std::vector<size_type> extents, std::vect
 }
 }  // namespace
 
+TEST_CASE("permute: what goes in panels fits the shared memory that every block may have") {
+  std::mt19937_64 generator(19);
+  alignas(16) static unsigned char memory_of_nobody[16];
+  int taken = 0;
+  for (int i = 0; i < 60000; ++i) {
+    const std::size_t element = std::array<std::size_t, 7>{1, 2, 3, 4, 8, 12, 16}[generator() % 7];
+    const auto rank = static_cast<std::size_t>(2 + generator() % 6);
+    std::vector<size_type> extents(rank);
+    std::vector<int> order(rank);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), generator);
+    size_type left = size_type{1} << (20 + generator() % 12);
+    for (size_type& extent : extents) {
+      extent = 1 + generator() % std::min<size_type>(left, generator() % 3 == 0 ? left : 40);
+      left = std::max<size_type>(left / extent, 1);
+    }
+    std::shuffle(extents.begin(), extents.end(), generator);
+    tt::detail::relocation move{
+        memory_of_nobody, memory_of_nobody, element, element, 1, 1, static_cast<int>(rank), {}};
+    REQUIRE(tt::detail::permute_axes(move, extents.data(), order.data()));
+    normalize(move);
+    const auto access = static_cast<size_type>(tt::access_width(element));
+    if (move.rank == 0 || !takes_panels(choose_axes(move), move, static_cast<int>(access))) {
+      continue;
+    }
+    ++taken;
+    plan_axes_panels(as_accesses(move, access), [](const auto& plan) {
+      REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
+      return 0;
+    });
+  }
+  REQUIRE(taken > 1000);
+}
+
 TEST_CASE("permute: what goes in panels") {
   // Both sides are short along their fastest axes, and share a long one.
   CHECK(goes_in_panels(4, {3, 30000000, 3}, {2, 1, 0}));
