@@ -65,6 +65,8 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
      1024},  // 9215 rows of 7 bytes 80; 56 rows a tile 70; 12 bytes 84; 32 rows a tile 80
     {13, 48, 48, 4, 768},   //
     {17, 32, 64, 4, 1024},  // 6144 rows of 20 and 24 bytes 89, 91; 5003 of 31 bytes 82
+    {20, 32, 64, 4, 512},   // with the registers of 1024 threads they spill; not measured
+    {21, 32, 64, 4, 1024},  //
     {49, 16, 64, 2, 1024},  //
 };
 
