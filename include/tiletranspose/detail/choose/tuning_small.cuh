@@ -32,9 +32,8 @@ struct small_limits {
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// The first four limits, but of elements above 16 bytes, are those that tiletranspose_tune found on an NVIDIA H200. What
-/// they gained, geometric means over the sizes that they move: narrow matrices 1.05 to 1.5, whole rows 1.03 to 1.19, rows
-/// that stay rows 1.04 to 1.32.
+/// The first four limits, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. Geometric means of
+/// what they gained where they decide: narrow matrices 1.05 to 1.5, whole rows 1.03 to 1.19, flips 1.04 to 1.32.
 ///
 /// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
 /// 1.40 by elements; 512 x 512 halves, 64 tiles, 1.29 and 1.45. Wider elements gain from the first tile on: 64 x 64
