@@ -17,17 +17,18 @@ trap 'rm -rf "$work"' EXIT
 source_with_call() {
   cat << EOF
 #include <tiletranspose/transpose.cuh>
-cudaError_t call(float* out, const float* in, std::size_t nx, std::size_t ny) {
-  return $1(out, in, nx, ny);
+cudaError_t call($1* out, const $1* in, std::size_t nx, std::size_t ny) {
+  return $2(out, in, nx, ny);
 }
 EOF
 }
 : > "$work/empty.cu"
-source_with_call 'tt::transpose<float, 32, 8>' > "$work/explicit.cu"
-source_with_call 'tt::transpose' > "$work/tuned.cu"
+source_with_call float 'tt::transpose<float, 32, 8>' > "$work/explicit.cu"
+source_with_call float 'tt::transpose' > "$work/tuned.cu"
+source_with_call 'unsigned char' 'tt::transpose' > "$work/bytes.cu"
 
 for _ in $(seq "$rounds"); do
-  for name in empty explicit tuned; do
+  for name in empty explicit tuned bytes; do
     start=$(date +%s%N)
     "$nvcc" -std=c++17 -arch="$arch" -I"$include" -c "$work/$name.cu" -o "$work/$name.o"
     echo $((($(date +%s%N) - start) / 1000000)) >> "$work/$name.ms"
@@ -43,13 +44,14 @@ echo '|---|---|---|---|'
 empty=$(median empty)
 echo "| empty | $empty | 1.00 | |"
 missed=0
-for row in 'explicit 2 transpose<float,32,8>' 'tuned 5 tuned transpose'; do
+for row in 'explicit 2 transpose<float,32,8>' 'tuned 5 tuned transpose' \
+  'bytes 5.8 tuned transpose of bytes'; do
   name=${row%% *}
   rest=${row#* }
   goal=${rest%% *}
   ms=$(median "$name")
   awk -v ms="$ms" -v empty="$empty" -v goal="$goal" -v call="${rest#* }" 'BEGIN {
-    printf "| include and one %s call | %d | %.2f | %s |\n", call, ms, ms / empty, goal
+    printf "| include and one call: %s | %d | %.2f | %s |\n", call, ms, ms / empty, goal
     exit ms > goal * empty
   }' || missed=1
 done

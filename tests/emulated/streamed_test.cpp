@@ -128,6 +128,8 @@ TEST_CASE("a host matrix is transposed block by block") {
     check<wide>(50, 130, pinned, 7);
   }
   check<float>(300, 500, {true, true, false}, 6, 1 << 20);
+  // Scratch that is cut into buffers of an odd length.
+  check<float>(182'000, 3, {false, false, false}, 8, tt::least_streamed_scratch + 12'345);
 }
 
 TEST_CASE("rows are stored byte by byte once, wherever they start") {
@@ -137,7 +139,7 @@ TEST_CASE("rows are stored byte by byte once, wherever they start") {
     const size_type rows = 1 + random() % 30;
     const size_type out_pitch = row_bytes + random() % 40;
     const size_type in_pitch = row_bytes + (out_pitch - row_bytes) % 16;
-    const size_type lead = random() % 16;
+    const size_type lead = random() % 300;
     INFO(rows << " rows of " << row_bytes << " bytes, " << out_pitch << " apart, at " << lead);
     start(1);
     tt::emulated_buffer<unsigned char> out(lead + rows * out_pitch);

@@ -156,8 +156,8 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
   size_type buffer = temp_bytes / (2 * blocks_under_way);
   const auto at_most = [&](size_type most) { buffer = buffer < most ? buffer : most; };
   std::unique_ptr<void, pinned_deleter> own;
+  void* pinned = options.pinned;
   if (pinned_buffers > 0) {
-    void* pinned = options.pinned;
     at_most(good_buffer_bytes(bytes, pinned != nullptr ? lent_buffer_bytes : own_buffer_bytes));
     if (pinned != nullptr) {
       at_most(options.pinned_bytes / pinned_buffers);
@@ -166,10 +166,10 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
       if (status != cudaSuccess) { return status; }
       own.reset(pinned);
     }
-    in.lend(pinned, 0);
-    out.lend(pinned, in.pageable() ? blocks_under_way * buffer : 0);
   }
   const block_plan plan(in.cols(), in.rows(), sizeof(T), buffer);
+  in.lend(pinned, 0);
+  out.lend(pinned, in.pageable() ? plan.all_bytes() : 0);
   return block_stream<T>(out, in, plan, temp, options, stream).run();
 }
 

@@ -23,6 +23,8 @@ inline constexpr int row_store_blocks = 6;
 inline constexpr int row_store_threads = 512;
 /// About what a warp takes at once, in bytes.
 inline constexpr size_type row_store_segment = 2048;
+/// Segments start where lines of memory do, so that a warp's stores fill whole ones.
+inline constexpr size_type row_store_line = 128;
 
 /// Rows whose addresses are equal in their last four bits on both sides.
 struct row_store {
@@ -33,7 +35,7 @@ struct row_store {
   size_type row_bytes;
   size_type rows;
   size_type segments = 1;  ///< of a row
-  size_type segment = 0;   ///< bytes, a multiple of 16
+  size_type segment = 0;   ///< bytes, a multiple of row_store_line
 };
 
 /// The kernel's body. No shared memory, no barrier.
@@ -47,8 +49,8 @@ TILETRANSPOSE_FUNCTION void store_rows(Group group, const row_store& work, unsig
        index < work.rows * work.segments; index += row_store_blocks * warps) {
     unsigned char* const out = work.out + index / work.segments * work.out_pitch;
     const unsigned char* const in = work.in + index / work.segments * work.in_pitch;
-    // Offsets are from the access on in which the row starts.
-    const size_type lead = reinterpret_cast<size_type>(out) % access;
+    // Offsets are from the line on in which the row starts.
+    const size_type lead = reinterpret_cast<size_type>(out) % row_store_line;
     const size_type first = index % work.segments * work.segment;
     const size_type begin = larger(first, lead);
     const size_type end = smaller(first + work.segment, lead + work.row_bytes);
@@ -58,7 +60,10 @@ TILETRANSPOSE_FUNCTION void store_rows(Group group, const row_store& work, unsig
       store_global(out + (at - lead), load_constant<decltype(word)>(in + (at - lead)));
     };
     if (begin + lane < smaller(whole, end)) { move(static_cast<unsigned char>(0), begin + lane); }
-    for (size_type at = whole + lane * access; at < last; at += 32 * access) { move(word16{}, at); }
+    for (size_type at = begin / row_store_line * row_store_line + lane * access; at < last;
+         at += 32 * access) {
+      if (at >= whole) { move(word16{}, at); }
+    }
     if (last + lane < end) { move(static_cast<unsigned char>(0), last + lane); }
   }
 }
@@ -78,7 +83,8 @@ cudaError_t store_rows(matrix_view<T> out, matrix_view<T> in, cudaStream_t strea
                  reinterpret_cast<const unsigned char*>(in.data), in.stride * sizeof(T),
                  (joined ? out.rows : 1) * out.cols * sizeof(T),  joined ? 1 : out.rows};
   work.segments = (work.row_bytes + row_store_segment - 1) / row_store_segment;
-  work.segment = ((work.row_bytes + 15) / work.segments / 16 + 1) * 16;
+  work.segment =
+      ((work.row_bytes + row_store_line - 1) / work.segments / row_store_line + 1) * row_store_line;
   void* arguments[] = {&work};
   return start(&row_store_kernel<row_store_threads>, row_store_blocks, row_store_threads, 0,
                arguments, stream);
