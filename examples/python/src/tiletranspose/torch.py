@@ -33,6 +33,10 @@ __all__ = [
     "transpose_",
 ]
 
+# What every call asks for, looked up once.
+_is_compiling = torch.compiler.is_compiling
+_core_reorder = _core.reorder
+
 # The operators. Inputs may have any strides, so that the compiler need not copy them for us.
 _library = torch.library.Library("tiletranspose", "DEF")
 _tags = (torch.Tag.pt2_compliant_tag, torch.Tag.flexible_layout)
@@ -145,7 +149,7 @@ def _refuse_gradients(*tensors: Tensor) -> None:
 def _reorder_dual(x: Tensor, axes: List[int], flipped: List[int]) -> Tensor:
     """The operator. What is differentiated forwards has a tangent, which goes the same way as the tensor."""
     operator = torch.ops.tiletranspose.reorder
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         return operator(x, axes, flipped)
     if torch._C._are_functorch_transforms_active():
         return _Transformed.apply(x, axes, flipped)
@@ -175,52 +179,52 @@ def transpose_any_(x: Tensor) -> None:
     torch.ops.tiletranspose.transpose_(x)
 
 
-def _reorder(x: Tensor, request: Any, out: Optional[Tensor]) -> Tensor:
-    if torch.compiler.is_compiling():
-        return reorder_any(x, *request, out)
-    return _core.reorder(x, *request, out)
+def _reorder(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[Tensor]) -> Tensor:
+    if _is_compiling():
+        return reorder_any(x, axes, swapped, flipped, out)
+    return _core_reorder(x, axes, swapped, flipped, out)
 
 
 def permute(x: Tensor, axes: Sequence[int], *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.permute``."""
-    return _reorder(x, _requests.permute(axes), out)
+    return _reorder(x, axes, None, (), out)
 
 
 def permute_into(out: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
     """As ``tiletranspose.permute_into``."""
-    return _reorder(x, _requests.permute(axes), out)
+    return _reorder(x, axes, None, (), out)
 
 
 def transpose(x: Tensor, axis0: int = -2, axis1: int = -1, *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.transpose``."""
-    return _reorder(x, _requests.transpose(axis0, axis1), out)
+    return _reorder(x, None, (axis0, axis1), (), out)
 
 
 def flip(
     x: Tensor, axes: Union[int, Sequence[int], None] = None, *, out: Optional[Tensor] = None
 ) -> Tensor:
     """As ``tiletranspose.flip``."""
-    return _reorder(x, _requests.flip(axes), out)
+    return _reorder(x, None, None, axes, out)
 
 
 def reverse(x: Tensor, *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.reverse``."""
-    return _reorder(x, _requests.reverse(), out)
+    return _reorder(x, None, None, None, out)
 
 
 def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.rot90``."""
-    return _reorder(x, _requests.rot90(k, axes), out)
+    return _reorder(x, *_requests.rot90(k, axes), out)
 
 
 def contiguous(x: Tensor) -> Tensor:
     """As ``tiletranspose.contiguous``."""
-    return x if x.is_contiguous() else _reorder(x, _requests.contiguous(), None)
+    return x if x.is_contiguous() else _reorder(x, None, None, (), None)
 
 
 def transpose_(x: Tensor) -> Tensor:
     """As ``tiletranspose.transpose_``."""
-    if torch.compiler.is_compiling():
+    if _is_compiling():
         transpose_any_(x)
         return x
     return tiletranspose.transpose_(x)
