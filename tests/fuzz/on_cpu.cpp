@@ -5,7 +5,6 @@
 
 #include "cuda_on_cpu.hpp"
 
-#define FUZZ_SIZES 1, 3, 4, 8, 12
 #include "faults.hpp"
 #include "options.hpp"
 #include "targets.hpp"

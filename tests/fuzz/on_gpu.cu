@@ -6,7 +6,6 @@
 
 #include <cuda_runtime.h>
 
-#define FUZZ_SIZES 1, 2, 3, 4, 5, 8, 12, 16, 24, 64
 #include "options.hpp"
 #include "targets.hpp"
 

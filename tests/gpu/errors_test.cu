@@ -522,7 +522,7 @@ TEST_CASE("calls: from several threads at once", "[calls]") {
   check_several_threads(forms);
 }
 
-TEST_CASE("calls: on every device", "[calls]") {
+TEST_CASE("calls: on every device", "[calls][elsewhere]") {
   require_device();
   check_every_device(forms);
 }

@@ -268,7 +268,7 @@ TEST_CASE("dual: every path at a small size", "[dual][quick]") {
   }
 }
 
-TEST_CASE("dual: large tiles", "[dual][quick]") {
+TEST_CASE("dual: large tiles", "[dual][quick][elsewhere]") {
   require_device();
   if (tt::detail::most_shared_bytes() < 96 * 1024) {
     SKIP("blocks of this device may not have that much shared memory");

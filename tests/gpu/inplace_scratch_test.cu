@@ -343,7 +343,7 @@ TEST_CASE("scratch errors: zero work succeeds whatever the pointers", "[errors][
   }
 }
 
-TEST_CASE("scratch errors: without a device a call says so", "[errors][quick]") {
+TEST_CASE("scratch errors: without a device a call says so", "[errors][quick][elsewhere]") {
   const cudaError_t none = status_without_a_device();
   CHECK(transpose_floats(fake_scratch(), 1 << 20, fake_data(), {5, 7}) == none);
   (void)cudaGetLastError();

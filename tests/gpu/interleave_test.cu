@@ -189,7 +189,7 @@ TEST_CASE("interleave: some planes", "[interleave][quick]") {
   check_equal<float, 3>(1000, true);
 }
 
-TEST_CASE("interleave: more than 2^32 structures", "[interleave][large]") {
+TEST_CASE("interleave: more than 2^32 structures", "[interleave][large][elsewhere]") {
   require_device();
   constexpr std::size_t n = (std::size_t{1} << 32) + 1027;
   require_memory(6 * n + (std::size_t{1} << 26));

@@ -346,7 +346,7 @@ TEST_CASE("reverse errors: zero work succeeds whatever the pointers", "[errors][
   }
 }
 
-TEST_CASE("reverse errors: without a device a call says so", "[errors][quick]") {
+TEST_CASE("reverse errors: without a device a call says so", "[errors][quick][elsewhere]") {
   check_without_a_device(forms);
   const cudaError_t none = status_without_a_device();
   for (const inplace_form& f : inplace_forms) {
@@ -500,7 +500,7 @@ TEST_CASE("reverse calls: from several threads at once", "[calls]") {
   check_several_threads(forms);
 }
 
-TEST_CASE("reverse calls: on every device", "[calls]") {
+TEST_CASE("reverse calls: on every device", "[calls][elsewhere]") {
   require_device();
   check_every_device(forms);
 }

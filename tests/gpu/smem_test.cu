@@ -207,7 +207,7 @@ TEST_CASE("smem: kernels of different types share the symbol", "[smem][quick]") 
   check_reverse_block<double>();
 }
 
-TEST_CASE("smem: more than 48 KB, once allowed", "[smem][quick]") {
+TEST_CASE("smem: more than 48 KB, once allowed", "[smem][quick][elsewhere]") {
   require_device();
   const device_allocation out{1};
   const auto kernel = take_last_byte<0>;
@@ -243,7 +243,7 @@ TEST_CASE("smem: what the device does not have is refused and leaves nothing beh
   CHECK(static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes) <= without_asking);
 }
 
-TEST_CASE("smem: an error of an earlier call stays pending", "[smem][provokes]") {
+TEST_CASE("smem: an error of an earlier call stays pending", "[smem][provokes][elsewhere]") {
   require_device();
   const auto most = static_cast<std::size_t>(most_dynamic_bytes());
   if (most <= without_asking) { SKIP("the device has no more than every kernel may ask for"); }

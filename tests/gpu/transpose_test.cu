@@ -36,11 +36,6 @@ const std::vector<flat_transpose> transposes{
     make_flat<aligned_32>("aligned_32"),
 };
 
-template <std::size_t... Index>
-std::vector<flat_transpose> make_every_size(std::index_sequence<Index...>) {
-  return {make_flat<bytes<Index + 1>>(std::to_string(Index + 1) + " bytes")...};
-}
-
 // The plain types: enough where a test is about the shape and the type has been covered elsewhere.
 const std::vector<flat_transpose> plain_transposes{
     make_flat<std::uint8_t>("std::uint8_t"),
@@ -108,16 +103,6 @@ TEST_CASE("tuned: groups of elements in rows of whole accesses", "[transpose][qu
   for_each_type(grouped, [&](const flat_transpose& t, random_source& random) {
     check(t, {2768, 160}, random);
     check(t, {2784, 224}, random, 16, 32);
-  });
-}
-
-TEST_CASE("tuned: every element size", "[transpose]") {
-  for_each_type(make_every_size(std::make_index_sequence<64>{}), [&](const flat_transpose& t,
-                                                                     random_source& random) {
-    for (const shape s : {shape{33, 65}, shape{131, 259}, shape{5, 300}, shape{300, 5}}) {
-      check(t, s, random);
-      check(t, s, random, random.between(1, 31), random.between(1, 31));
-    }
   });
 }
 
