@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// What can be called, put together from a program's parts. FUZZ_SIZES are the sizes of elements that it has, with commas.
-// Include it in one place.
+// What can be called, put together from a program's parts. FUZZ_SIZES, which CMake writes down, are the sizes of elements
+// that it has, with commas. Include it in one place.
 
 #pragma once
+
+#include <fuzz_sizes.hpp>
 
 #include "calls.hpp"
 
