@@ -434,7 +434,9 @@ void check_segments() {
     }));
   };
   constexpr std::size_t few = 128 / sizeof(T) + 7;
-  constexpr std::size_t many = sizeof(T) == 1 ? 9001 : sizeof(T) < 12 ? 20000 / sizeof(T) + 1 : 5001;
+  constexpr std::size_t many = sizeof(T) == 1   ? 9001
+                               : sizeof(T) < 12 ? 20000 / sizeof(T) + 1
+                                                : 5001;
   check({few, many}, 12, 48 * 1024);
   check({many, few}, 12, 48 * 1024);
   check({few, many / 32 * 32}, 12, 48 * 1024);
