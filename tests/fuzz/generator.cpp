@@ -172,7 +172,8 @@ class maker {
     with_.copy_cols = with_.nx;
     // What an mdspan has as columns are rows in memory.
     const auto stride = [&](std::size_t rows, std::size_t cols, unsigned element) {
-      return cols + (has_strides(made_.on.which) ? gap_between(rows, cols, element) : 0);
+      const std::size_t all_rows = rows * with_.batch;
+      return cols + (has_strides(made_.on.which) ? gap_between(all_rows, cols, element) : 0);
     };
     with_.in_stride = with_.in_columns ? stride(with_.nx, with_.ny, memory_.in_element)
                                        : stride(with_.ny, with_.nx, memory_.in_element);
