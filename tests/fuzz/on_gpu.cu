@@ -6,6 +6,7 @@
 
 #include <cuda_runtime.h>
 
+#include "gpu_limits.hpp"
 #include "options.hpp"
 #include "targets.hpp"
 
@@ -22,10 +23,7 @@
 namespace fuzz {
 namespace {
 
-constexpr limits all_sizes{300, 20'000, std::size_t{48} << 20, std::size_t{1} << 20, 8};
-constexpr std::size_t memory_bytes = std::size_t{256}
-                                     << 20;  // of a stream: more than any case needs
-constexpr unsigned batch_cases = 512;        // that the host looks at together
+constexpr unsigned batch_cases = 512;  // that the host looks at together
 constexpr unsigned all_right = ~0u;
 
 void check(cudaError_t status, const char* what) {
@@ -72,7 +70,7 @@ class gpu {
   gpu() {
     check(cudaMalloc(&results_, batch_cases * sizeof(unsigned)), "cudaMalloc");
     for (int i = 0; i < static_cast<int>(stream_kind::count); ++i) {
-      check(cudaMalloc(&lanes_[i].memory, memory_bytes), "cudaMalloc");
+      check(cudaMalloc(&lanes_[i].memory, gpu_memory_bytes), "cudaMalloc");
     }
     check(cudaStreamCreate(&lane_of(stream_kind::blocking).stream), "cudaStreamCreate");
     check(cudaStreamCreateWithFlags(&lane_of(stream_kind::non_blocking).stream,
@@ -90,7 +88,7 @@ class gpu {
   // Queues a case. What can be wrong at once is returned.
   std::string queue(test_case& c, unsigned slot) {
     const lane& on = lane_of(c.stream);
-    if (c.memory.bytes > memory_bytes) { throw std::logic_error("a case is too large"); }
+    if (c.memory.bytes > gpu_memory_bytes) { throw std::logic_error("a case is too large"); }
     c.memory.base = reinterpret_cast<std::uint64_t>(on.memory);
     write_memory<<<blocks_for(c.memory.bytes / 8), 256, 0, on.stream>>>(c.memory);
     check(cudaGetLastError(), "write_memory");
@@ -192,7 +190,7 @@ class run {
     try {
       gpu_.begin_batch();
       for (unsigned i = 0; i < count; ++i) {
-        test_case c = generate(asked_.seed, first + i, targets_, all_sizes);
+        test_case c = generate(asked_.seed, first + i, targets_, gpu_limits);
         if (asked_.describes) { std::cout << describe(c) << std::endl; }
         wrong[i] = gpu_.queue(c, i);
       }
@@ -213,7 +211,7 @@ class run {
   // Once more by itself, for the words.
   void report(std::uint64_t number, const std::string& wrong) {
     gpu_.begin_batch();
-    test_case c = generate(asked_.seed, number, targets_, all_sizes);
+    test_case c = generate(asked_.seed, number, targets_, gpu_limits);
     const std::string again = gpu_.queue(c, 0);
     const unsigned at = gpu_.end_batch()[0];
     std::cout << "WRONG: " << describe(c) << '\n' << wrong;
@@ -229,7 +227,7 @@ class run {
   // A kernel that failed takes the context with it: another process runs the cases one by one.
   void report_failure(std::uint64_t first, unsigned count, const char* what) {
     if (count == 1) {
-      const test_case c = generate(asked_.seed, first, targets_, all_sizes);
+      const test_case c = generate(asked_.seed, first, targets_, gpu_limits);
       std::cout << "WRONG: " << describe(c) << "\n  " << what << "\nrepeat it with: " << program_
                 << " --seed " << asked_.seed << " --case " << first << std::endl;
       return;
