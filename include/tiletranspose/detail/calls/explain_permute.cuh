@@ -95,8 +95,7 @@ inline void explain_panels(explanation& result, const relocation& move, int acce
   result.rule = "panels of axes";
   result.why =
       "a fastest axis is short, or both sides share one: a panel takes several axes together, so "
-      "that what it "
-      "reads and writes are long segments";
+      "that what it reads and writes are long segments";
   result.load_bytes = result.store_bytes = larger(access, 4);
   result.threads = panel_axes_threads;
   plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),

@@ -254,8 +254,7 @@ struct transpose_rule {
 inline constexpr transpose_rule transpose_rules[] = {
     {"vector tiles",
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
-     "start "
-     "soonest",
+     "start soonest",
      vector_tiles},
     {"little work",
      "so few elements that latency decides: one element an access, and tiles small enough to give "
@@ -266,8 +265,7 @@ inline constexpr transpose_rule transpose_rules[] = {
      filled_tiles},
     {"vectorised panels",
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
-     "panels "
-     "of which both sides are accesses of 16 bytes",
+     "panels of which both sides are accesses of 16 bytes",
      vectorised_panels},
     {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
      tiles_of_whole_accesses},

@@ -68,8 +68,7 @@ inline constexpr tuning_row least_segment_bytes{
 inline constexpr tuning_row least_long_side{
     32, h200, "2026-11-24",
     "tiles, panels: 4 x 39 x 71 x 206 x 23 as 2 4 0 1 3 60, 79; 105 x 1488 x 11 x 36 as 3 1 0 2 "
-    "57, "
-    "73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77"};
+    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77"};
 
 /// Rows of up to so many bytes that stay rows, and are no whole accesses of 16, go in panels, too.
 inline constexpr tuning_row most_short_row_bytes{

@@ -273,8 +273,7 @@ TILETRANSPOSE_FUNCTION void gather_words(unsigned char* to, const unsigned char*
   for (int at = static_cast<int>(lanes.lane) * parts; at < length + lead;
        at += static_cast<int>(lanes.step) * parts) {
     const loop_step here(at);
-    const int element =
-        at - lead;  // the word's first; what lies outside of the segment is not stored
+    const int element = at - lead;  // what lies outside of the segment is not stored
     part read[parts];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < parts; ++i) {
