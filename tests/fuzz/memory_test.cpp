@@ -5,8 +5,10 @@
 
 #include "gpu_limits.hpp"
 
-#include <algorithm>
 #include <catch2/catch_test_macros.hpp>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 TEST_CASE("a case fits the memory of a stream") {
   std::vector<fuzz::target> targets;

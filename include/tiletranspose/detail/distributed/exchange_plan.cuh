@@ -33,7 +33,7 @@ inline constexpr size_type exchange_buffers = 3;
 
 /// What one rank sends in a step where the caller does not say it: an eighth of all that it sends, so that little is left
 /// to do when the last step has travelled, but no less than what keeps messages long, and no more than scratch should take.
-/// Two H200s, 32768 x 32768 floats, 64 and 128 MiB a step: copies 2.97, 2.95 ms (odd sides 3.06, 3.35), NCCL 5.03, 4.76.
+/// Two H200s, 32768 x 32768 floats, 64 and 128 MiB a step: copies 2.97, 2.96 ms (odd sides 3.02, 3.37), NCCL 5.03, 4.76.
 constexpr size_type tuned_step_bytes(size_type sent_bytes, int ranks) {
   constexpr size_type mebibyte = size_type{1} << 20;
   const size_type others = static_cast<size_type>(ranks - 1) * mebibyte;
