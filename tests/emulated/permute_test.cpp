@@ -405,23 +405,31 @@ void check_panels(std::mt19937& generator, int rank, size_type most, bool dense)
   REQUIRE(out.content() ==
           expected(in.content(), in_first, out.bytes.size(), out_first, axes, Bytes));
 }
-}  // namespace
 
-TEST_CASE("permute: panels of several axes") {
-  std::mt19937 generator(17);
+template <int Bytes, int Access>
+void check_panels_of_all_ranks() {
+  std::mt19937 generator(16 + Bytes);
   for (int i = 0; i < 9; ++i) {
     const int rank = 2 + i % 5;
     const size_type most = (i % 3 == 0 ? 5 : i % 3 == 1 ? 40 : 3000);
     for (const bool dense : {true, false}) {
-      check_panels<1, 1>(generator, rank, most, dense);
-      check_panels<2, 2>(generator, rank, most, dense);
-      check_panels<3, 1>(generator, rank, most, dense);
-      check_panels<4, 4>(generator, rank, most, dense);
-      check_panels<8, 8>(generator, rank, most, dense);
-      check_panels<12, 4>(generator, rank, most, dense);
-      check_panels<16, 16>(generator, rank, most, dense);
+      check_panels<Bytes, Access>(generator, rank, most, dense);
     }
   }
+}
+}  // namespace
+
+TEST_CASE("permute: panels of several axes, packed elements") {
+  check_panels_of_all_ranks<1, 1>();
+  check_panels_of_all_ranks<2, 2>();
+  check_panels_of_all_ranks<3, 1>();
+}
+
+TEST_CASE("permute: panels of several axes, elements of words") {
+  check_panels_of_all_ranks<4, 4>();
+  check_panels_of_all_ranks<8, 8>();
+  check_panels_of_all_ranks<12, 4>();
+  check_panels_of_all_ranks<16, 16>();
 }
 
 // Elements of a dense array whose axes change places.
