@@ -120,9 +120,10 @@ TEST_CASE("reverse: a few million bytes", "[reverse]") {
 
 // ---------------------------------------------------- matrices
 
-TEST_CASE("reorient: sides about the edges of tiles", "[reorient]") {
+namespace {
+void check_sides(std::size_t lowest, std::size_t highest) {
   const std::size_t sides[] = {1, 2, 3, 7, 16, 31, 32, 33, 64, 65, 127, 128, 129, 257};
-  for_each_type(plain_calls(), [&](const symmetry_calls& c, random_source& random) {
+  const auto check = [&](const symmetry_calls& c, random_source& random) {
     for (const std::size_t nx : sides) {
       for (const std::size_t ny : sides) {
         for (const symmetry s : every_symmetry) {
@@ -135,7 +136,16 @@ TEST_CASE("reorient: sides about the edges of tiles", "[reorient]") {
         }
       }
     }
-  });
+  };
+  for_each_type(between(plain_calls(), lowest, highest), check);
+}
+}  // namespace
+
+TEST_CASE("reorient: sides about the edges of tiles, up to 4 bytes", "[reorient]") {
+  check_sides(1, 4);
+}
+TEST_CASE("reorient: sides about the edges of tiles, 5 to 64 bytes", "[reorient]") {
+  check_sides(5, 64);
 }
 
 TEST_CASE("reorient: random parts of random matrices", "[reorient]") {

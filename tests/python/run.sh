@@ -6,7 +6,7 @@
 #   tests/python/run.sh                                         for this machine's GPU, or for compute capability 9.0
 #   tests/python/run.sh -DCMAKE_CUDA_ARCHITECTURES="80;90"      arguments go to CMake
 #   tests/python/run.sh --wheel                                 only the wheel
-#   tests/python/run.sh --tests                                 only the tests of the wheel that is there
+#   tests/python/run.sh --tests [FILES]                         only the tests, of the wheel that is there
 #   PYTHON=python3.12 tests/python/run.sh
 # A Python that has all packages is taken as it is, so that PyTorch, CuPy and JAX are tested where it has them, and nothing
 # is downloaded. Others get the packages in an environment of their own. Ends with 77 where they cannot be had, which is an
@@ -51,14 +51,19 @@ build_wheel() {
       "$folder"/wheel/*.whl
 }
 
+tests=examples/python/tests
+run_tests() { PYTHONPATH=$folder/site "$python" -m pytest -q -p no:cacheprovider "$@"; }
+
 part=
 case ${1:-} in --wheel | --tests) part=$1 && shift ;; esac
 
 find_build_tools
 mkdir -p "$folder"
 find_python || finish '' " Python 3.9 or newer with ${packages[*]}"
-CMAKE_BUILD_PARALLEL_LEVEL=$(jobs_that_fit)
-export CMAKE_BUILD_PARALLEL_LEVEL
-[ "$part" = --tests ] || time build_wheel "$@" || finish ' [the wheel of examples/python]' ''
-[ "$part" = --wheel ] || PYTHONPATH=$folder/site "$python" -m pytest -q -p no:cacheprovider examples/python/tests ||
-  finish ' [the tests of examples/python]' ''
+if [ "$part" != --tests ]; then
+  CMAKE_BUILD_PARALLEL_LEVEL=$(jobs_that_fit)
+  export CMAKE_BUILD_PARALLEL_LEVEL
+  time build_wheel "$@" || finish ' [the wheel of examples/python]' ''
+  set -- "$tests"
+fi
+[ "$part" = --wheel ] || run_tests "${@:-$tests}" || finish ' [the tests of examples/python]' ''
