@@ -222,9 +222,23 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(text(tt::explain_permute(out, in, {20, 30, 40, 50}, {3, 0, 2, 1})) ==
         "20 x 30 x 40 x 50 elements of 4 bytes, axes 3 0 2 1");
 
-  const tt::explanation cube = tt::explain_permute(out, in, {90, 2048, 64}, {1, 0, 2});
+  // Rows that change places: long ones are rows, short ones elements as wide as fits them, or go in panels.
+  const tt::explanation cube = tt::explain_permute(out, in, {90, 2048, 640}, {1, 0, 2});
   CHECK(mover(cube) == "rows");
   CHECK(cube.launches == 1);
+  const tt::explanation short_rows = tt::explain_permute(out, in, {90, 2048, 64}, {1, 0, 2});
+  CHECK(mover(short_rows) == "elements along several axes");
+  CHECK(short_rows.load_bytes == 16);
+  const auto bytes_mover = [&](const std::size_t(&extents)[3]) {
+    return mover(tt::explain_permute(reinterpret_cast<unsigned char*>(out),
+                                     reinterpret_cast<const unsigned char*>(in), extents,
+                                     {1, 0, 2}));
+  };
+  CHECK(bytes_mover({4000, 3000, 3}) == "panels along several axes");
+  CHECK(bytes_mover({4000, 3000, 64}) == "elements along several axes");
+  CHECK(bytes_mover({4000, 3000, 65}) == "rows");
+  // Rows that stay where they are, in images of which the input has larger ones.
+  CHECK(mover(tt::explain_permute(out, {1200, 3, 1}, in, {4000, 5, 1}, {5000, 400, 3})) == "rows");
 
   const tt::explanation tiles = tt::explain_permute(out, in, {30, 4, 5, 6, 300}, {4, 3, 2, 1, 0});
   CHECK(mover(tiles) == "tiles along several axes");

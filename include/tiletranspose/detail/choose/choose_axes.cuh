@@ -105,6 +105,19 @@ inline bool is_interleaved(const relocation& move, int x) {
           row.extent * move.out_element < least_apart_row_bytes);
 }
 
+/// True of rows that change places and are short: the mover for rows writes whole lines of the output, for which it reads
+/// from many rows, far apart. Elements as wide as fits them are counted along the input, too, or go in panels.
+inline bool are_short_rows(const relocation& move) {
+  if (move.rank != 3 || move.in_element != move.out_element ||
+      distance(move.axes[0].in_stride) >= distance(move.axes[1].in_stride)) {
+    return false;
+  }
+  const size_type row_bytes = move.axes[2].extent * move.in_element;
+  relocation wide = move;
+  return row_bytes <= most_short_row_bytes ||
+         (row_bytes <= most_placed_row_bytes && widen(wide) && wide.in_element >= 4);
+}
+
 /// Chooses for elements of the output. Precondition: the relocation is normalized.
 inline axes_choice choose_axes(const relocation& move) {
   if (move.rank == 0) { return {axes_mover::copy, 0, {}}; }
@@ -117,7 +130,7 @@ inline axes_choice choose_axes(const relocation& move) {
     if (y == 0 && steps_by_one && fast.in_stride == 1) { return {axes_mover::copy, x, {}}; }
     const bool rows_apart = y == 0 || distance(move.axes[y - 1].in_stride) >= fast.extent;
     const bool forwards = y != 2 || move.axes[0].in_stride > 0;
-    const bool are_rows = steps_by_one && y <= 2 && rows_apart && forwards;
+    const bool are_rows = steps_by_one && y <= 2 && rows_apart && forwards && !are_short_rows(move);
     return {are_rows ? axes_mover::rows : axes_mover::elements, x, {}};
   }
   const bool rows_apart = distance(fast.in_stride) >= move.axes[x].extent;

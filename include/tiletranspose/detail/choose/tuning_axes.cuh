@@ -75,5 +75,12 @@ inline constexpr tuning_row most_short_row_bytes{
     64, h200, "2026-11-24",
     "elements, panels: 1000 x 300 x 30 x 3 as 2 1 0 3 floats 30, 47, doubles 33, 79, bytes 10, 31"};
 
+/// Rows of up to so many bytes that change places, and are whole words, are moved as elements; shorter ones always.
+inline constexpr tuning_row most_placed_row_bytes{
+    1024, h200, "2026-11-24",
+    "as rows, otherwise, n x n rows of 150 MB: 3 bytes 2, 36; 12 bytes 6, 82; 16 bytes 11, 70; 31 "
+    "bytes 16, 19; 64 bytes 36, 84; 65 bytes 26, 19; 128 bytes 57, 98; 200 bytes 57, 92; 260 bytes "
+    "58, 71; 512 bytes 91, 100; 1000 bytes 82, 97"};
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
