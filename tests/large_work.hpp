@@ -11,3 +11,6 @@
 #define TILETRANSPOSE_SMALL_TUNING                                                                 \
   LARGE_WORK(1, 16'777'216), LARGE_WORK(2, 8'388'608), LARGE_WORK(3, 0), LARGE_WORK(4, 4'194'304), \
       LARGE_WORK(5, 0), LARGE_WORK(8, 1'048'576), LARGE_WORK(9, 0)
+
+// Tiles along axes are moved in micro-blocks, large ones in larger tiles.
+#define TILETRANSPOSE_MICRO_TUNING {1, 0, 60'000}, {2, 0, 60'000}, {3, 0, 0}

@@ -234,9 +234,19 @@ TEST_CASE("explain: permutes, by the axes that are left") {
                                      reinterpret_cast<const unsigned char*>(in), extents,
                                      {1, 0, 2}));
   };
-  CHECK(bytes_mover({4000, 3000, 3}) == "panels along several axes");
+  CHECK(bytes_mover({4001, 3001, 3}) == "panels along several axes");
   CHECK(bytes_mover({4000, 3000, 64}) == "elements along several axes");
   CHECK(bytes_mover({4000, 3000, 65}) == "rows");
+  // What stays together is an element of a tile: in micro-blocks, whose rows are whole and aligned, or as it is.
+  const tt::explanation pixels =
+      tt::explain_permute(reinterpret_cast<unsigned char*>(out),
+                          reinterpret_cast<const unsigned char*>(in), {4000, 3000, 3}, {1, 0, 2});
+  CHECK(rule(pixels) == "micro-blocks of axes");
+  CHECK(pixels.load_bytes == 4);
+  CHECK(launch(pixels) == "2961 blocks of 128 threads");  // 63 by 47 tiles of 64 x 64 pixels
+  const tt::explanation pairs = tt::explain_permute(out, in, {1001, 2001, 4}, {1, 0, 2});
+  CHECK(rule(pairs) == "tiles of axes");
+  CHECK(pairs.load_bytes == 16);
   // Rows that stay where they are, in images of which the input has larger ones.
   CHECK(mover(tt::explain_permute(out, {1200, 3, 1}, in, {4000, 5, 1}, {5000, 400, 3})) == "rows");
 
@@ -248,7 +258,7 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   // 10 tiles along 300, 1 along 30, and 4 x 5 x 6 of these.
   CHECK(launch(tiles) == "1200 blocks of 128 threads");
   // 65536 x 65536 tiles are cut along both of these axes until a grid holds them.
-  CHECK(launch(tt::explain_permute(out, in, {32, 65536, 65536, 32}, {3, 2, 1, 0})) ==
+  CHECK(launch(tt::explain_permute(out, in, {32, 65536, 65536, 31}, {3, 2, 1, 0})) ==
         "4294967296 blocks of 128 threads in 4 launches");
 
   const tt::explanation same = tt::explain_permute(out, in, {4, 1, 5}, {0, 2, 1});

@@ -188,6 +188,39 @@ TEST_CASE("permute: every order of up to five axes, 16 bytes", "[permute]") {
   check_orders<aligned_quad>();
 }
 
+TEST_CASE("permute: in micro-blocks", "[permute]") {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 26);
+  gpu.check_all_orders<char, 4>({64, 12, 20, 68});
+  gpu.check_all_orders<char, 4>({128, 40, 20, 68});
+  gpu.check_all_orders<short, 4>({36, 12, 20, 68});
+  gpu.check_all_orders<short, 4>({256, 40, 24, 80});
+  gpu.check_all_orders<bytes<3>, 4>({64, 12, 40, 68});
+  gpu.check_all_orders<float, 5>({4, 64, 12, 28, 68});
+  // What stays together is an element.
+  for (const std::size_t together : {2, 3, 4, 8, 16}) {
+    gpu.check<char, 3>({1204, 1208, together}, {1, 0, 2});
+    gpu.check<char, 4>({3, 601, 303, together}, {0, 2, 1, 3});
+    gpu.check<short, 4>({40, 204, 304, together}, {2, 1, 0, 3});
+    gpu.check<float, 4>({3, 204, 301, together}, {2, 1, 0, 3});
+  }
+  REQUIRE(gpu.wrong() == 0);
+}
+
+TEST_CASE("permute: some arrays in micro-blocks", "[permute][quick]") {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 23);
+  gpu.check<char, 4>({36, 12, 20, 68}, {3, 2, 1, 0});
+  gpu.check<char, 4>({124, 12, 24, 124}, {3, 2, 1, 0});
+  gpu.check<short, 4>({36, 12, 20, 68}, {3, 1, 2, 0});
+  gpu.check<bytes<3>, 4>({64, 12, 28, 68}, {3, 2, 1, 0});
+  gpu.check<float, 4>({64, 12, 20, 68}, {3, 2, 1, 0});
+  gpu.check<char, 3>({1204, 1208, 3}, {1, 0, 2});
+  gpu.check<short, 3>({804, 908, 3}, {1, 0, 2});
+  gpu.check<char, 3>({304, 301, 4}, {1, 0, 2});
+  REQUIRE(gpu.wrong() == 0);
+}
+
 TEST_CASE("permute: some orders", "[permute][quick]") {
   require_device();
   arrays_on_gpu gpu(std::size_t{1} << 18);

@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/calls/explain_fused.cuh>
 #include <tiletranspose/detail/calls/permute_problem.cuh>
+#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/axes_plan.cuh>
 
@@ -30,11 +31,9 @@ inline void describe_axes(explanation& result, const relocation& move, int (&nam
   }
 }
 
-/// The tiles of a choice, and the axes that their sides run along.
-inline void describe_sides(explanation& result, const axes_choice& choice, int element_bytes,
+/// The axes that the sides of tiles run along.
+inline void describe_sides(explanation& result, const axes_choice& choice,
                            const int (&named)[most_axes]) {
-  const auto side = static_cast<size_type>(small_tile_side(element_bytes));
-  result.tile_rows = result.tile_cols = side;
   for (int s = 0; s < 2; ++s) {
     const side_axes& from = choice.sides[1 - s];
     result.tile_sides[s].count = from.count;
@@ -61,11 +60,18 @@ inline void explain_axes(explanation& result, const explained_permute& call,
     result.why =
         "two fastest axes, and more around them than a batch: a side of a tile that is "
         "short takes the next axes, too";
-    const auto element = static_cast<int>(call.move.out_element);
-    const int side = small_tile_side(element);
-    describe_sides(result, choice, element, call.named);
-    result.threads = side * axes_block_rows;
-    plan_axes_tiles(choice, call.move, side, launch_counter{result});
+    if (choice.together > 1) {
+      result.rule = "micro-blocks of axes";
+      result.why =
+          "rows of four elements are whole and aligned on both sides: a thread transposes 4 x 4 of "
+          "them in registers, and a side of a tile that is short takes the next axes, too";
+    }
+    const int side = choice.tile_side;
+    const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows;
+    result.tile_rows = result.tile_cols = static_cast<size_type>(side);
+    describe_sides(result, choice, call.named);
+    result.threads = side / choice.together * block_rows;
+    plan_axes_tiles(choice, moved, launch_counter{result});
     return;
   }
   result.mover = "elements along several axes";
@@ -107,27 +113,23 @@ inline void explain_panels(explanation& result, const relocation& move, int acce
                    });
 }
 
-/// Tiles, panels, or elements, which are taken for wider ones where that can be: as wide as both sides allow, or stored
-/// several at a time.
-template <int ElementBytes>
-void explain_axes_copy(explanation& result, const explained_permute& call, int access) {
-  const relocation& move = call.move;
-  const bool one_by_one = call.choice.mover == axes_mover::elements;
-  relocation wide = move;
-  const bool widens = one_by_one && widen(wide);
-  bool together = false;
-  if constexpr (elements_together(ElementBytes) > 1) {
-    gathered_places places{};
-    together = one_by_one && !widens && access == ElementBytes &&
-               gather(wide, elements_together(ElementBytes), places);
-  }
-  if (!together && takes_panels(call.choice, move, access)) {
-    explain_panels(result, move, access);
+/// Tiles, panels or elements of a copy, by accesses of a width.
+inline void explain_axes_copy(explanation& result, const explained_permute& call, int access) {
+  const axes_copy copy = choose_axes_copy(call.choice, call.move, access);
+  if (copy.way == axes_way::panels) {
+    explain_panels(result, call.move, access);
     return;
   }
-  result.load_bytes = widens ? static_cast<int>(wide.in_element) : access;
-  result.store_bytes = together ? max_access_bytes : result.load_bytes;
-  explain_axes(result, call, wide, widens ? 1 : ElementBytes / access);
+  const bool is_wide = copy.way == axes_way::wide_tiles || copy.way == axes_way::wide_elements;
+  const auto element = static_cast<int>(copy.move.in_element);
+  const int width = is_wide ? access_width(copy.move.in_element) : access;
+  result.load_bytes = copy.choice.together > 1
+                          ? access_width(static_cast<size_type>(copy.choice.together * element))
+                          : width;
+  result.store_bytes = copy.way == axes_way::gathered ? max_access_bytes : result.load_bytes;
+  explained_permute copied = call;
+  copied.choice = copy.choice;
+  explain_axes(result, copied, copy.move, element / width);
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal.
@@ -156,6 +158,7 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
   explanation result;
   explained_permute call{move, {}, {}};
   if (explain_relocation(result, call, permutes)) { return result; }
+  take_micro_blocks(call.choice, call.move);
   const axes_mover mover = call.choice.mover;
   if (mover == axes_mover::copy) {
     result.answer = explained::copies;
@@ -171,7 +174,7 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
   } else {
     const int access = with_access<ElementBytes, Alignment>(
         address_bits_of(call.move), [](auto width) { return static_cast<int>(width); });
-    explain_axes_copy<ElementBytes>(result, call, access);
+    explain_axes_copy(result, call, access);
   }
   return result;
 }

@@ -9,7 +9,7 @@
 #include <tiletranspose/detail/calls/fused.cuh>
 #include <tiletranspose/detail/calls/permute_problem.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
-#include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_launch.cuh>
 #include <tiletranspose/detail/small/axes_launch.cuh>
 
@@ -32,28 +32,84 @@ inline cudaError_t move_widened(const relocation& move, cudaStream_t stream) {
   }
 }
 
-/// Stores neighbours in the output together, if that can be: true, with the launch's status. Precondition: elements are
-/// aligned to their size.
+/// Tiles of elements of `Wide` bytes, where those are wider than the call's.
+template <int ElementBytes, int Wide>
+cudaError_t launch_wide_tiles(const axes_choice& choice, const relocation& move,
+                              cudaStream_t stream) {
+  constexpr int access = access_width(Wide);
+  if constexpr (Wide <= ElementBytes || Wide % ElementBytes != 0) {
+    return cudaErrorInvalidValue;
+  } else if constexpr (!is_wide_element(Wide)) {
+    return launch_micro_tiles<Wide>(choice, move, stream);
+  } else {
+    return launch_copied_tiles<Wide, access>(choice, move, stream);
+  }
+}
+
+/// Tiles of the elements that choose_wide_tiles chose.
 template <int ElementBytes>
-bool move_elements_together(const relocation& move, cudaStream_t stream, cudaError_t& status) {
+cudaError_t move_wide_tiles(const axes_choice& choice, const relocation& move,
+                            cudaStream_t stream) {
+  switch (move.in_element) {
+    case 2:
+      return launch_wide_tiles<ElementBytes, 2>(choice, move, stream);
+    case 3:
+      return launch_wide_tiles<ElementBytes, 3>(choice, move, stream);
+    case 4:
+      return launch_wide_tiles<ElementBytes, 4>(choice, move, stream);
+    case 6:
+      return launch_wide_tiles<ElementBytes, 6>(choice, move, stream);
+    case 8:
+      return launch_wide_tiles<ElementBytes, 8>(choice, move, stream);
+    case 12:
+      return launch_wide_tiles<ElementBytes, 12>(choice, move, stream);
+    default:
+      return launch_wide_tiles<ElementBytes, 16>(choice, move, stream);
+  }
+}
+
+/// Elements that are stored together.
+template <int ElementBytes>
+cudaError_t move_gathered(const axes_copy& copy, cudaStream_t stream) {
   constexpr int together = elements_together(ElementBytes);
   if constexpr (together > 1) {
-    relocation wide = move;
-    gathered_places places{};
-    if (!gather(wide, together, places)) { return false; }
     gather_operation<ElementBytes, together> operation;
-    for (int i = 0; i < together; ++i) { operation.places[i] = places.from[i]; }
-    status = launch_axes_elements(wide, operation, stream);
-    return true;
+    for (int i = 0; i < together; ++i) { operation.places[i] = copy.places.from[i]; }
+    return launch_axes_elements(copy.move, operation, stream);
   } else {
-    return false;
+    return cudaErrorInvalidValue;
   }
+}
+
+/// Tiles and elements of a copy, by accesses of `Access` bytes.
+template <int ElementBytes, int Access>
+cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStream_t stream) {
+  const axes_copy copy = choose_axes_copy(chosen, move, Access);
+  switch (copy.way) {
+    case axes_way::tiles:
+      if constexpr (ElementBytes / Access <= most_tile_accesses) {
+        return launch_copied_tiles<ElementBytes, Access>(copy.choice, move, stream);
+      }
+      break;
+    case axes_way::wide_tiles:
+      return move_wide_tiles<ElementBytes>(copy.choice, copy.move, stream);
+    case axes_way::panels:
+      return launch_panels<Access>(move, stream);
+    case axes_way::gathered:
+      return move_gathered<ElementBytes>(copy, stream);
+    case axes_way::wide_elements:
+      return move_widened(copy.move, stream);
+    case axes_way::elements:
+      break;
+  }
+  return launch_axes_elements(move, copy_operation<ElementBytes, Access>{}, stream);
 }
 
 /// A normalized relocation of elements as they are.
 template <int ElementBytes, int Alignment>
 cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
-  const axes_choice chosen = choose_axes(move);
+  axes_choice chosen = choose_axes(move);
+  take_micro_blocks(chosen, move);
   switch (chosen.mover) {
     case axes_mover::copy:
       return cudaMemcpyAsync(move.out, move.in,
@@ -70,18 +126,7 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
       break;
   }
   return with_access<ElementBytes, Alignment>(address_bits_of(move), [&](auto width) {
-    constexpr int access = decltype(width)::value;
-    const bool one_by_one = chosen.mover == axes_mover::elements;
-    relocation wide = move;
-    const bool widens = one_by_one && widen(wide);
-    cudaError_t status = cudaSuccess;
-    if (one_by_one && !widens && access == ElementBytes &&
-        move_elements_together<ElementBytes>(move, stream, status)) {
-      return status;
-    }
-    if (takes_panels(chosen, move, access)) { return launch_panels<access>(move, stream); }
-    if (widens) { return move_widened(wide, stream); }
-    return launch_axes(chosen, move, copy_operation<ElementBytes, access>{}, stream);
+    return move_axes<ElementBytes, decltype(width)::value>(chosen, move, stream);
   });
 }
 

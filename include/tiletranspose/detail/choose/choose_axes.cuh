@@ -7,7 +7,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/choose/element_order.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
@@ -36,6 +35,8 @@ struct axes_choice {
   axes_mover mover;
   int x;               ///< the fastest axis of the input
   side_axes sides[2];  ///< of tiles: along the input's fastest axis, and along the output's
+  int tile_side = 0;   ///< rows and columns of a tile
+  int together = 1;    ///< and of the micro-blocks that it is moved in
 };
 
 /// Rows of threads of a block: few, since each thread works out places along both sides. The 57 cases of the benchmark of
@@ -51,6 +52,7 @@ inline constexpr size_type least_side_filled = 90;
 /// Adds axes to the sides of tiles of `side` x `side` elements, to the one that fills its tiles less, until both are
 /// filled.
 inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
+  choice.tile_side = side;
   bool taken[most_axes] = {};
   const int fastest[2] = {choice.x, move.rank - 1};
   for (int s = 0; s < 2; ++s) {
@@ -92,17 +94,17 @@ inline size_type in_run(const relocation& move, int axis) {
   return elements;
 }
 
-/// True of a batch of matrices between whose short rows, on one side, those of others lie: a tile of one matrix would have
-/// little of what it touches.
-inline bool is_interleaved(const relocation& move, int x) {
+/// True of a batch of matrices between whose rows, of less than `row_bytes` on one side, those of others lie: a tile of one
+/// matrix would have little of what it touches.
+inline bool is_interleaved(const relocation& move, int x, size_type row_bytes) {
   if (move.rank != 3) { return false; }
   const relocation_axis& col = move.axes[x];
   const relocation_axis& row = move.axes[2];
   const relocation_axis& matrix = move.axes[1 - x];
   return (distance(matrix.in_stride) < distance(row.in_stride) &&
-          col.extent * move.in_element < least_apart_row_bytes) ||
+          col.extent * move.in_element < row_bytes) ||
          (distance(matrix.out_stride) < distance(col.out_stride) &&
-          row.extent * move.out_element < least_apart_row_bytes);
+          row.extent * move.out_element < row_bytes);
 }
 
 /// True of rows that change places and are short: the mover for rows writes whole lines of the output, for which it reads
@@ -137,49 +139,13 @@ inline axes_choice choose_axes(const relocation& move) {
   const bool forwards = y != 2 || move.axes[1 - x].in_stride > 0;  // of 0, 1 and 2 = y the other
   axes_choice choice{axes_mover::transpose, x, {}};
   fill_sides(choice, move, small_tile_side(static_cast<int>(move.out_element)));
-  if (!(steps_by_one && y <= 2 && rows_apart && forwards) || is_interleaved(move, x)) {
+  if (!(steps_by_one && y <= 2 && rows_apart && forwards) ||
+      is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
     const bool long_runs = out_run(move, x) > short_run && in_run(move, y) > short_run;
     choice.mover = shorter > short_axis && long_runs ? axes_mover::tiles : axes_mover::elements;
   }
   return choice;
-}
-
-/// True where elements of a copy, which `choice` has moved by tiles or one by one, are better moved in panels: where
-/// segments of both sides run along an axis that both share, so that a panel of few elements has long ones of both.
-inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
-  if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
-  const int y = move.rank - 1;
-  const bool one_by_one = choice.mover == axes_mover::elements;
-  const bool keeps_rows = choice.x == y;
-  const size_type row_bytes = move.axes[y].extent * move.in_element;
-  const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
-  if (keeps_rows ? row_bytes > most_short_row_bytes
-                 : !one_by_one && short_side >= least_long_side) {
-    return false;
-  }
-  relocation wide = move;
-  if (keeps_rows && !(widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes))) {
-    return false;
-  }
-  const auto access = static_cast<size_type>(access_bytes);
-  const relocation accesses = as_accesses(move, access);
-  size_type elements = 1;
-  for (int k = 0; k < accesses.rank; ++k) { elements *= accesses.axes[k].extent; }
-  if (elements < least_panel_bytes / access || accesses.rank > most_panel_axes) { return false; }
-  const panel_cut cut = cut_panels(accesses, order_of(accesses, true), order_of(accesses, false),
-                                   most_panel_elements(accesses, access), access);
-  const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;
-  const size_type parts = move.in_element / access;  // along these any two segments run
-  const bool shares = cut.in.length * cut.out.length / cut.elements >= 2 * parts;
-  if (keeps_rows) { return shorter_bytes >= least_segment_bytes; }
-  if (one_by_one) {
-    return shares && shorter_bytes >= least_segment_bytes &&
-           cut.elements >= 2 * larger(cut.in.length, cut.out.length);
-  }
-  const bool has_words_of_parts = access >= 4 && parts > 1;
-  return shorter_bytes >= 2 * least_segment_bytes &&
-         (has_words_of_parts || (shares && cut.elements >= 2 * cut.out.length));
 }
 
 /// A relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output rows that do.

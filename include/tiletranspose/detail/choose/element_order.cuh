@@ -110,6 +110,26 @@ inline bool gather(relocation& move, size_type together, gathered_places& places
   return true;
 }
 
+/// Takes three elements of 1 or 2 bytes, such as those of a pixel, for one; false where the fastest axis is not three,
+/// contiguous on both sides, or others step by less. Precondition: as of widen.
+inline bool pack(relocation& move) {
+  const int y = move.rank - 1;
+  relocation_axis& fast = move.axes[y];
+  if (move.in_element > 2 || fast.extent != 3 || fast.in_stride != 1 || fast.out_stride != 1) {
+    return false;
+  }
+  for (int k = 0; k < y; ++k) {
+    if (move.axes[k].in_stride % 3 != 0 || move.axes[k].out_stride % 3 != 0) { return false; }
+  }
+  for (int k = 0; k < y; ++k) {
+    move.axes[k].in_stride /= 3;
+    move.axes[k].out_stride /= 3;
+  }
+  fast.extent = 1;
+  move.in_element = move.out_element = 3 * move.in_element;
+  return true;
+}
+
 /// Takes the same bytes for elements as wide as all of it allows, up to 16 bytes; false where the fastest axis is not
 /// contiguous on both sides. Precondition: input and output have elements of one size.
 inline bool widen(relocation& move) {

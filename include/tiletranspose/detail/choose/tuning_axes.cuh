@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/tuning.cuh>
 #include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -81,6 +82,48 @@ inline constexpr tuning_row most_placed_row_bytes{
     "as rows, otherwise, n x n rows of 150 MB: 3 bytes 2, 36; 12 bytes 6, 82; 16 bytes 11, 70; 31 "
     "bytes 16, 19; 64 bytes 36, 84; 65 bytes 26, 19; 128 bytes 57, 98; 200 bytes 57, 92; 260 bytes "
     "58, 71; 512 bytes 91, 100; 1000 bytes 82, 97"};
+
+/// Fewer bytes than `least` are not moved in micro-blocks, whose tiles are large, and fewer than `least_wide` not in tiles of
+/// 128 x 128, but of 64 x 64; 0: never.
+struct micro_limits {
+  int element_bytes;
+  size_type least;
+  size_type least_wide;
+};
+
+/// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_MICRO_TUNING.
+///
+/// NVIDIA H200, 2026-11-25. Elements, micro-blocks: n x 12 x 64 reversed, of 192 KB bytes 56, 59, halves 58, 59; of 384 KB
+/// bytes 54, 61, halves 58, 61; of 12 MB bytes 25, 78; n x 24 x 28 x 48 floats reversed, of 2.5 MB 64, 62; of 4 MB 69,
+/// 70; of 16 MB 73, 85. Tiles of 64, of 128: n x 12 x 64 reversed, of 1.5 MB bytes 63, 61; of 3 MB bytes 64, 65; of 12 MB
+/// bytes 70, 78; of 8 MB halves 78, 70; of 24 MB halves 99, 95; TTC's cases in halves 90, 92.
+inline constexpr micro_limits micro_tuning[] = {
+#if defined(TILETRANSPOSE_MICRO_TUNING)
+    TILETRANSPOSE_MICRO_TUNING
+#else
+    {1, 256 << 10, 4 << 20},
+    {2, 256 << 10, 32 << 20},
+    {3, 4 << 20, 0},
+#endif
+};
+constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
+  const micro_limits* found = micro_tuning;
+  for (const micro_limits& row : micro_tuning) {
+    if (static_cast<size_type>(row.element_bytes) <= element_bytes) { found = &row; }
+  }
+  return *found;
+}
+
+/// Matrices whose rows have up to so many bytes and lie between those of others are moved in micro-blocks where they can
+/// be and are so many bytes, but those of single bytes.
+inline constexpr tuning_row most_apart_row_bytes{
+    1024, h200, "2026-11-25",
+    "as transposes, in micro-blocks, s x n x s reversed: 64 of 3 bytes 33, 81; 256 of 3 bytes 60, "
+    "81; 100 halves 51, 71; 160 halves 70, 88; 100 floats 58, 75; 400 bytes 77, 60"};
+inline constexpr tuning_row least_apart_bytes{
+    32 << 20, h200, "2026-11-25",
+    "as transposes, in micro-blocks: n x 12 x 64 floats reversed, of 6 MB 85, 73; of 12 MB 82, 76; "
+    "of 48 MB 94, 94"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -209,7 +209,8 @@ inline int nearest_of_output(const relocation& move, const bool* taken) {
   return found;
 }
 
-/// Calls launch(part) for both halves of a relocation along its longest axis; `launch` returns 0 to go on.
+/// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors where
+/// there are enough; `launch` returns 0 to go on.
 template <class Launch>
 auto split(const relocation& move, Launch launch) {
   int longest = 0;
@@ -218,7 +219,9 @@ auto split(const relocation& move, Launch launch) {
   }
   relocation first = move;
   relocation second = move;
-  const size_type first_extent = move.axes[longest].extent / 2;
+  constexpr size_type whole = 128;
+  const size_type half = move.axes[longest].extent / 2;
+  const size_type first_extent = half < whole ? half : half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
   const auto steps = static_cast<long long>(first_extent);

@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
+#include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -66,47 +67,120 @@ struct axes_tile_arguments {
   counted_axes<most_outer_axes> outer;
 };
 
+/// What threads of a tile move: elements, by an operation. A tile has `lanes` x `lanes` items of `count` x `count` elements.
+template <class Tile, class Operation>
+struct element_items {
+  static constexpr unsigned count = 1;
+  static constexpr unsigned lanes = Tile::cols;
+  using held = typename Operation::stored;
+  Tile tile;
+  const Operation& operation;
+
+  TILETRANSPOSE_FUNCTION held load(const unsigned char* from, long long, unsigned row,
+                                   unsigned col) const {
+    return operation.load(from, row, col);
+  }
+  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
+    tile.set(static_cast<int>(down), static_cast<int>(across), value);
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long, unsigned down,
+                                    unsigned across) const {
+    operation.store(to, tile.get(static_cast<int>(down), static_cast<int>(across)), {});
+  }
+};
+
+/// Or micro-blocks, which they transpose in registers: rows of them are loaded, columns are stored. In shared memory a row
+/// of columns has its micro-blocks in an order of its own, so that neither side has more than two conflict ways.
+template <int ElementBytes, int Count, int Lanes>
+struct micro_items {
+  static constexpr unsigned count = Count;
+  static constexpr unsigned lanes = Lanes;
+  static constexpr int bytes = ElementBytes * Count;  ///< of a row or a column
+  static constexpr int shared_bytes = bytes * Count * Lanes * Lanes;
+  using row = element_words<bytes, access_width(bytes)>;
+  struct held {
+    row rows[Count];
+  };
+  unsigned char* shared;
+
+  /// Column `col` of the micro-blocks in row `down`.
+  TILETRANSPOSE_FUNCTION unsigned char* place(unsigned down, unsigned across, int col) const {
+    const unsigned at = (across * count + static_cast<unsigned>(col)) * lanes + (down ^ across);
+    return shared + at * bytes;
+  }
+  TILETRANSPOSE_FUNCTION held load(const unsigned char* from, long long step, unsigned,
+                                   unsigned) const {
+    held value;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const loop_step here(i);
+      value.rows[i] = load_global<row>(from + i * step);
+    }
+    return value;
+  }
+  TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
+    unsigned words[Count][bytes / 4];
+    unsigned transposed[Count][bytes / 4];
+    __builtin_memcpy(words, &value, sizeof words);
+    thread_transpose<ElementBytes>(transposed, words);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const loop_step here(i);
+      row column;
+      __builtin_memcpy(&column, transposed[i], bytes);
+      store_shared(place(down, across, i), column);
+    }
+  }
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long step, unsigned down,
+                                    unsigned across) const {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < Count; ++i) {
+      const loop_step here(i);
+      store_global(to + i * step, load_shared<row>(place(down, across, i)));
+    }
+  }
+};
+
 /// The body of the tile kernel: block b moves tile b, counted along y, then x, then the outer axes. Consecutive threads
 /// load along x, and store along y. Each place along a side is worked out by one lane; lanes ask each other.
-/// Shared memory: the storage of `Tile`. Barriers: one, inside.
-template <class Tile, int BlockRows, class Group, class Operation>
-TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, typename Tile::storage& storage,
-                                           const axes_tile_arguments& arguments,
-                                           const Operation& operation, unsigned block) {
-  static_assert(!Operation::fetches, "");
-  constexpr unsigned side = Tile::cols;
-  constexpr int rounds = Tile::cols / BlockRows;
-  const Tile tile(storage);
+/// Shared memory: that of `Items`. Barriers: one, inside.
+template <int BlockRows, class Group, class Items>
+TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
+                                           const axes_tile_arguments& arguments, unsigned block) {
+  constexpr unsigned lanes = Items::lanes;
+  constexpr unsigned count = Items::count;
+  constexpr unsigned side = lanes * count;
+  constexpr int rounds = static_cast<int>(lanes) / BlockRows;
   const unsigned line = arguments.y_tiles.quotient(block);
   const unsigned y0 = arguments.y_tiles.remainder(block, line) * side;
   const unsigned outer = arguments.x_tiles.quotient(line);
   const unsigned x0 = arguments.x_tiles.remainder(line, outer) * side;
   const axis_steps matrix = arguments.outer.places(outer);
-  const unsigned lane = group.thread_rank() % side;
-  const unsigned first = group.thread_rank() / side;
-  const unsigned col = x0 + lane;
-  const unsigned row = y0 + lane;
+  const unsigned lane = group.thread_rank() % lanes;
+  const unsigned first = group.thread_rank() / lanes;
+  const unsigned col = x0 + lane * count;
+  const unsigned row = y0 + lane * count;
   const axis_steps x = arguments.x.axes.places(col);
   const axis_steps y = arguments.y.axes.places(row);
   const unsigned char* const from = arguments.in + (matrix.in + x.in);
   unsigned char* const to = arguments.out + (matrix.out + y.out);
 
-  typename Operation::stored held[rounds];
+  typename Items::held held[rounds];
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(y.in, down);
-    if (col < arguments.x.extent && y0 + down < arguments.y.extent) {
-      held[k] = operation.load(from + at, y0 + down, col);
+    if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
+      held[k] = items.load(from + at, arguments.y.axes.steps[0].in, y0 + down, col);
     }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
-    if (col < arguments.x.extent && y0 + down < arguments.y.extent) {
-      tile.set(static_cast<int>(down), static_cast<int>(lane), held[k]);
+    if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
+      items.keep(down, lane, held[k]);
     }
   }
   group.sync();
@@ -115,8 +189,8 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, typename Tile::storage& 
     const loop_step here(k);
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(x.out, across);
-    if (x0 + across < arguments.x.extent && row < arguments.y.extent) {
-      operation.store(to + at, tile.get(static_cast<int>(lane), static_cast<int>(across)), {});
+    if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
+      items.store(to + at, arguments.x.axes.steps[0].out, lane, across);
     }
   }
 }

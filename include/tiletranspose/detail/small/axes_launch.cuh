@@ -18,12 +18,22 @@ template <class Operation, int Side, int BlockRows, int Padding>
 __global__ void __launch_bounds__(Side* BlockRows)
     axes_tile_kernel(const __grid_constant__ axes_tile_arguments arguments,
                      const __grid_constant__ Operation operation) {
+  static_assert(!Operation::fetches, "");
   using stored = typename Operation::stored;
   using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
   __shared__ typename tile::storage storage;
   operation.show_compiler();
-  move_axes_tile<tile, BlockRows>(static_block<Side * BlockRows>{}, storage, arguments, operation,
-                                  blockIdx.x);
+  const element_items<tile, Operation> items{tile(storage), operation};
+  move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
+}
+
+template <int ElementBytes, int Count, int Lanes, int BlockRows>
+__global__ void __launch_bounds__(Lanes* BlockRows)
+    axes_micro_kernel(const __grid_constant__ axes_tile_arguments arguments) {
+  using items = micro_items<ElementBytes, Count, Lanes>;
+  alignas(16) __shared__ unsigned char shared[items::shared_bytes];
+  move_axes_tile<BlockRows>(static_block<Lanes * BlockRows>{}, items{shared}, arguments,
+                            blockIdx.x);
 }
 
 template <int Threads, int Rounds, class Operation>
@@ -34,19 +44,52 @@ __global__ void __launch_bounds__(Threads)
   move_axes_elements<Threads, Rounds>(static_block<Threads>{}, arguments, operation, blockIdx.x);
 }
 
-/// Launches tiles, with the sides that choose_axes chose.
+/// Launches tiles, with the sides that were chosen, element by element.
 template <class Operation>
 cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
   constexpr int side = small_tile_side(sizeof(stored));
   constexpr int block_rows = axes_block_rows;
-  return plan_axes_tiles(choice, move, side, [&](axes_tile_arguments arguments, size_type blocks) {
+  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
     Operation copied = operation;
     void* pointers[] = {&arguments, &copied};
     return start(&axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>()>,
                  blocks, side * block_rows, 0, pointers, stream);
   });
+}
+
+template <int ElementBytes, int Side>
+cudaError_t launch_micro_tiles_of(const axes_choice& choice, const relocation& move,
+                                  cudaStream_t stream) {
+  constexpr int lanes = Side / micro_elements;
+  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
+    void* pointers[] = {&arguments};
+    return start(&axes_micro_kernel<ElementBytes, micro_elements, lanes, micro_block_rows>, blocks,
+                 lanes * micro_block_rows, 0, pointers, stream);
+  });
+}
+
+/// The same in micro-blocks.
+template <int ElementBytes>
+cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
+                               cudaStream_t stream) {
+  if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
+    if (choice.tile_side == 128) {
+      return launch_micro_tiles_of<ElementBytes, 128>(choice, move, stream);
+    }
+  }
+  return launch_micro_tiles_of<ElementBytes, 64>(choice, move, stream);
+}
+
+/// Launches tiles of a copy.
+template <int ElementBytes, int Access>
+cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& move,
+                                cudaStream_t stream) {
+  if constexpr (has_micro_blocks(ElementBytes)) {
+    if (choice.together > 1) { return launch_micro_tiles<ElementBytes>(choice, move, stream); }
+  }
+  return launch_axes_tiles(choice, move, copy_operation<ElementBytes, Access>{}, stream);
 }
 
 /// Launches elements one by one.

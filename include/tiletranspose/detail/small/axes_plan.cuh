@@ -46,13 +46,13 @@ inline tile_side make_side(const relocation& move, const side_axes& axes) {
   return side;
 }
 
-/// Calls launch(arguments, blocks) for each launch of tiles of `side` x `side` elements, along the sides that choose_axes
-/// chose, until one fails.
+/// Calls launch(arguments, blocks) for each launch of tiles, along the sides that were chosen, until one fails.
 template <class Launch>
-auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int side, Launch launch)
+auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch launch)
     -> decltype(launch(axes_tile_arguments{}, size_type{})) {
-  const size_type x_tiles = divide_up(choice.sides[0].extent, static_cast<size_type>(side));
-  const size_type y_tiles = divide_up(choice.sides[1].extent, static_cast<size_type>(side));
+  const auto side = static_cast<size_type>(choice.tile_side);
+  const size_type x_tiles = divide_up(choice.sides[0].extent, side);
+  const size_type y_tiles = divide_up(choice.sides[1].extent, side);
   relocation outer = move;
   for (const side_axes& sides : choice.sides) {
     for (int k = 0; k < sides.count; ++k) { outer.axes[sides.axes[k]].extent = 1; }
@@ -60,7 +60,9 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int side
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
   if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
     return split(move, [&](const relocation& part) {
-      return plan_axes_tiles(choose_axes(part), part, side, launch);
+      axes_choice chosen = choice;
+      fill_sides(chosen, part, choice.tile_side);
+      return plan_axes_tiles(chosen, part, launch);
     });
   }
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),

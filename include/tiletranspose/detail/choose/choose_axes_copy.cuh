@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// How elements that nothing happens to on the way are moved along their axes, where neither the movers for transposes nor
+/// those for rows take them. Pure functions, plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/axes_panel.cuh>
+#include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/choose/element_order.cuh>
+#include <tiletranspose/detail/choose/tuning_axes.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Rows and columns of a micro-block, which a thread transposes in registers, and rows of threads of a block that does.
+inline constexpr int micro_elements = 4;
+inline constexpr int micro_block_rows = 8;
+
+/// Sizes of elements that go in micro-blocks: a row of theirs is one access or three.
+constexpr bool has_micro_blocks(size_type element_bytes) {
+  return element_bytes <= 4 || element_bytes == 6;
+}
+
+/// Sizes of elements for which others are taken even where they do not go in micro-blocks.
+constexpr bool is_wide_element(size_type element_bytes) {
+  return element_bytes >= 2 && is_power_of_two(static_cast<int>(element_bytes));
+}
+
+/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks.
+constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
+  const size_type least = micro_limits_of(element_bytes).least_wide;
+  return least > 0 && bytes >= least ? 128 : 64;
+}
+
+/// Tiles in micro-blocks are as large as leaves at least so much of them used: percent. So are those of elements that
+/// would be moved one by one otherwise.
+inline constexpr size_type least_tile_filled = 75;
+inline bool fills_tiles(const axes_choice& choice) {
+  const auto side = static_cast<size_type>(choice.tile_side);
+  return filled(choice.sides[0].extent, side) >= least_tile_filled &&
+         filled(choice.sides[1].extent, side) >= least_tile_filled;
+}
+
+/// True where rows of micro-blocks are whole and aligned on both sides.
+inline bool has_whole_micro_blocks(const axes_choice& choice, const relocation& move) {
+  constexpr auto count = static_cast<size_type>(micro_elements);
+  size_type odd = (reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out)) %
+                  static_cast<size_type>(access_width(count * move.in_element));
+  for (int k = 0; k < move.rank; ++k) {
+    const relocation_axis& axis = move.axes[k];
+    const bool fast_in = k == choice.x;
+    const bool fast_out = k == move.rank - 1;
+    odd |= fast_in ? axis.in_stride != 1 : static_cast<size_type>(axis.in_stride) % count;
+    odd |= fast_out ? axis.out_stride != 1 : static_cast<size_type>(axis.out_stride) % count;
+    odd |= fast_in || fast_out ? axis.extent % count : 0;
+  }
+  return odd == 0;
+}
+
+/// Has tiles of a copy moved in micro-blocks where that can be, and matrices whose rows lie between those of others, too.
+inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
+  size_type bytes = move.in_element;
+  for (int k = 0; k < move.rank; ++k) { bytes *= move.axes[k].extent; }
+  const bool apart = choice.mover == axes_mover::transpose && move.in_element > 1 &&
+                     bytes >= least_apart_bytes &&
+                     is_interleaved(move, choice.x, most_apart_row_bytes);
+  if ((choice.mover == axes_mover::tiles || apart) && has_micro_blocks(move.in_element) &&
+      bytes >= micro_limits_of(move.in_element).least && has_whole_micro_blocks(choice, move)) {
+    choice.mover = axes_mover::tiles;
+    choice.together = micro_elements;
+    fill_sides(choice, move, micro_tile_side(move.in_element, bytes));
+    if (!fills_tiles(choice)) { fill_sides(choice, move, micro_tile_side(move.in_element, 0)); }
+  }
+}
+
+/// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in
+/// short runs, as where pixels are shuffled, for which blocks of elements touch whole lines.
+inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
+  if (choice.x == move.rank - 1 || out_run(move, choice.x) <= short_run) { return false; }
+  axes_choice tiles = choice;
+  tiles.mover = axes_mover::tiles;
+  take_micro_blocks(tiles, move);
+  if (tiles.together == 1 || !fills_tiles(tiles)) { return false; }
+  choice = tiles;
+  return true;
+}
+
+/// Takes what stays together along the fastest axis for elements that change places in tiles; false where they do not.
+inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
+  relocation wide = move;
+  const bool packs = pack(wide);
+  if (!packs && !widen(wide)) { return false; }
+  if (wide.in_element <= move.in_element) { return false; }
+  normalize(wide);
+  axes_choice tiles = choose_axes(wide);
+  const size_type shorter = smaller(tiles.sides[0].extent, tiles.sides[1].extent);
+  if (tiles.mover == axes_mover::transpose && shorter > short_axis) {
+    tiles.mover = axes_mover::tiles;
+  }
+  take_micro_blocks(tiles, wide);
+  if (tiles.mover != axes_mover::tiles ||
+      (tiles.together == 1 && !is_wide_element(wide.in_element))) {
+    return false;
+  }
+  move = wide;
+  choice = tiles;
+  return true;
+}
+
+/// True where elements that `choice` has moved by tiles or one by one are better moved in panels: where segments of both sides run along an axis that both share, so that a panel of few elements has long ones of both.
+inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
+  if (choice.together > 1) { return false; }
+  if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
+  const int y = move.rank - 1;
+  const bool one_by_one = choice.mover == axes_mover::elements;
+  const bool keeps_rows = choice.x == y;
+  const size_type row_bytes = move.axes[y].extent * move.in_element;
+  const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
+  if (keeps_rows ? row_bytes > most_short_row_bytes
+                 : !one_by_one && short_side >= least_long_side) {
+    return false;
+  }
+  relocation wide = move;
+  if (keeps_rows && !(widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes))) {
+    return false;
+  }
+  const auto access = static_cast<size_type>(access_bytes);
+  const relocation accesses = as_accesses(move, access);
+  size_type elements = 1;
+  for (int k = 0; k < accesses.rank; ++k) { elements *= accesses.axes[k].extent; }
+  if (elements < least_panel_bytes / access || accesses.rank > most_panel_axes) { return false; }
+  const panel_cut cut = cut_panels(accesses, order_of(accesses, true), order_of(accesses, false),
+                                   most_panel_elements(accesses, access), access);
+  const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;
+  const size_type parts = move.in_element / access;  // along these any two segments run
+  const bool shares = cut.in.length * cut.out.length / cut.elements >= 2 * parts;
+  if (keeps_rows) { return shorter_bytes >= least_segment_bytes; }
+  if (one_by_one) {
+    return shares && shorter_bytes >= least_segment_bytes &&
+           cut.elements >= 2 * larger(cut.in.length, cut.out.length);
+  }
+  const bool has_words_of_parts = access >= 4 && parts > 1;
+  return shorter_bytes >= 2 * least_segment_bytes &&
+         (has_words_of_parts || (shares && cut.elements >= 2 * cut.out.length));
+}
+
+enum class axes_way {
+  tiles,
+  wide_tiles,  ///< of what stays together, as elements
+  panels,
+  gathered,       ///< elements that follow each other in the output are stored together
+  wide_elements,  ///< one by one, as wide as all allows
+  elements        ///< one by one, as they are
+};
+
+struct axes_copy {
+  axes_way way;
+  relocation move;         ///< in the elements that are moved
+  axes_choice choice;      ///< of tiles
+  gathered_places places;  ///< of gathered elements
+};
+
+/// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.
+inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
+                                  int access_bytes) {
+  const auto access = static_cast<size_type>(access_bytes);
+  axes_copy copy{axes_way::elements, move, chosen, {}};
+  const auto take = [&](axes_way way) {
+    copy.way = way;
+    return copy;
+  };
+  if (chosen.mover == axes_mover::tiles) {
+    const bool holds = move.in_element / access <= static_cast<size_type>(most_tile_accesses);
+    return take(takes_panels(chosen, move, access_bytes) ? axes_way::panels
+                : holds                                  ? axes_way::tiles
+                                                         : axes_way::elements);
+  }
+  if (choose_wide_tiles(copy.move, copy.choice)) { return take(axes_way::wide_tiles); }
+  const bool widens = widen(copy.move);
+  if (!widens) {
+    if (choose_filled_tiles(copy.choice, move)) { return take(axes_way::tiles); }
+    const auto together =
+        static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
+    if (access == move.in_element && together > 1 && gather(copy.move, together, copy.places)) {
+      return take(axes_way::gathered);
+    }
+  }
+  if (takes_panels(chosen, move, access_bytes)) {
+    copy.move = move;
+    return take(axes_way::panels);
+  }
+  return take(widens ? axes_way::wide_elements : axes_way::elements);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
