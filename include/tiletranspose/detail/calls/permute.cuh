@@ -36,13 +36,12 @@ inline cudaError_t move_widened(const relocation& move, cudaStream_t stream) {
 template <int ElementBytes, int Wide>
 cudaError_t launch_wide_tiles(const axes_choice& choice, const relocation& move,
                               cudaStream_t stream) {
-  constexpr int access = access_width(Wide);
-  if constexpr (Wide <= ElementBytes || Wide % ElementBytes != 0) {
+  if constexpr (Wide <= ElementBytes || (Wide % 3 == 0 && Wide != 3 * ElementBytes)) {
     return cudaErrorInvalidValue;
   } else if constexpr (!is_wide_element(Wide)) {
     return launch_micro_tiles<Wide>(choice, move, stream);
   } else {
-    return launch_copied_tiles<Wide, access>(choice, move, stream);
+    return launch_copied_tiles<Wide, Wide>(choice, move, stream);
   }
 }
 
@@ -61,8 +60,6 @@ cudaError_t move_wide_tiles(const axes_choice& choice, const relocation& move,
       return launch_wide_tiles<ElementBytes, 6>(choice, move, stream);
     case 8:
       return launch_wide_tiles<ElementBytes, 8>(choice, move, stream);
-    case 12:
-      return launch_wide_tiles<ElementBytes, 12>(choice, move, stream);
     default:
       return launch_wide_tiles<ElementBytes, 16>(choice, move, stream);
   }

@@ -110,7 +110,8 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   return true;
 }
 
-/// True where elements that `choice` has moved by tiles or one by one are better moved in panels: where segments of both sides run along an axis that both share, so that a panel of few elements has long ones of both.
+/// True where elements that `choice` has moved by tiles or one by one are better moved in panels: where segments of both
+/// sides run along an axis that both share, so that a panel of few elements has long ones of both.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
   if (choice.together > 1) { return false; }
   if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
