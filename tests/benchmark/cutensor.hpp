@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <numeric>
 #include <string>
@@ -28,8 +29,13 @@ class cutensor {
     find(create_plan_, "cutensorCreatePlan");
     find(permute_, "cutensorPermute");
     int (*create)(void**) = nullptr;
+    int (*create_preference)(void*, void**, int, int) = nullptr;
     find(create, "cutensorCreate");
-    found_ = found_ && create(&handle_) == 0;
+    find(create_preference, "cutensorCreatePlanPreference");
+    constexpr int default_algorithm = -1;
+    constexpr int no_jit = 0;
+    found_ = found_ && create(&handle_) == 0 &&
+             create_preference(handle_, &preference_, default_algorithm, no_jit) == 0;
   }
   bool found() const { return library_ != nullptr && found_; }
 
@@ -83,8 +89,11 @@ class cutensor {
         create_tensor_(handle_, &out, rank, out_extents.data(), nullptr, type, alignment) == 0 &&
         create_permutation_(handle_, &permutation, in, in_modes.data(), identity, out,
                             out_modes.data(), *described) == 0 &&
-        create_plan_(handle_, &result.plan_, permutation, nullptr, 0) == 0;
-    if (!made) { result.plan_ = nullptr; }
+        create_plan_(handle_, &result.plan_, permutation, preference_, 0) == 0;
+    if (!made) {
+      std::fprintf(stderr, "cuTENSOR makes no plan\n");
+      result.plan_ = nullptr;
+    }
     return result;
   }
 
@@ -97,6 +106,7 @@ class cutensor {
 
   void* library_ = nullptr;
   void* handle_ = nullptr;
+  void* preference_ = nullptr;
   bool found_ = true;
   int (*create_tensor_)(void*, void**, std::uint32_t, const std::int64_t*, const std::int64_t*,
                         cudaDataType_t, std::uint32_t) = nullptr;
