@@ -20,7 +20,7 @@ def floats(*shape):
         (tt.transpose, floats(4096, 4096), (), ["4096 x 4096 elements of 4 bytes", "mover   tile, ", "rule    whole tiles"]),
         (tt.rot90, floats(4096, 4096), (), ["4096 x 4096 elements of 4 bytes", "mover   tile, "]),
         (tt.permute, floats(64, 80, 112, 112), ((0, 2, 3, 1),), ["64 x 80 x 12544 elements of 4 bytes, axes 0 2 1"]),
-        (tt.permute, floats(96, 75, 96, 80), ((3, 1, 0, 2),), ["mover   tiles along several axes, 32 x 32 elements"]),
+        (tt.permute, floats(96, 75, 96, 80), ((3, 1, 0, 2),), ["mover   tiles along several axes, 64 x 64 elements"]),
         (tt.flip, floats(3000, 3000), (1,), ["mover   rows", "rule    reversed rows"]),
         (tt.reverse, floats(1 << 24), (), ["mover   rows"]),
         (tt.contiguous, floats(1000, 3000), (), ["mover   copy"]),
