@@ -22,12 +22,16 @@ struct axis_steps {
   long long out;
 };
 
-/// Axes of which an index counts all elements, the fastest first.
+/// Axes of which an index counts all elements, the fastest first. What belongs to an axis lies together: a kernel's first
+/// access to each 64 bytes of its arguments waits for them.
 template <int MostAxes>
 struct counted_axes {
+  struct axis {
+    divider extent;
+    axis_steps steps;
+  };
   int count;
-  divider extents[MostAxes];
-  axis_steps steps[MostAxes];
+  axis axes[MostAxes];
 
   /// The places of element `index`, in bytes.
   TILETRANSPOSE_FUNCTION axis_steps places(unsigned index) const {
@@ -35,10 +39,10 @@ struct counted_axes {
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < MostAxes; ++k) {
       if (k >= count) { break; }
-      const unsigned next = k + 1 < count ? extents[k].quotient(index) : 0;
-      const unsigned here = k + 1 < count ? extents[k].remainder(index, next) : index;
-      at.in += here * steps[k].in;
-      at.out += here * steps[k].out;
+      const unsigned next = k + 1 < count ? axes[k].extent.quotient(index) : 0;
+      const unsigned here = k + 1 < count ? axes[k].extent.remainder(index, next) : index;
+      at.in += here * axes[k].steps.in;
+      at.out += here * axes[k].steps.out;
       index = next;
     }
     return at;
@@ -60,10 +64,10 @@ struct tile_side {
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
-  tile_side x;
-  tile_side y;
   divider x_tiles;
   divider y_tiles;
+  tile_side x;
+  tile_side y;
   counted_axes<most_outer_axes> outer;
 };
 
@@ -172,7 +176,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(y.in, down);
     if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
-      held[k] = items.load(from + at, arguments.y.axes.steps[0].in, y0 + down, col);
+      held[k] = items.load(from + at, arguments.y.axes.axes[0].steps.in, y0 + down, col);
     }
   }
   TILETRANSPOSE_UNROLL
@@ -190,7 +194,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(x.out, across);
     if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
-      items.store(to + at, arguments.x.axes.steps[0].out, lane, across);
+      items.store(to + at, arguments.x.axes.axes[0].steps.out, lane, across);
     }
   }
 }

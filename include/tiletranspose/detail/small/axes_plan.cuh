@@ -25,9 +25,7 @@ inline axis_steps steps_of(const relocation& move, int axis) {
 
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
-  axes.extents[axes.count] = divider(move.axes[axis].extent);
-  axes.steps[axes.count] = steps_of(move, axis);
-  ++axes.count;
+  axes.axes[axes.count++] = {divider(move.axes[axis].extent), steps_of(move, axis)};
 }
 
 /// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
@@ -67,10 +65,10 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
   }
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
                                 static_cast<unsigned char*>(move.out),
-                                make_side(move, choice.sides[0]),
-                                make_side(move, choice.sides[1]),
                                 divider(x_tiles),
                                 divider(y_tiles),
+                                make_side(move, choice.sides[0]),
+                                make_side(move, choice.sides[1]),
                                 {}};
   size_type blocks = x_tiles * y_tiles;
   for (int k = move.rank - 1; k >= 0; --k) {
