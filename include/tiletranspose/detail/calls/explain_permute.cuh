@@ -67,7 +67,7 @@ inline void explain_axes(explanation& result, const explained_permute& call,
           "them in registers, and a side of a tile that is short takes the next axes, too";
     }
     const int side = choice.tile_side;
-    const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows;
+    const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
     result.tile_rows = result.tile_cols = static_cast<size_type>(side);
     describe_sides(result, choice, call.named);
     result.threads = side / choice.together * block_rows;

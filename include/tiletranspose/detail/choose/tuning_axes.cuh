@@ -45,6 +45,12 @@ inline constexpr tuning_row most_first_extent{16, h200, "2026-11-23",
                                               "behind it, before it: 2 x 50000000 x 2 68, 99; 4 x "
                                               "40000000 x 4 halves 41, 90"};
 
+/// Of so many elements that are moved one by one, threads take one each; of more, four.
+inline constexpr tuning_row most_single_round{
+    256 << 10, h200, "2026-11-25",
+    "four, one: n x 9 x 21 as 1 0 2, floats of 64 KB 50, 75, 512 KB 50, 64, 1 MB 54, 64, 4 MB 64, 64; "
+    "bytes of 256 KB 55, 63, 512 KB 39, 40; 12 bytes of 512 KB 50, 63, 4 MB 65, 52"};
+
 /// Bytes of a panel in shared memory, and those that its tables may take beside it.
 inline constexpr tuning_row panel_axes_bytes{
     24 * 1024, h200, "2026-11-24",

@@ -22,16 +22,12 @@ struct axis_steps {
   long long out;
 };
 
-/// Axes of which an index counts all elements, the fastest first. What belongs to an axis lies together: a kernel's first
-/// access to each 64 bytes of its arguments waits for them.
+/// Axes of which an index counts all elements, the fastest first.
 template <int MostAxes>
 struct counted_axes {
-  struct axis {
-    divider extent;
-    axis_steps steps;
-  };
   int count;
-  axis axes[MostAxes];
+  divider extents[MostAxes];
+  axis_steps steps[MostAxes];
 
   /// The places of element `index`, in bytes.
   TILETRANSPOSE_FUNCTION axis_steps places(unsigned index) const {
@@ -39,10 +35,10 @@ struct counted_axes {
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < MostAxes; ++k) {
       if (k >= count) { break; }
-      const unsigned next = k + 1 < count ? axes[k].extent.quotient(index) : 0;
-      const unsigned here = k + 1 < count ? axes[k].extent.remainder(index, next) : index;
-      at.in += here * axes[k].steps.in;
-      at.out += here * axes[k].steps.out;
+      const unsigned next = k + 1 < count ? extents[k].quotient(index) : 0;
+      const unsigned here = k + 1 < count ? extents[k].remainder(index, next) : index;
+      at.in += here * steps[k].in;
+      at.out += here * steps[k].out;
       index = next;
     }
     return at;
@@ -64,10 +60,10 @@ struct tile_side {
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
-  divider x_tiles;
-  divider y_tiles;
   tile_side x;
   tile_side y;
+  divider x_tiles;
+  divider y_tiles;
   counted_axes<most_outer_axes> outer;
 };
 
@@ -176,7 +172,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(y.in, down);
     if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
-      held[k] = items.load(from + at, arguments.y.axes.axes[0].steps.in, y0 + down, col);
+      held[k] = items.load(from + at, arguments.y.axes.steps[0].in, y0 + down, col);
     }
   }
   TILETRANSPOSE_UNROLL
@@ -194,7 +190,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(x.out, across);
     if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
-      items.store(to + at, arguments.x.axes.axes[0].steps.out, lane, across);
+      items.store(to + at, arguments.x.axes.steps[0].out, lane, across);
     }
   }
 }
@@ -233,21 +229,23 @@ struct gather_operation {
 struct axes_element_arguments {
   const unsigned char* in;
   unsigned char* out;
-  unsigned elements;  ///< of the inner axes
-  divider blocks;     ///< that move these together
+  unsigned elements;   ///< of the inner axes
+  unsigned per_block;  ///< that a block takes of them
+  divider blocks;      ///< that move these together
   counted_axes<most_counted_axes> inner;
   counted_axes<most_counted_axes> outer;
 };
 
-/// The body of the element kernel: block b moves Threads * Rounds elements of the inner axes, and is counted along them
-/// first.
+/// The body of the element kernel: block b moves at most Threads * Rounds elements of the inner axes, and is counted along
+/// them first.
 template <int Threads, int Rounds, class Group, class Operation>
 TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
   const unsigned outer = arguments.blocks.quotient(block);
-  const unsigned first =
-      arguments.blocks.remainder(block, outer) * (Threads * Rounds) + group.thread_rank();
+  const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
+  const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
+  const unsigned first = begin + group.thread_rank();
   const axis_steps there = arguments.outer.places(outer);
   const unsigned char* const in = arguments.in + there.in;
   unsigned char* const out = arguments.out + there.out;
@@ -257,7 +255,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
-    if (i >= arguments.elements) { continue; }
+    if (i >= end) { continue; }
     const axis_steps at = arguments.inner.places(i);
     held[k] = operation.load(in + at.in, 0, 0);
     places[k] = out + at.out;
@@ -265,7 +263,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
-    if (first + static_cast<unsigned>(k * Threads) >= arguments.elements) { continue; }
+    if (first + static_cast<unsigned>(k * Threads) >= end) { continue; }
     operation.store(places[k], held[k], {});
   }
 }

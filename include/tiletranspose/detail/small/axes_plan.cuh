@@ -13,7 +13,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses.
+/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
+/// where all are many.
 inline constexpr int axes_element_threads = 256;
 constexpr int axes_element_rounds(int accesses) { return accesses <= 4 ? 4 : 1; }
 
@@ -25,7 +26,9 @@ inline axis_steps steps_of(const relocation& move, int axis) {
 
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
-  axes.axes[axes.count++] = {divider(move.axes[axis].extent), steps_of(move, axis)};
+  axes.extents[axes.count] = divider(move.axes[axis].extent);
+  axes.steps[axes.count] = steps_of(move, axis);
+  ++axes.count;
 }
 
 /// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
@@ -65,10 +68,10 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
   }
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
                                 static_cast<unsigned char*>(move.out),
-                                divider(x_tiles),
-                                divider(y_tiles),
                                 make_side(move, choice.sides[0]),
                                 make_side(move, choice.sides[1]),
+                                divider(x_tiles),
+                                divider(y_tiles),
                                 {}};
   size_type blocks = x_tiles * y_tiles;
   for (int k = move.rank - 1; k >= 0; --k) {
@@ -83,7 +86,8 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
 template <class Launch>
 auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
     -> decltype(launch(axes_element_arguments{}, size_type{})) {
-  const auto block = static_cast<size_type>(axes_element_threads * axes_element_rounds(accesses));
+  const int rounds = exceeds(move, most_single_round) ? axes_element_rounds(accesses) : 1;
+  const auto block = static_cast<size_type>(axes_element_threads * rounds);
   const element_order order = order_elements(move, block);
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
@@ -95,6 +99,7 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
   axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
                                    static_cast<unsigned char*>(move.out),
                                    static_cast<unsigned>(order.inner_extent),
+                                   static_cast<unsigned>(block),
                                    divider(blocks),
                                    {},
                                    {}};
