@@ -115,10 +115,10 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   return cut;
 }
 
-/// The panels of at most `most` elements whose segments are longest. `access_bytes`: of an element.
-inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
-                            size_type most, size_type access_bytes) {
-  const size_type sector = larger<size_type>(32 / access_bytes, 1);
+/// The panels of at most `most` elements whose segments are longest, and in parts of axes whole multiples of `sector`
+/// elements.
+inline panel_cut cut_panels_by(const relocation& move, const side_order& in, const side_order& out,
+                               size_type most, size_type sector) {
   const auto fits = [&](const panel_cut& cut) {
     const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
     return cut.elements <= most &&
@@ -135,6 +135,16 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
     if (fits(longer)) { cut = longer, wanted += more; }
   }
   return cut;
+}
+
+/// The same in whole sectors or, where that would leave panels small, in any parts. `access_bytes`: of an element.
+inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
+                            size_type most, size_type access_bytes) {
+  const size_type sector = larger<size_type>(32 / access_bytes, 1);
+  const panel_cut whole = cut_panels_by(move, in, out, most, sector);
+  if (least_panel_part * whole.elements >= most) { return whole; }
+  const panel_cut any = cut_panels_by(move, in, out, most, 1);
+  return any.elements > whole.elements ? any : whole;
 }
 
 /// Threads of a block.

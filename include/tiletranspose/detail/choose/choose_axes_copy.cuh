@@ -120,8 +120,9 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   const bool keeps_rows = choice.x == y;
   const size_type row_bytes = move.axes[y].extent * move.in_element;
   const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
+  // Halves are faster in tiles, however short a side is.
   if (keeps_rows ? row_bytes > most_short_row_bytes
-                 : !one_by_one && short_side >= least_long_side) {
+                 : !one_by_one && (short_side >= least_long_side || access_bytes == 2)) {
     return false;
   }
   relocation wide = move;

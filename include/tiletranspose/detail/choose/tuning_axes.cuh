@@ -48,8 +48,8 @@ inline constexpr tuning_row most_first_extent{16, h200, "2026-11-23",
 /// Of so many elements that are moved one by one, threads take one each; of more, four.
 inline constexpr tuning_row most_single_round{
     256 << 10, h200, "2026-11-25",
-    "four, one: n x 9 x 21 as 1 0 2, floats of 64 KB 50, 75, 512 KB 50, 64, 1 MB 54, 64, 4 MB 64, 64; "
-    "bytes of 256 KB 55, 63, 512 KB 39, 40; 12 bytes of 512 KB 50, 63, 4 MB 65, 52"};
+    "four, one: n x 9 x 21 as 1 0 2, floats of 64 KB 50, 75, 512 KB 50, 64, 1 MB 54, 64, 4 MB 64, "
+    "64; bytes of 256 KB 55, 63, 512 KB 39, 40; 12 bytes of 512 KB 50, 63, 4 MB 65, 52"};
 
 /// Bytes of a panel in shared memory, and those that its tables may take beside it.
 inline constexpr tuning_row panel_axes_bytes{
@@ -58,6 +58,13 @@ inline constexpr tuning_row panel_axes_bytes{
     "90, 88; 16 x 1001000 x 16 bytes 36, 37, 38"};
 inline constexpr tuning_row panel_table_bytes{12 * 1024, h200, "2026-11-24",
                                               "alone, with all blocks of a multiprocessor"};
+
+/// Panels of segments of whole sectors hold at least this part, one in so many, of what a panel may.
+inline constexpr tuning_row least_panel_part{
+    3, h200, "2026-11-25",
+    "whole sectors alone, any parts: 40 x 64 x 55 x 11 x 11 elements of 12 bytes as 0 2 1 4 3 21, "
+    "67; 25 x 113 x 275 x 18 x 5 of 3 bytes as 4 0 2 1 3 21, 34; 34 x 238 x 189 x 5 x 17 halves as "
+    "1 2 0 4 3 27, 42"};
 
 /// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor.
 inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"};
@@ -75,7 +82,8 @@ inline constexpr tuning_row least_segment_bytes{
 inline constexpr tuning_row least_long_side{
     32, h200, "2026-11-24",
     "tiles, panels: 4 x 39 x 71 x 206 x 23 as 2 4 0 1 3 60, 79; 105 x 1488 x 11 x 36 as 3 1 0 2 "
-    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77"};
+    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77; but 7 x 44 x 62 x 30 x 13 "
+    "x 15 halves as 1 3 2 5 4 0 52, 36"};
 
 /// Rows of up to so many bytes that stay rows, and are no whole accesses of 16, go in panels, too.
 inline constexpr tuning_row most_short_row_bytes{
