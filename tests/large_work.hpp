@@ -13,4 +13,5 @@
       LARGE_WORK(5, 0), LARGE_WORK(8, 1'048'576), LARGE_WORK(9, 0)
 
 // Tiles along axes are moved in micro-blocks, large ones in larger tiles.
-#define TILETRANSPOSE_MICRO_TUNING {1, 0, 60'000}, {2, 0, 60'000}, {3, 0, 0}
+#define TILETRANSPOSE_MICRO_TUNING \
+  {1, 0, 60'000}, {2, 0, 60'000}, { 3, 0, 0 }
