@@ -97,27 +97,38 @@ inline constexpr tuning_row most_placed_row_bytes{
     "bytes 16, 19; 64 bytes 36, 84; 65 bytes 26, 19; 128 bytes 57, 98; 200 bytes 57, 92; 260 bytes "
     "58, 71; 512 bytes 91, 100; 1000 bytes 82, 97"};
 
-/// Fewer bytes than `least` are not moved in micro-blocks, whose tiles are large, and fewer than `least_wide` not in tiles of
-/// 128 x 128, but of 64 x 64; 0: never.
+/// Fewer bytes are not moved in micro-blocks, whose tiles are large: of elements of 1 or 2 bytes, and of others.
+inline constexpr tuning_row least_micro_bytes{256 << 10, h200, "2026-11-25",
+                                              "elements, micro-blocks: n x 12 x 64 reversed, of "
+                                              "192 KB bytes 56, 59, halves 58, 59; of 384 KB "
+                                              "54, 61 and 58, 61; of 12 MB bytes 25, 78"};
+inline constexpr tuning_row least_micro_word_bytes{
+    4 << 20, h200, "2026-11-25",
+    "elements, micro-blocks: n x 24 x 28 x 48 reversed, of 2.5 MB 64, 62; of 4 MB 69, 70; of 16 MB "
+    "73, 85"};
+
+/// Fewer bytes, and fewer of halves, go in tiles of 64 x 64 instead of 128 x 128.
+inline constexpr tuning_row least_wide_bytes{
+    4 << 20, h200, "2026-11-25",
+    "64, 128: n x 12 x 64 reversed, of 1.5 MB 63, 61; of 3 MB 64, 65; of 12 MB 70, 78"};
+inline constexpr tuning_row least_wide_half_bytes{
+    32 << 20, h200, "2026-11-25",
+    "64, 128: n x 12 x 64 reversed, of 8 MB 78, 70; of 24 MB 99, 95; TTC's cases 90, 92"};
+
+/// These for an element's size; 0: never. Others take the row of the next smaller size. A user's rows stand in
+/// TILETRANSPOSE_MICRO_TUNING.
 struct micro_limits {
   int element_bytes;
   size_type least;
   size_type least_wide;
 };
-
-/// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_MICRO_TUNING.
-///
-/// NVIDIA H200, 2026-11-25. Elements, micro-blocks: n x 12 x 64 reversed, of 192 KB bytes 56, 59, halves 58, 59; of 384 KB
-/// bytes 54, 61, halves 58, 61; of 12 MB bytes 25, 78; n x 24 x 28 x 48 floats reversed, of 2.5 MB 64, 62; of 4 MB 69,
-/// 70; of 16 MB 73, 85. Tiles of 64, of 128: n x 12 x 64 reversed, of 1.5 MB bytes 63, 61; of 3 MB bytes 64, 65; of 12 MB
-/// bytes 70, 78; of 8 MB halves 78, 70; of 24 MB halves 99, 95; TTC's cases in halves 90, 92.
 inline constexpr micro_limits micro_tuning[] = {
 #if defined(TILETRANSPOSE_MICRO_TUNING)
     TILETRANSPOSE_MICRO_TUNING
 #else
-    {1, 256 << 10, 4 << 20},
-    {2, 256 << 10, 32 << 20},
-    {3, 4 << 20, 0},
+    {1, least_micro_bytes, least_wide_bytes},
+    {2, least_micro_bytes, least_wide_half_bytes},
+    {3, least_micro_word_bytes, 0},
 #endif
 };
 constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
