@@ -152,10 +152,9 @@ inline constexpr int panel_axes_threads = 256;
 
 /// Elements of a panel: so few that all multiprocessors have blocks.
 inline size_type most_panel_elements(const relocation& move, size_type access_bytes) {
-  size_type elements = 1;
-  for (int k = 0; k < move.rank; ++k) { elements *= move.axes[k].extent; }
-  return smaller<size_type>(panel_axes_bytes / access_bytes,
-                            larger<size_type>(elements / least_panels, panel_axes_threads));
+  return smaller<size_type>(
+      panel_axes_bytes / access_bytes,
+      larger<size_type>(count_elements(move) / least_panels, panel_axes_threads));
 }
 
 /// Takes the accesses of an element for elements of their own, along one axis more.

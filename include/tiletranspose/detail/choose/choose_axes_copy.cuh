@@ -62,8 +62,7 @@ inline bool has_whole_micro_blocks(const axes_choice& choice, const relocation& 
 
 /// Has tiles of a copy moved in micro-blocks where that can be, and matrices whose rows lie between those of others, too.
 inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
-  size_type bytes = move.in_element;
-  for (int k = 0; k < move.rank; ++k) { bytes *= move.axes[k].extent; }
+  const size_type bytes = count_elements(move) * move.in_element;
   const bool apart = choice.mover == axes_mover::transpose && move.in_element > 1 &&
                      bytes >= least_apart_bytes &&
                      is_interleaved(move, choice.x, most_apart_row_bytes);
@@ -131,9 +130,9 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   }
   const auto access = static_cast<size_type>(access_bytes);
   const relocation accesses = as_accesses(move, access);
-  size_type elements = 1;
-  for (int k = 0; k < accesses.rank; ++k) { elements *= accesses.axes[k].extent; }
-  if (elements < least_panel_bytes / access || accesses.rank > most_panel_axes) { return false; }
+  if (count_elements(accesses) < least_panel_bytes / access || accesses.rank > most_panel_axes) {
+    return false;
+  }
   const panel_cut cut = cut_panels(accesses, order_of(accesses, true), order_of(accesses, false),
                                    most_panel_elements(accesses, access), access);
   const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;

@@ -233,6 +233,13 @@ auto split(const relocation& move, Launch launch) {
   return status == decltype(launch(first)){} ? launch(second) : status;
 }
 
+/// Elements of a relocation whose bytes were found to be countable.
+inline size_type count_elements(const relocation& move) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) { elements *= move.axes[k].extent; }
+  return elements;
+}
+
 /// The bits that some address or stride has.
 inline size_type address_bits_of(const relocation& move) {
   size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
