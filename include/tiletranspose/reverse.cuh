@@ -32,12 +32,12 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them.
-template <class T>
+template <class T, matrices Matrices>
 [[nodiscard]] cudaError_t reorient_dense(transpose_request request, symmetry s,
                                          cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   if (!transposes(s)) { request.out_stride = request.nx; }
-  return reorient_bytes<sizeof(T), alignof(T)>(request, s, stream);
+  return reorient_bytes<sizeof(T), alignof(T), Matrices>(request, s, stream);
 }
 
 /// The same where the symmetry does not transpose.
@@ -45,7 +45,7 @@ template <class T, bool IsArray = false>
 [[nodiscard]] cudaError_t flip_dense(transpose_request request, symmetry s, cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   request.out_stride = request.nx;
-  return flip_bytes<sizeof(T), alignof(T), IsArray>(request, s, stream);
+  return flip_bytes<sizeof(T), alignof(T), matrices::one, IsArray>(request, s, stream);
 }
 template <class T>
 [[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
@@ -68,8 +68,8 @@ template <class T, class Element>
 [[nodiscard]] cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::reorient_bytes<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
-                                                       stream);
+  return detail::reorient_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+      detail::reorient_request(out, in, s), s, stream);
 }
 
 /// Reverses an array.
@@ -122,8 +122,8 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t rotate(T* out, const T* in, size_type nx, size_type ny, long long turns,
                                  cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), quarter_turns(turns),
-                                   stream);
+  return detail::reorient_dense<T, detail::matrices::one>(detail::dense_request(out, in, nx, ny),
+                                                          quarter_turns(turns), stream);
 }
 
 /// Mirrors a matrix about its other diagonal, from the lower left to the upper right.
@@ -136,8 +136,8 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t anti_transpose(T* out, const T* in, size_type nx, size_type ny,
                                          cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::anti_transpose,
-                                   stream);
+  return detail::reorient_dense<T, detail::matrices::one>(detail::dense_request(out, in, nx, ny),
+                                                          symmetry::anti_transpose, stream);
 }
 
 /// Lays `batch` matrices down again that lie one behind the other.
@@ -154,7 +154,7 @@ template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::typ
                                            cudaStream_t stream = nullptr) {
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
-  return detail::reorient_dense<T>(
+  return detail::reorient_dense<T, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), s, stream);
 }
 
@@ -167,7 +167,7 @@ template <class T>
                                            size_type in_batch_stride, size_type nx, size_type ny,
                                            size_type batch, symmetry s,
                                            cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(
+  return detail::reorient_dense<T, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, stream);
 }
 
@@ -180,7 +180,7 @@ template <class T, class Element>
                                            size_type batch, symmetry s,
                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::reorient_bytes<sizeof(T), alignof(T)>(
+  return detail::reorient_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
                        in_batch_stride),
       s, stream);
@@ -193,7 +193,8 @@ template <class T>
 [[nodiscard]] cudaError_t reorient_batched(T* const* outs, const T* const* ins, size_type nx,
                                            size_type ny, size_type batch, symmetry s,
                                            cudaStream_t stream = nullptr) {
-  return detail::reorient_dense<T>(detail::pointers_request(outs, ins, nx, ny, batch), s, stream);
+  return detail::reorient_dense<T, detail::matrices::pointers>(
+      detail::pointers_request(outs, ins, nx, ny, batch), s, stream);
 }
 
 /// Lays a matrix down again in its own memory, without scratch.

@@ -72,8 +72,8 @@ template <class T>
 [[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny),
-                                                        stream);
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+      detail::dense_request(out, in, nx, ny), stream);
 }
 
 /// Transposes a pitched matrix or a part of one, tuned.
@@ -92,7 +92,8 @@ template <class T, class Element>
 [[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(detail::view_request(out, in), stream);
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+      detail::view_request(out, in), stream);
 }
 
 /// Transposes with the tile and the block that you write.
@@ -150,7 +151,7 @@ template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::typ
   static_assert(detail::check_element<T>(), "");
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), stream);
 }
 
@@ -168,7 +169,7 @@ template <class T>
                                             size_type in_batch_stride, size_type nx, size_type ny,
                                             size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
 }
 
@@ -190,7 +191,7 @@ template <class T, class Element>
                                             matrix_view<Element> in, size_type in_batch_stride,
                                             size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
       stream);
 }
@@ -208,7 +209,7 @@ template <class T>
                                             size_type ny, size_type batch,
                                             cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T)>(
+  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::pointers>(
       detail::pointers_request(outs, ins, nx, ny, batch), stream);
 }
 
@@ -241,7 +242,7 @@ template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                               Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, In, Out>(
+  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
@@ -253,7 +254,7 @@ template <class Out, class Element, class Op>
                                               cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, element, Out>(
+  return detail::transform_elements<detail::fusion::transform, element, Out, detail::matrices::one>(
       detail::view_request(out, in), op, stream);
 }
 
@@ -273,7 +274,7 @@ template <class Out, class In, class Op>
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
-  return detail::transform_elements<detail::fusion::transform, In, Out>(
+  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), op, stream);
 }
 
@@ -284,7 +285,7 @@ template <class Out, class In, class Op>
                                                       size_type nx, size_type ny, size_type batch,
                                                       Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, In, Out>(
+  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), op, stream);
 }
 
@@ -297,7 +298,8 @@ template <class Out, class Element, class Op>
                                                       Op op, cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, element, Out>(
+  return detail::transform_elements<detail::fusion::transform, element, Out,
+                                    detail::matrices::batch>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), op,
       stream);
 }
@@ -323,7 +325,7 @@ template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                                Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::accumulate, In, Out>(
+  return detail::transform_elements<detail::fusion::accumulate, In, Out, detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
@@ -335,8 +337,9 @@ template <class Out, class Element, class Op>
                                                cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::accumulate, element, Out>(
-      detail::view_request(out, in), op, stream);
+  return detail::transform_elements<detail::fusion::accumulate, element, Out,
+                                    detail::matrices::one>(detail::view_request(out, in), op,
+                                                           stream);
 }
 
 /// Applies a function to every element and writes the result twice, as the input lies and transposed, from

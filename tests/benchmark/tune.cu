@@ -73,8 +73,9 @@ cudaError_t transpose_by(Choose choose, std::size_t nx, std::size_t ny) {
     const lib::transpose_facts facts =
         lib::find_facts(problem, 1, Bytes, access, bits, {lib::most_shared_bytes()});
     const lib::choice chosen = choose(facts);
-    return lib::with_mover<Bytes, access>(
-        chosen, [&](auto mover) { return lib::run_choice(mover, facts, chosen, a.stream); });
+    return lib::with_mover<Bytes, access>(chosen, [&](auto mover) {
+      return lib::run_choice<lib::matrices::one>(mover, facts, chosen, a.stream);
+    });
   });
 }
 
@@ -93,17 +94,18 @@ both_ways flips(std::size_t nx, std::size_t ny) {
   const tt::matrix_view<const type> in{reinterpret_cast<const type*>(a.in), ny, nx, nx};
   constexpr tt::symmetry flip = tt::symmetry::flip_lr;
   const lib::row_problem rows = lib::make_rows(lib::reorient_request(out, in, flip), flip);
-  return {[=] {
-            return lib::with_access<Bytes, Alignment>(
-                lib::row_bits(rows, Alignment), [&](auto width) {
-                  const lib::copy_operation<Bytes, decltype(width)::value> operation;
-                  const lib::little_rows work = lib::make_little_rows(rows);
-                  return lib::launch_small<false>(lib::small_mover_of(work.problem), work.problem,
-                                                  work.batch, operation, device().stream);
-                });
-          },
-          [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },
-          relocate(flip, nx, ny, nx, nx)};
+  return {
+      [=] {
+        return lib::with_access<Bytes, Alignment>(lib::row_bits(rows, Alignment), [&](auto width) {
+          const lib::copy_operation<Bytes, decltype(width)::value> operation;
+          const lib::little_rows work = lib::make_little_rows(rows);
+          return lib::launch_small<false>(lib::small_mover_of(work.problem), work.problem,
+                                          lib::batch_of<lib::matrices::one>(rows, work.first),
+                                          operation, device().stream);
+        });
+      },
+      [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },
+      relocate(flip, nx, ny, nx, nx)};
 }
 
 /// Calls of one kind, of about `elements` elements each.

@@ -36,12 +36,13 @@ constexpr small_problem dense_transpose(size_type fast, size_type slow, int byte
           {slow, bytes, slow == 1 ? 0 : row(fast)},
           batch,
           bytes,
+          bytes,
           true};
 }
 constexpr small_problem dense_rows(size_type length, size_type rows, int bytes,
                                    size_type batch = 1) {
   const long long row = rows == 1 ? 0 : static_cast<long long>(length) * bytes;
-  return {{length, bytes, bytes}, {rows, row, row}, batch, bytes, false};
+  return {{length, bytes, bytes}, {rows, row, row}, batch, bytes, bytes, false};
 }
 
 constexpr small_mover transposed(size_type fast, size_type slow, int bytes, bool whole = false,
@@ -85,9 +86,9 @@ TEST_CASE("small: a transpose is little up to so many elements") {
   CHECK(transposed(1, 1, 64) == small_mover::none);
   // A side alone that is longer than any limit, in products that would overflow.
   constexpr size_type huge = std::numeric_limits<size_type>::max();
-  CHECK(choose_small({{huge, 1, 1}, {2, 1, 1}, 1, 1, true}, false) == small_mover::none);
-  CHECK(choose_small({{2, 1, 1}, {huge, 1, 1}, 1, 1, true}, false) == small_mover::none);
-  CHECK(choose_small({{2, 1, 1}, {2, 1, 1}, huge, 1, true}, false) == small_mover::none);
+  CHECK(choose_small({{huge, 1, 1}, {2, 1, 1}, 1, 1, 1, true}, false) == small_mover::none);
+  CHECK(choose_small({{2, 1, 1}, {huge, 1, 1}, 1, 1, 1, true}, false) == small_mover::none);
+  CHECK(choose_small({{2, 1, 1}, {2, 1, 1}, huge, 1, 1, true}, false) == small_mover::none);
 }
 
 TEST_CASE("small: short sides are moved without a tile") {
@@ -125,8 +126,8 @@ TEST_CASE("small: small matrices of a batch are moved without a tile, twice as w
 
 TEST_CASE("small: elements that are counted fit 31 bits, whatever the tuning rows say") {
   constexpr size_type most = size_type{1} << 30;
-  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4, 3, true}, false) == small_mover::direct);
-  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4 + 1, 3, true}, false) == small_mover::none);
+  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4, 3, 3, true}, false) == small_mover::direct);
+  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4 + 1, 3, 3, true}, false) == small_mover::none);
 }
 
 TEST_CASE("small: the fold of a triangle has every pair of tiles once") {
@@ -173,7 +174,7 @@ TEST_CASE("small: offsets fit 31 bits, those beyond the last tile too") {
   constexpr long long most = std::numeric_limits<int>::max();
   constexpr long long far = most / (100 + 256);  // bytes between 100 rows
   const auto choose = [](long long in, long long out) {
-    return choose_small({{100, in, 3}, {100, 3, out}, 1, 3, true}, false);
+    return choose_small({{100, in, 3}, {100, 3, out}, 1, 3, 3, true}, false);
   };
   const small_mover tiles = small_mover::tiles;
   CHECK(choose(300, 300) == tiles);
@@ -191,7 +192,7 @@ TEST_CASE("small: offsets fit 31 bits, those beyond the last tile too") {
 
   // Rows have no tiles, but blocks of 1024 elements at their ends.
   const auto rows = [](long long in, long long out) {
-    return choose_small({{200, 3, 3}, {100, in, out}, 1, 3, false}, false);
+    return choose_small({{200, 3, 3}, {100, in, out}, 1, 3, 3, false}, false);
   };
   for (const int sign : {1, -1}) {
     CHECK(rows(sign * (most / 100 - 40), 600) == small_mover::rows);
@@ -227,13 +228,80 @@ TEST_CASE("small: whole accesses and squares") {
   CHECK(!tt::detail::takes_vectors(3, 5000, 1));
   CHECK(!tt::detail::takes_vectors(4, 5001, 1));
   CHECK(!tt::detail::takes_vectors(4, 1, 3));
-  CHECK(tt::detail::is_little_square(70, 1, false));
-  CHECK(!tt::detail::is_little_square(71, 1, false));
-  CHECK(tt::detail::is_little_square(40, 12, false));
-  CHECK(!tt::detail::is_little_square(41, 12, false));
-  CHECK(!tt::detail::is_little_square(1, 13, false));
-  constexpr size_type whole = tt::detail::whole_square_side;
-  CHECK(tt::detail::is_little_square(whole + 1, 3, true));
+  const auto square = [](size_type side, int bytes, bool whole) {
+    return tt::detail::is_little_square(side, side * static_cast<size_type>(bytes), bytes, whole);
+  };
+  CHECK(square(70, 1, false));
+  CHECK(!square(71, 1, false));
+  CHECK(square(50, 1, true));
+  CHECK(!square(51, 1, true));
+  CHECK(square(40, 12, false));
+  CHECK(!square(41, 12, false));
+  CHECK(!square(1, 13, false));
+  // Rows so far apart that offsets would not fit 31 bits.
+  CHECK(tt::detail::is_little_square(10, (size_type{1} << 31) / 266, 1, false));
+  CHECK(!tt::detail::is_little_square(10, (size_type{1} << 31) / 266 + 1, 1, false));
+}
+
+TEST_CASE("small: tiles are large where there are more elements, and squares in place more rows") {
+  CHECK(small_tile_side(dense_transpose(20, 25, 1), 1) == 16);
+  CHECK(small_tile_side(dense_transpose(20, 26, 1), 1) == 32);
+  CHECK(small_tile_side(dense_transpose(10, 10, 1, 6), 1) == 32);  // those of a batch together
+  CHECK(small_tile_side(dense_transpose(1, 1, 3), 3) == 32);       // which has no small ones
+  CHECK(small_tile_side(dense_transpose(1, 1, 12), 3) == 32);
+  CHECK(small_tile_side(dense_transpose(1, 1, 12), 12) == 16);  // too many accesses for large ones
+  CHECK(tt::detail::square_tile_side(30, 1) == 16);
+  CHECK(tt::detail::square_tile_side(31, 1) == 32);
+  CHECK(tt::detail::square_tile_side(40, 4) == 16);
+  CHECK(!tt::detail::has_large_square_tile(4));
+}
+
+TEST_CASE("small: what panels cannot take, and what has an operation, has limits of its own") {
+  const auto takes = [](size_type fast, bool whole, auto change) {
+    small_problem problem = dense_transpose(fast, 100, 1);
+    change(problem);
+    return choose_small(problem, whole) == small_mover::tiles;
+  };
+  const auto pitched = [](small_problem& problem) { problem.has_panel = false; };
+  CHECK(takes(120, false, pitched));
+  CHECK(!takes(121, false, pitched));
+  CHECK(!takes(70, true, pitched));
+  const auto backwards = [](small_problem& problem) {
+    problem.slow.out_stride = -problem.slow.out_stride;
+  };
+  CHECK(takes(120, false, backwards));
+  CHECK(!takes(121, false, backwards));
+  const auto fused = [](small_problem& problem) {
+    problem.has_panel = false;
+    problem.operation = tt::detail::small_operation::one_output;
+  };
+  CHECK(takes(140, false, fused));
+  CHECK(!takes(141, false, fused));
+  CHECK(takes(90, true, fused));
+  CHECK(!takes(91, true, fused));
+  const auto dual = [](small_problem& problem) {
+    problem.has_panel = false;
+    problem.operation = tt::detail::small_operation::two_outputs;
+  };
+  CHECK(takes(120, false, dual));
+  CHECK(!takes(121, false, dual));
+  CHECK(takes(90, true, dual));
+  CHECK(!takes(91, true, dual));
+}
+
+TEST_CASE("small: so have batches of matrices that are neither small nor large") {
+  CHECK(transposed(40, 80, 1, false, 5) == small_mover::tiles);
+  CHECK(transposed(40, 80, 1, false, 6) == small_mover::none);
+  CHECK(transposed(39, 80, 1, false, 4) == small_mover::none);
+  CHECK(transposed(40, 200, 1, false, 2) == small_mover::tiles);
+  CHECK(transposed(30, 260, 1, false, 2) == small_mover::none);
+  CHECK(transposed(60, 260, 1, false, 1) == small_mover::none);
+  CHECK(transposed(50, 150, 1, true, 2) == small_mover::tiles);
+}
+
+TEST_CASE("small: few elements of rows are one a thread") {
+  CHECK(tt::detail::has_few_elements(dense_rows(150'000, 1, 1)));
+  CHECK(!tt::detail::has_few_elements(dense_rows(75'000, 1, 1, 3)));
 }
 
 #else
@@ -260,12 +328,10 @@ TEST_CASE("small: the limits of every element size are those of its row") {
     CHECK(moved_rows(limits.rows, 1, bytes) == small_mover::rows);
     CHECK(moved_rows(limits.rows + 1, 1, bytes) == small_mover::none);
     CHECK(moved_rows(100, limits.rows / 100, bytes) == small_mover::direct);
-    CHECK(tt::detail::is_little_square(limits.square_side, bytes, false));
-    CHECK(!tt::detail::is_little_square(limits.square_side + 1, bytes, false));
-    constexpr size_type whole = tt::detail::whole_square_side;
-    if (limits.square_side > whole) {
-      CHECK(tt::detail::is_little_square(whole, bytes, true));
-      CHECK(tt::detail::is_little_square(whole + 1, bytes, true) == (bytes > 2));
+    for (const bool whole : {false, true}) {
+      const size_type side = whole ? limits.whole_square : limits.square_side;
+      CHECK(tt::detail::is_little_square(side, 64 * side, bytes, whole));
+      CHECK(!tt::detail::is_little_square(side + 1, 64 * side, bytes, whole));
     }
   }
 }

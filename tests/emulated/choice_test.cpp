@@ -109,8 +109,8 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
                              tt::detail::address_bits_of(problem, access_bytes), {228 * 1024});
   tt::detail::choice chosen;
   chosen.access = Access;
-  const cudaError_t status =
-      tt::detail::run_choice(tt::detail::tile_mover<Bytes, access_bytes>{}, facts, chosen, nullptr);
+  const cudaError_t status = tt::detail::run_choice<tt::detail::matrices::batch>(
+      tt::detail::tile_mover<Bytes, access_bytes>{}, facts, chosen, nullptr);
   const cpu::device& device = cpu::this_device();
   INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
              << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'

@@ -6,6 +6,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
+#include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/emulator.cuh>
@@ -32,26 +33,20 @@ TEST_CASE("squares: each pair of tiles is taken once") {
 
 namespace {
 
-// A square in its own memory that starts `offset` bytes after a multiple of 16, its rows `gap` bytes apart; all tiles
-// of all blocks.
-template <class Shape, class Body>
-void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_t offset,
-                 int most_ways, Body body) {
-  constexpr std::size_t element_bytes = Shape::element_bytes;
+// A square in its own memory that starts `offset` bytes after a multiple of 16, its rows `gap` bytes apart: run(options,
+// first, stride, length) transposes it.
+template <class Run>
+void check_square(std::size_t element_bytes, std::size_t side, std::size_t gap, std::size_t offset,
+                  int most_ways, Run run) {
   const std::size_t stride = side * element_bytes + gap;
   const std::size_t length = (side - 1) * stride + side * element_bytes;
   tt::emulated_buffer<element<16>> data((offset + length + 15) / 16);
   fill(data);
   auto* const first = reinterpret_cast<unsigned char*>(data.data()) + offset;
   const std::vector<unsigned char> before(first, first + length);
-  const tt::detail::swap_arguments arguments({first, stride, side}, tile, 0,
-                                             {first, first + length});
   tt::emulator_options options;
   options.knows(first, length);
-  const tt::emulation_report report = tt::emulate(
-      options, static_cast<unsigned>(arguments.order.blocks()), 2 * Shape::threads,
-      2 * Shape::shared_bytes,
-      [&](tt::emulated_block block) { body(block.shared(), arguments, block.index().x); });
+  const tt::emulation_report report = run(options, first, stride, length);
   INFO(element_bytes << " bytes, " << side << " rows " << gap << " bytes apart from byte " << offset
                      << " on\n"
                      << report.table());
@@ -66,6 +61,49 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_
     wrong += first[i] != before[from];
   }
   CHECK(wrong == 0);
+}
+
+// All tiles of all blocks.
+template <class Shape, class Body>
+void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_t offset,
+                 int most_ways, Body body) {
+  check_square(Shape::element_bytes, side, gap, offset, most_ways,
+               [&](const tt::emulator_options& options, unsigned char* first, std::size_t stride,
+                   std::size_t length) {
+                 const tt::detail::swap_arguments arguments({first, stride, side}, tile, 0,
+                                                            {first, first + length});
+                 return tt::emulate(options, static_cast<unsigned>(arguments.order.blocks()),
+                                    2 * Shape::threads, 2 * Shape::shared_bytes,
+                                    [&](tt::emulated_block block) {
+                                      body(block.shared(), arguments, block.index().x);
+                                    });
+               });
+}
+
+// Little squares, element by element.
+template <int ElementBytes, int Side, int BlockRows>
+void check_elements() {
+  using operation = tt::detail::copy_operation<ElementBytes, tt::access_width(ElementBytes)>;
+  using stored = typename operation::stored;
+  constexpr int padding = tt::detail::element_padding<stored, Side>();
+  using tile = tt::shared_tile<stored, tt::padded_layout<stored, Side, Side, padding>>;
+  using storage = typename tile::storage[2];
+  for (const unsigned side : {1, Side - 1, Side, 2 * Side + 1, 3 * Side + 5}) {
+    const unsigned tiles = (side + Side - 1) / Side;
+    const auto run = [&](const tt::emulator_options& options, unsigned char* first,
+                         std::size_t stride, std::size_t) {
+      const tt::detail::square_problem square{first, stride, side};
+      return tt::emulate(options, (tiles + 1) * ((tiles + 1) / 2), 2 * Side * BlockRows,
+                         sizeof(storage), [&](tt::emulated_block block) {
+                           const unsigned at = block.index().x;
+                           tt::detail::swap_elements<tile, BlockRows, operation>(
+                               *reinterpret_cast<storage*>(block.shared()), square,
+                               at / (tiles + 1), at % (tiles + 1));
+                         });
+    };
+    check_square(ElementBytes, side, 0, 0, ElementBytes == 2 ? 2 : 1, run);
+    check_square(ElementBytes, side, 3 * ElementBytes, 0, ElementBytes == 2 ? 2 : 1, run);
+  }
 }
 
 // Rows that start on every narrow access of 16 bytes one after the other, if they may, and all alike.
@@ -103,6 +141,19 @@ void check_sizes() {
 }
 
 }  // namespace
+
+TEST_CASE("squares: little ones, element by element") {
+  check_elements<1, 16, 8>();
+  check_elements<1, 32, 4>();
+  check_elements<2, 32, 4>();
+  check_elements<3, 16, 8>();
+  check_elements<3, 32, 8>();
+  check_elements<4, 32, 4>();
+  check_elements<8, 32, 4>();
+  check_elements<12, 16, 4>();
+  check_elements<12, 32, 4>();
+  check_elements<16, 32, 4>();
+}
 
 TEST_CASE("squares: tiles of plain bytes, powers of two") {
   check_sizes<1>();

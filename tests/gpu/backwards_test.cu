@@ -30,7 +30,8 @@ backwards_transpose make_backwards() {
                                      reinterpret_cast<std::size_t>(problem.out) |
                                      problem.in_stride_bytes | problem.out_stride_bytes |
                                      problem.in_batch_bytes | problem.out_batch_bytes;
-            return tt::detail::launch_tuned<Bytes, AccessBytes>(problem, batch, bits, nullptr);
+            return tt::detail::launch_tuned<Bytes, AccessBytes, tt::detail::matrices::batch>(
+                problem, batch, bits, nullptr);
           }};
 }
 

@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Little work: every shape from 1 x 1 to 70 x 70, whose sides straddle all edges of the tiles that it takes. The GPU compares
-// every byte with the call's definition, guards round the output included.
+// Little work: every shape from 1 x 1 to 70 x 70, whose sides straddle all edges of the tiles that it takes, and sides of up
+// to 999, between which tiles, blocks of rows and squares in place become others. The GPU compares every byte with the call's
+// definition, guards round the output included.
 
 #include <tiletranspose/reverse.cuh>
 #include <tiletranspose/transpose.cuh>
 
+#include <cstring>
 #include <string>
 
 #include "support.cuh"
@@ -72,6 +74,8 @@ class shapes_on_gpu {
                                   reinterpret_cast<const unsigned char*>(out_.data()),
                                   reinterpret_cast<const unsigned char*>(in_.data()), element, r);
   }
+  byte_vector input() const { return download(in_.data(), bytes_); }
+  byte_vector output() const { return download(out_.data() + guard_bytes, bytes_); }
   unsigned wrong() const {
     unsigned count = 0;
     check_cuda(cudaMemcpy(&count, wrong_.data(), sizeof(count), cudaMemcpyDeviceToHost),
@@ -133,6 +137,29 @@ void check_some_shapes() {
   check_shapes<T>(1, 70, 23);
 }
 
+template <class T>
+void check_large_shapes() {
+  check_shapes<T>(131, 999, 217);
+}
+
+// A batch of matrices that large tiles would be mostly empty for. Its sides are those of choose/tuning_small.cuh.
+template <class T>
+void check_batch(std::size_t nx, std::size_t ny, std::size_t batch) {
+  const std::size_t area = nx * ny * sizeof(T);
+  shapes_on_gpu gpu(batch * area);
+  gpu.prepare(false);
+  REQUIRE(tt::transpose_batched(gpu.out<T>(), gpu.in<T>(), nx, ny, batch) == cudaSuccess);
+  const byte_vector in = gpu.input();
+  const byte_vector out = gpu.output();
+  std::size_t wrong = 0;
+  for (std::size_t at = 0; at < batch * nx * ny; ++at) {
+    const std::size_t inside = at % (nx * ny);
+    const std::size_t from = at - inside + inside % ny * nx + inside / ny;
+    wrong += std::memcmp(&out[at * sizeof(T)], &in[from * sizeof(T)], sizeof(T)) != 0;
+  }
+  CHECK(wrong == 0);
+}
+
 }  // namespace
 
 TEST_CASE("little: every shape up to 70 x 70, 1 byte", "[little]") { check_all_shapes<char>(); }
@@ -153,4 +180,28 @@ TEST_CASE("little: some shapes", "[little][quick]") {
   check_some_shapes<float>();
   check_some_shapes<float_triple>();
   check_some_shapes<aligned_quad>();
+  // One each of large tiles, and of blocks that take several elements of a row a thread.
+  check_shapes<char>(571, 571, 1);
+  check_shapes<bytes<3>>(661, 661, 1);
+  check_shapes<float>(661, 661, 1);
+  check_shapes<float_triple>(571, 571, 1);
+  check_shapes<aligned_quad>(871, 871, 1);
+}
+
+TEST_CASE("little: sides of up to 999", "[little]") {
+  require_device();
+  check_large_shapes<char>();
+  check_large_shapes<short>();
+  check_large_shapes<bytes<3>>();
+  check_large_shapes<float>();
+  check_large_shapes<double>();
+  check_large_shapes<float_triple>();
+  check_large_shapes<aligned_quad>();
+}
+
+TEST_CASE("little: batches of small matrices", "[little]") {
+  require_device();
+  check_batch<bytes<3>>(64, 100, 900);
+  check_batch<bytes<3>>(259, 41, 600);
+  check_batch<float_triple>(50, 50, 500);
 }

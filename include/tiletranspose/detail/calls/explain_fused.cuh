@@ -43,14 +43,14 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
   constexpr int widest = larger(in_bytes, out_bytes);
   if constexpr (loads_together<In> && loads_together<Out> &&
                 has_little_work(widest, widest, true)) {
-    const little_operation work(problem, batch, address_bits_of(problem, 0), in_bytes, out_bytes);
+    const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), in_bytes,
+                                out_bytes);
     if (work.mover == small_mover::none) { return false; }
-    using kept = typename either<Kind == fusion::accumulate, In, Out>::type;
-    small_problem little = work.problem;
-    little.element_bytes = sizeof(kept);
+    constexpr bool waits = calls_as_stored(Kind, in_bytes, out_bytes);
+    using kept = typename either<waits, In, Out>::type;
     result.rule = "little work";
     result.why = "so few elements that latency decides: one element an access";
-    describe_little(result, work.mover, little, access_width(sizeof(kept), alignof(kept)));
+    describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
     result.load_bytes = access_width(in_bytes, alignof(In));
     result.store_bytes = access_width(out_bytes, alignof(Out));
     return true;

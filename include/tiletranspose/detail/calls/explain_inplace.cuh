@@ -17,12 +17,13 @@ template <int ElementBytes, int Alignment>
 void explain_square(explanation& result, const transpose_request& request) {
   const size_type bits = reinterpret_cast<size_type>(request.in) |
                          request.in_stride * ElementBytes | request.nx * ElementBytes;
-  if (is_little_square(request.nx, ElementBytes, bits % max_access_bytes == 0) &&
+  if (is_little_square(request.nx, request.in_stride * ElementBytes, ElementBytes,
+                       bits % max_access_bytes == 0) &&
       fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
     result.mover = "little square";
     result.rule = "little work";
-    result.why = "so few elements that latency decides: tiles of 16 x 16 elements trade places";
-    result.tile_rows = result.tile_cols = 16;
+    result.why = "so few elements that latency decides: tiles trade places element by element";
+    result.tile_rows = result.tile_cols = square_tile_side(request.nx, ElementBytes);
     return;
   }
   const bool whole = access_width(ElementBytes) == ElementBytes && bits % max_access_bytes == 0;

@@ -163,15 +163,14 @@ void describe(explanation& result, word_shifted_mover<ElementBytes>, const choic
   result.load_bytes = result.store_bytes = max_access_bytes;
 }
 
-/// `problem.element_bytes` are those of an element as a block keeps it.
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
-  const int accesses = problem.element_bytes / access_bytes;
+  const int accesses = problem.kept_bytes / access_bytes;
   const small_grid grid = grid_of(mover, problem, accesses);
   result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
   if (mover == small_mover::tiles) {
     result.tile_rows = result.tile_cols =
-        static_cast<size_type>(small_tile_side(problem.element_bytes));
+        static_cast<size_type>(small_tile_side(problem, accesses));
   }
   result.load_bytes = result.store_bytes = access_bytes;
   result.launches = 1;

@@ -193,7 +193,10 @@ explanation explain_transform_permute(const relocation& move, bool permutes, dev
   }
   result.load_bytes = access_width(sizeof(In), alignof(In));
   result.store_bytes = access_width(sizeof(Out), alignof(Out));
-  explain_axes(result, call, call.move, static_cast<int>(sizeof(Out)) / result.store_bytes);
+  constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
+  explain_axes(result, call, call.move,
+               waits ? static_cast<int>(sizeof(In)) / result.load_bytes
+                     : static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;
 }
 

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 
@@ -192,20 +194,28 @@ explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transp
                            const choice& chosen) {
   if (chosen.little != small_mover::tiles) { return {}; }
   using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;
-  constexpr int side = small_tile_side(sizeof(stored));
+  const int side =
+      small_tile_side(small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
+                      ElementBytes / AccessBytes);
   const auto sectors = [&](bool input, size_type extent) {
-    return mean_sectors(facts, input, extent * ElementBytes, side * size_type{ElementBytes},
+    return mean_sectors(facts, input, extent * ElementBytes,
+                        static_cast<size_type>(side) * ElementBytes,
                         [](size_type at, size_type bytes) {
                           return ElementBytes / AccessBytes *  // parts of elements
                                  lane_sectors(at, bytes / ElementBytes, AccessBytes, ElementBytes);
                         });
   };
-  const auto ways = [](bool down) {
+  const auto ways_of = [](auto tile_side, bool down) {
+    constexpr int tile = decltype(tile_side)::value;
     const auto lane_map = [&](int lane) {
-      return tile_coordinate{down ? lane % side : lane / side, down ? lane / side : lane % side};
+      return tile_coordinate{down ? lane % tile : lane / tile, down ? lane / tile : lane % tile};
     };
-    return conflict_ways(padded_layout<stored, side, side, element_padding<stored, side>()>{},
+    return conflict_ways(padded_layout<stored, tile, tile, element_padding<stored, tile>()>{},
                          lane_map, access_width(sizeof(stored), alignof(stored)));
+  };
+  const auto ways = [&](bool down) {
+    return side == 16 ? ways_of(std::integral_constant<int, 16>{}, down)
+                      : ways_of(std::integral_constant<int, 32>{}, down);
   };
   return {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
           explained_bound::proved, ways(false), ways(true)};

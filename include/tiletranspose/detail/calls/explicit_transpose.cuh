@@ -93,15 +93,15 @@ cudaError_t launch_structures(const tile_problem& problem, size_type batch, cuda
                               sizeof(typename tile::storage), stream);
 }
 
-/// Little work, one tile a block as it stands.
+/// Little work of one matrix, one tile a block as it stands.
 template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
 bool launch_written_little(const tile_problem& problem, size_type batch, cudaStream_t stream,
                            cudaError_t& status) {
   if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
     const small_problem work = small_transpose(problem, batch, ElementBytes, ElementBytes);
     if (!takes_written_tile(work, TileDim)) { return false; }
-    status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(work, batch_of(problem),
-                                                                        Operation{}, stream);
+    status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(
+        work, batch_of<matrices::one>(problem), Operation{}, stream);
     return true;
   } else {
     return false;

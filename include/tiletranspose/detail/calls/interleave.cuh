@@ -36,7 +36,7 @@ cudaError_t interleave_planes(const void* structs, const void* const (&planes)[P
   if (answer != verdict::go) { return status_of(answer); }
   tile_problem problem{};
   return is_transpose(request, problem)
-             ? transpose_problem<sizeof(T), alignof(T)>(problem, 1, stream)
+             ? transpose_problem<sizeof(T), alignof(T), matrices::one>(problem, 1, stream)
              : move_planes_apart<ToPlanes, sizeof(T), alignof(T), static_cast<int>(Planes)>(request,
                                                                                             stream);
 }

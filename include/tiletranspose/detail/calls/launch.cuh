@@ -74,23 +74,23 @@ cudaError_t run(vector_mover<ElementBytes>, const choice&, launch_plan<vector_ti
 }
 
 /// Plans and launches a choice.
-template <class Mover>
+template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
   return plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
                        [&](const auto& plan) { return run(mover, chosen, plan, stream); });
 }
-template <int ElementBytes, int AccessBytes>
+template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                        const choice& chosen, cudaStream_t stream) {
   return launch_small<true>(
       chosen.little, small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-      batch_of(facts.problem), copy_operation<ElementBytes, AccessBytes>{}, stream);
+      batch_of<Matrices>(facts.problem), copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 
 /// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit
 /// that some address or stride has.
-template <int ElementBytes, int AccessBytes>
+template <int ElementBytes, int AccessBytes, matrices Matrices>
 cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
                          cudaStream_t stream) {
   device_facts device{default_shared_bytes};
@@ -103,19 +103,20 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
     chosen = choose(facts);
   }
   return with_mover<ElementBytes, AccessBytes>(
-      chosen, [&](auto mover) { return run_choice(mover, facts, chosen, stream); });
+      chosen, [&](auto mover) { return run_choice<Matrices>(mover, facts, chosen, stream); });
 }
 
 /// The tuned transpose of elements of a size and alignment.
-template <int ElementBytes, int Alignment>
+template <int ElementBytes, int Alignment, matrices Matrices>
 cudaError_t transpose_problem(const tile_problem& problem, size_type batch, cudaStream_t stream) {
   const size_type bits = address_bits_of(problem, Alignment);
   return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
-    return launch_tuned<ElementBytes, decltype(width)::value>(problem, batch, bits, stream);
+    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, batch, bits,
+                                                                        stream);
   });
 }
 
-template <int ElementBytes, int Alignment>
+template <int ElementBytes, int Alignment, matrices Matrices>
 cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
@@ -124,7 +125,8 @@ cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t strea
                            request.nx * request.ny * request.batch * ElementBytes,
                            cudaMemcpyDeviceToDevice, stream);
   }
-  return transpose_problem<ElementBytes, Alignment>(make_problem(request), request.batch, stream);
+  return transpose_problem<ElementBytes, Alignment, Matrices>(make_problem(request), request.batch,
+                                                              stream);
 }
 
 }  // namespace detail

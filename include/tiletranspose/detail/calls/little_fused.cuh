@@ -38,12 +38,16 @@ struct second_output {
   size_type stride_bytes;
 };
 
-/// Calls `op` for each element on its way: where it is loaded or, with old elements of the output, where it is stored.
+/// Calls `op` for each element on its way, as it is loaded or as it is stored.
 template <fusion Kind, class In, class Out, class Op>
 struct fused_operation {
   static constexpr bool accumulates = Kind == fusion::accumulate;
-  using kept = typename std::conditional<accumulates, In, Out>::type;
+  static constexpr bool waits = calls_as_stored(Kind, sizeof(In), sizeof(Out));
+  using kept = typename std::conditional<waits, In, Out>::type;
   using stored = words_of<kept>;
+  static constexpr int in_bytes = sizeof(In);
+  static constexpr int out_bytes = sizeof(Out);
+  static constexpr int kept_bytes = sizeof(kept);
   static constexpr int accesses = sizeof(stored) / sizeof(stored::words[0]);
 
   Op op;
@@ -54,7 +58,7 @@ struct fused_operation {
 
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned row, unsigned col) const {
     static_cast<void>(row), static_cast<void>(col);
-    if constexpr (accumulates) {
+    if constexpr (waits) {
       return to_words<In>(load_global<In>(from));
     } else {
       const Out result = call_at<In, Out>(op, load_global<In>(from), row, col);
@@ -70,10 +74,18 @@ struct fused_operation {
   TILETRANSPOSE_FUNCTION static fetched fetch(const unsigned char* to) {
     return load_global<fetched>(to);
   }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words,
-                                    const fetched& old) const {
-    (void)old;
-    if constexpr (accumulates) {
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& words, const fetched& old,
+                                    unsigned row, unsigned col) const {
+    (void)old, (void)row, (void)col;
+    if constexpr (waits && !accumulates) {
+#if TILETRANSPOSE_ON_DEVICE
+      const Out result = call_at<In, Out>(op, __builtin_bit_cast(In, words), row, col);
+#else
+      const from_words<In> element(words);
+      const Out result = call_at<In, Out>(op, element.value, row, col);
+#endif
+      store_global(to, result);
+    } else if constexpr (accumulates) {
 #if TILETRANSPOSE_ON_DEVICE
       // By this built-in, because nvcc kept the union of 2-byte elements in local memory.
       const Out result = op(__builtin_bit_cast(In, words), __builtin_bit_cast(Out, old));
@@ -95,12 +107,12 @@ struct fused_operation {
 };
 
 /// Moves a fused transpose if it is little work: true, with the launch's status.
-template <fusion Kind, class In, class Out, class Op>
+template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 bool transform_little(const tile_problem& problem, size_type batch, const second_output& copy,
                       const Op& op, cudaStream_t stream, cudaError_t& status) {
   if constexpr (loads_together<In> && loads_together<Out>) {
     const size_type bits = address_bits_of(problem, 0);
-    return transpose_little<sizeof(In), sizeof(Out)>(
+    return transpose_little<Kind, sizeof(In), sizeof(Out), Matrices>(
         problem, batch, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
   } else {
     return false;

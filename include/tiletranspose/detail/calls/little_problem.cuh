@@ -7,15 +7,29 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
+#include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/detail/small/small_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-inline small_batch batch_of(const tile_problem& problem) {
-  return {problem.in, problem.out, static_cast<long long>(problem.in_batch_bytes),
-          static_cast<long long>(problem.out_batch_bytes), problem.pointer_arrays};
+/// Where the matrices of a problem are, or the matrices of rows, whose first element lies `first` bytes into the input.
+/// Precondition: `Matrices` says the truth.
+template <matrices Matrices, class Problem>
+small_batch<Matrices> batch_of(const Problem& problem, long long first = 0) {
+  [[maybe_unused]] const auto in_step = static_cast<long long>(problem.in_batch_bytes);
+  [[maybe_unused]] const auto out_step = static_cast<long long>(problem.out_batch_bytes);
+  if constexpr (Matrices == matrices::one) {
+    return {static_cast<const unsigned char*>(problem.in) + first,
+            static_cast<unsigned char*>(problem.out)};
+  } else if constexpr (Matrices == matrices::pointers) {
+    return {static_cast<const unsigned char* const*>(problem.in),
+            static_cast<unsigned char* const*>(problem.out), in_step + first, out_step};
+  } else {
+    return {static_cast<const unsigned char*>(problem.in) + first,
+            static_cast<unsigned char*>(problem.out), in_step, out_step};
+  }
 }
 
 /// True where the registers hold elements of a type that are loaded together, as those of a fused call are.
@@ -29,10 +43,13 @@ struct little_operation {
   small_problem problem;
   small_mover mover;
 
-  little_operation(const tile_problem& transpose, size_type batch, size_type bits, int in_element,
-                   int out_element)
+  little_operation(fusion kind, const tile_problem& transpose, size_type batch, size_type bits,
+                   int in_element, int out_element)
       : problem(small_transpose(transpose, batch, in_element, out_element)) {
     problem.has_panel = false;
+    problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
+    problem.operation =
+        kind == fusion::dual ? small_operation::two_outputs : small_operation::one_output;
     const size_type rows =
         (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
     mover = choose_small(problem, (bits | rows) % max_access_bytes == 0);
@@ -41,7 +58,8 @@ struct little_operation {
 
 struct little_rows {
   small_problem problem;
-  small_batch batch;
+  long long
+      first;  ///< bytes from where a matrix of the input starts to the element that comes first
 };
 
 /// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
@@ -52,10 +70,9 @@ inline little_rows make_little_rows(const row_problem& rows) {
                      axis_of(rows.rows, rows.in_pitch, rows.out_pitch),
                      rows.batch,
                      element,
+                     element,
                      false};
-  small_batch batch{rows.in, rows.out, bytes(rows.in_batch_bytes), bytes(rows.out_batch_bytes),
-                    rows.pointer_arrays};
-  long long first = 0;  // bytes from where the input starts to the element that comes first
+  long long first = 0;
   if (rows.reverses) {
     first += (bytes(rows.length) - 1) * element;
     work.fast.in_stride = -element;
@@ -64,18 +81,13 @@ inline little_rows make_little_rows(const row_problem& rows) {
     first += (bytes(rows.rows) - 1) * work.slow.in_stride;
     work.slow.in_stride = -work.slow.in_stride;
   }
-  if (rows.pointer_arrays) {
-    batch.in_stride += first;
-  } else {
-    batch.in = static_cast<const unsigned char*>(rows.in) + first;
-  }
   const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.length) &&
                      work.slow.out_stride == work.fast.out_stride * bytes(rows.length);
   if (dense) {  // one row
     work.fast.extent *= work.slow.extent;
     work.slow.extent = 1;
   }
-  return {work, batch};
+  return {work, first};
 }
 
 }  // namespace detail

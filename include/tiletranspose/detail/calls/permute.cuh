@@ -113,11 +113,11 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
                              (move.rank == 0 ? 1 : move.axes[0].extent) * ElementBytes,
                              cudaMemcpyDeviceToDevice, stream);
     case axes_mover::rows:
-      return move_rows_of<ElementBytes, Alignment>(make_rows(move), stream);
+      return move_rows_of<ElementBytes, Alignment, matrices::batch>(make_rows(move), stream);
     case axes_mover::transpose: {
       size_type batch = 1;
       const tile_problem problem = make_problem(move, chosen.x, batch);
-      return transpose_problem<ElementBytes, Alignment>(problem, batch, stream);
+      return transpose_problem<ElementBytes, Alignment, matrices::batch>(problem, batch, stream);
     }
     default:
       break;
@@ -135,7 +135,8 @@ cudaError_t relocate_transformed(const relocation& move, const Op& op, cudaStrea
     if (chosen.mover == axes_mover::transpose) {
       size_type batch = 1;
       const tile_problem problem = make_problem(move, chosen.x, batch);
-      return transform_problem<fusion::transform, In, Out>(problem, batch, op, stream);
+      return transform_problem<fusion::transform, In, Out, matrices::batch>(problem, batch, op,
+                                                                            stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
     return launch_axes(chosen, move, operation, stream);

@@ -27,7 +27,7 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
     copy.out = scratch;
     copy.out_stride = request.ny;
     const cudaError_t status =
-        transpose_problem<ElementBytes, Alignment>(make_problem(copy), 1, stream);
+        transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), 1, stream);
     return status != cudaSuccess
                ? status
                : cudaMemcpyAsync(request.out, scratch, bytes, cudaMemcpyDeviceToDevice, stream);

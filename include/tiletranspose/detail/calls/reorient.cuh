@@ -17,12 +17,12 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Rows that stay rows, out of place. `IsArray`: they are one row, reversed.
-template <int ElementBytes, int Alignment, bool IsArray = false>
+template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
     cudaError_t little = cudaSuccess;
     const copy_operation<ElementBytes, decltype(width)::value> operation;
-    if (move_little_rows(rows, operation, stream, little)) { return little; }
+    if (move_little_rows<Matrices>(rows, operation, stream, little)) { return little; }
     if constexpr (IsArray) {
       return launch_array<ElementBytes, Alignment>(rows, stream);
     } else {
@@ -32,24 +32,24 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
 }
 
 /// A symmetry that does not transpose: what only transposes need is not compiled.
-template <int ElementBytes, int Alignment, bool IsArray = false>
+template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
 cudaError_t flip_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
   const verdict answer = examine(request, s);
-  return answer == verdict::go
-             ? move_rows_of<ElementBytes, Alignment, IsArray>(make_rows(request, s), stream)
-             : status_of(answer);
+  return answer == verdict::go ? move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
+                                     make_rows(request, s), stream)
+                               : status_of(answer);
 }
 
-template <int ElementBytes, int Alignment>
+template <int ElementBytes, int Alignment, matrices Matrices>
 cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  if (!transposes(s)) { return flip_bytes<ElementBytes, Alignment>(request, s, stream); }
+  if (!transposes(s)) { return flip_bytes<ElementBytes, Alignment, Matrices>(request, s, stream); }
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
   if (is_vector(request)) {
-    return move_rows_of<ElementBytes, Alignment>(make_vector_rows(request, s), stream);
+    return move_rows_of<ElementBytes, Alignment, Matrices>(make_vector_rows(request, s), stream);
   }
-  return transpose_problem<ElementBytes, Alignment>(run_backwards(make_problem(request), s),
-                                                    request.batch, stream);
+  return transpose_problem<ElementBytes, Alignment, Matrices>(
+      run_backwards(make_problem(request), s), request.batch, stream);
 }
 
 /// A symmetry that does not transpose, in place.

@@ -139,7 +139,8 @@ inline axes_choice choose_axes(const relocation& move) {
   const bool rows_apart = distance(fast.in_stride) >= move.axes[x].extent;
   const bool forwards = y != 2 || move.axes[1 - x].in_stride > 0;  // of 0, 1 and 2 = y the other
   axes_choice choice{axes_mover::transpose, x, {}};
-  fill_sides(choice, move, small_tile_side(static_cast<int>(move.out_element)));
+  fill_sides(choice, move,
+             axes_tile_side(static_cast<int>(smaller(move.in_element, move.out_element))));
   if (!(steps_by_one && y <= 2 && rows_apart && forwards) ||
       is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);

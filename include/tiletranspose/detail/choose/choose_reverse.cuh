@@ -16,7 +16,7 @@ namespace detail {
 /// True where every array of so many elements that are reversed is little work.
 constexpr bool is_little_reverse(size_type length, int element, int alignment) {
   const auto bytes = static_cast<long long>(element);
-  const small_problem problem{{length, -bytes, bytes}, {1, 0, 0}, 1, element, false};
+  const small_problem problem{{length, -bytes, bytes}, {1, 0, 0}, 1, element, element, false};
   return has_little_work(element, access_width(static_cast<size_type>(element), alignment),
                          false) &&
          choose_small(problem, false) != small_mover::none;

@@ -22,6 +22,9 @@ enum class small_mover {
   tiles    ///< through tiles in shared memory
 };
 
+/// What is called on the way.
+enum class small_operation { none, one_output, two_outputs };
+
 /// One axis: elements and the bytes, of either sign, from one to the next.
 struct problem_axis {
   size_type extent;
@@ -35,9 +38,11 @@ struct small_problem {
   problem_axis slow;
   size_type batch;
   int element_bytes;  ///< the larger of input's and output's
+  int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
   bool has_panel =
       true;  ///< panels take it where a side is short: a plain transpose whose rows follow each other
+  small_operation operation = small_operation::none;
 };
 
 /// From a single element no stride leads anywhere: what the caller said may be any number.
@@ -55,6 +60,7 @@ constexpr small_problem small_transpose(const tile_problem& problem, size_type b
   return {axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
           axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes),
           batch,
+          larger(in_element, out_element),
           larger(in_element, out_element),
           true,
           dense};
@@ -77,11 +83,17 @@ constexpr bool fits_registers(int element_bytes, int access) {
 constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   const small_limits& limits = small_limits_of(element_bytes);
   if (!fits_registers(element_bytes, access)) { return false; }
-  return transposes ? limits.tile > 0 || limits.whole > 0 || limits.narrow > 0 : limits.rows > 0;
+  const size_type most[] = {limits.tile,        limits.whole, limits.pitched, limits.fused,
+                            limits.fused_whole, limits.batch, limits.narrow};
+  if (!transposes) { return limits.rows > 0; }
+  for (const size_type limit : most) {
+    if (limit > 0) { return true; }
+  }
+  return false;
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
-inline constexpr size_type most_counted = size_type{1} << 30;
+inline constexpr size_type most_counted = all_work;
 
 /// No tile has more rows or columns, and no block takes more elements of a row.
 inline constexpr size_type longest_tile_side = 256;
@@ -109,9 +121,25 @@ constexpr bool has_short_offsets(const small_problem& problem, size_type side = 
              most;
 }
 
-/// Rows and columns of a tile for elements of a size.
-constexpr int small_tile_side(int element_bytes) {
+/// Rows and columns of a tile for elements of a size, where several axes make up a side.
+constexpr int axes_tile_side(int element_bytes) {
   return element_bytes <= widest_large_tile_element ? 32 : 16;
+}
+
+/// The tiles that elements of a size have, kept in so many accesses: a thread holds several.
+constexpr bool has_small_tile(int kept_bytes) { return small_limits_of(kept_bytes).small_tile > 0; }
+constexpr bool has_large_tile(int kept_bytes, int accesses) {
+  return small_limits_of(kept_bytes).small_tile < all_work &&
+         (kept_bytes <= widest_large_tile_element || accesses <= 4);
+}
+
+/// Rows and columns of the tiles that move a problem.
+constexpr int small_tile_side(const small_problem& problem, int accesses) {
+  const size_type elements = problem.fast.extent * problem.slow.extent * problem.batch;
+  return has_large_tile(problem.kept_bytes, accesses) &&
+                 elements > small_limits_of(problem.kept_bytes).small_tile
+             ? 32
+             : 16;
 }
 
 /// True where matrices of a batch are so small that limits are others.
@@ -127,6 +155,21 @@ constexpr bool is_direct(const small_problem& problem) {
          times * small_limits_of(problem.element_bytes).direct_side;
 }
 
+/// Up to how many elements a transpose counts as little work whose sides are both long.
+constexpr size_type most_of_tiles(const small_problem& problem, bool whole) {
+  const small_limits& limits = small_limits_of(problem.element_bytes);
+  const bool is_dense = problem.has_panel && problem.slow.out_stride > 0;
+  const size_type any = problem.operation == small_operation::one_output ? limits.fused
+                        : is_dense                                       ? limits.tile
+                                                                         : limits.pitched;
+  const bool is_plain = problem.operation == small_operation::none;
+  const size_type most = !whole ? any : is_plain ? limits.whole : limits.fused_whole;
+  const size_type longer = larger(problem.fast.extent, problem.slow.extent);
+  const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
+  const bool small_matrices = problem.batch > 1 && shorter >= no_batch_side && longer <= batch_side;
+  return small_matrices ? larger(most, limits.batch) : most;
+}
+
 /// True where a problem counts as little work. `whole`: rows of both sides start at multiples of 16 bytes and have whole
 /// accesses of as many.
 /// Precondition: no extent is 0.
@@ -140,12 +183,18 @@ constexpr bool is_little_work(const small_problem& problem, bool whole) {
       smaller(most_counted, !problem.transposes ? limits.rows
                             : !problem.has_panel && shorter <= lone_side(problem.element_bytes)
                                 ? most_counted
-                            : shorter <= narrow_side && problem.has_panel ? times * limits.narrow
-                            : shorter > narrow_side && whole              ? limits.whole
-                                                                          : limits.tile);
+                            : shorter <= narrow_side && problem.has_panel
+                                ? times * limits.narrow
+                                : most_of_tiles(problem, whole && shorter > narrow_side));
   return fast <= most && slow <= most && problem.batch <= most &&
          fast * slow <= most / problem.batch &&
          has_short_offsets(problem, is_direct(problem) ? 1 : longest_tile_side);
+}
+
+/// True where rows have so few elements that more blocks are worth more than loads together. Precondition: little work.
+constexpr bool has_few_elements(const small_problem& problem) {
+  return problem.kept_bytes > widest_row_element ||
+         problem.fast.extent * problem.slow.extent * problem.batch <= few_row_elements;
 }
 
 /// How little work is moved; `none` where the grid has no room for it.
@@ -158,7 +207,7 @@ constexpr small_mover small_mover_of(const small_problem& problem) {
                                                                   : small_mover::direct;
   }
   if (is_direct(problem)) { return small_mover::direct; }
-  const auto side = static_cast<size_type>(small_tile_side(problem.element_bytes));
+  const auto side = static_cast<size_type>(axes_tile_side(problem.kept_bytes));
   return fits_grid && divide_up(slow, side) <= max_grid_side ? small_mover::tiles
                                                              : small_mover::none;
 }
@@ -175,9 +224,25 @@ constexpr bool takes_vectors(size_type blocks, size_type elements, int element_b
 }
 
 /// True where a square in place of so many rows is swapped element by element. `whole`: as choose_small has it.
-constexpr bool is_little_square(size_type side, int element_bytes, bool whole) {
-  const size_type most = small_limits_of(element_bytes).square_side;
-  return side <= (whole && element_bytes <= 2 ? smaller(most, whole_square_side) : most);
+constexpr bool is_little_square(size_type side, size_type stride_bytes, int element_bytes,
+                                bool whole) {
+  const small_limits& limits = small_limits_of(element_bytes);
+  constexpr size_type most = (size_type{1} << 31) - 1;  // bytes, those of the tiles at the end, too
+  return side <= (whole ? limits.whole_square : limits.square_side) &&
+         stride_bytes <= most / (side + longest_tile_side);
+}
+
+/// True where squares of such elements can be so large that their tiles are.
+constexpr bool has_large_square_tile(int element_bytes) {
+  const small_limits& limits = small_limits_of(element_bytes);
+  return larger(limits.square_side, limits.whole_square) > limits.square_tile;
+}
+
+/// Rows and columns of the tiles of a little square.
+constexpr int square_tile_side(size_type side, int element_bytes) {
+  return has_large_square_tile(element_bytes) && side > small_limits_of(element_bytes).square_tile
+             ? 32
+             : 16;
 }
 
 /// True where a tile of `side` that the caller wrote is taken one a block.

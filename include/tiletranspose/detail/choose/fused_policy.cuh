@@ -19,6 +19,13 @@ enum class fusion {
   dual         ///< copy(y, x) = out(x, y)
 };
 
+/// True where little work calls the function as elements are stored, not as they are loaded: where it takes old elements
+/// of the output, too, and where it makes elements wider, so that the narrower ones wait in between. A second output
+/// gets its results as elements are loaded.
+constexpr bool calls_as_stored(fusion kind, int in_bytes, int out_bytes) {
+  return kind == fusion::accumulate || (kind == fusion::transform && in_bytes < out_bytes);
+}
+
 /// How rows of the input are loaded.
 enum class fused_loads {
   elements,  ///< one element a lane

@@ -4,8 +4,8 @@
 /// \file
 /// Where little work ends: the tuning rows of the mover in detail/small. Plain C++17.
 ///
-/// Measured inside a graph of 40 calls on one NVIDIA H200 (132 multiprocessors), CUDA 13.0, 2026-11-23, against the
-/// movers for large problems at 2 KB to 67 MB. Up to 1 MB most calls gain a factor of 2 to 5, at the limits nothing.
+/// Measured inside a graph of 40 calls on one NVIDIA H200 (132 multiprocessors), CUDA 13.0, 2026-11-23 to 2026-11-25,
+/// against the movers for large problems at 2 KB to 67 MB. Up to 1 MB most calls gain a factor of 2 to 5, at the limits nothing.
 
 #pragma once
 
@@ -21,19 +21,32 @@ struct small_limits {
   int element_bytes;
   size_type tile;           ///< transposes whose sides are both long
   size_type whole;          ///< the same where rows of both sides start at multiples of 16 bytes
+  size_type pitched;        ///< `tile` where rows have gaps, or those of the output run backwards
+  size_type fused;          ///< `tile` with an operation on the way to one output
+  size_type fused_whole;    ///< `whole` with an operation
+  size_type batch;          ///< `tile` of batches of matrices of which batch_side speaks
   size_type narrow;         ///< transposes with a side of at most narrow_side elements
   size_type rows;           ///< flips and reverses
+  size_type small_tile;     ///< up to here tiles are of 16 x 16 elements, then of 32 x 32
   size_type direct_side;    ///< sides up to this are moved directly, without a tile
   size_type square_side;    ///< squares in place of up to so many rows
+  size_type whole_square;   ///< the same where rows start at multiples of 16 bytes
+  size_type square_tile;    ///< squares of more rows go through tiles of 32 x 32, others of 16 x 16
   size_type vectors;        ///< whole tiles of 16-byte accesses are faster than elements up to here
   size_type vector_blocks;  ///< if there are so many of these tiles
   size_type written_bytes;  ///< up to here blocks take one tile that the caller wrote, else strips
 };
 
+/// As many elements as little work ever has.
+inline constexpr size_type all_work = size_type{1} << 30;
+
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// The first four limits, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. Geometric means of
-/// what they gained where they decide: narrow matrices 1.05 to 1.5, whole rows 1.03 to 1.19, flips 1.04 to 1.32.
+/// `tile`, `whole`, `narrow` and `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200.
+/// Geometric means of what they gained where they decide: narrow matrices 1.05 to 1.5, whole rows 1.03 to 1.19, flips 1.04
+/// to 1.32. What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which
+/// have no tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3 and 8
+/// bytes in small ones 1.06 to 1.12.
 ///
 /// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
 /// 1.40 by elements; 512 x 512 halves, 64 tiles, 1.29 and 1.45. Wider elements gain from the first tile on: 64 x 64
@@ -42,16 +55,26 @@ inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
 #else
-    // bytes   tile      whole     narrow     rows  direct square vectors blocks  written
-    {1, 7'000'000, 1'200'000, 1'800'000, 2'000'000, 8, 1000, 16'777'216, 32, 16'000'000},
-    {2, 7'100'000, 3'500'000, 1'800'000, 1'200'000, 8, 1000, 8'388'608, 32, 16'000'000},
-    {3, 4'500'000, 3'500'000, 3'500'000, 880'000, 8, 1000, 0, 0, 16'000'000},
-    {4, 4'000'000, 5'000'000, 1'800'000, 3'500'000, 8, 1000, 4'194'304, 1, 16'000'000},
-    {5, 1'500'000, 1'500'000, 1'500'000, 880'000, 8, 1000, 0, 0, 16'000'000},
-    {8, 3'500'000, 5'000'000, 3'500'000, 2'500'000, 6, 1000, 1'048'576, 1, 16'000'000},
-    {9, 700'000, 700'000, 2'500'000, 1'800'000, 6, 700, 0, 0, 16'000'000},
-    {16, 2'500'000, 2'500'000, 1'800'000, 1'800'000, 4, 700, 0, 0, 40'000'000},
-    {17, 250'000, 250'000, 250'000, 250'000, 4, 300, 0, 0, 16'000'000},
+    // bytes, tile, whole, pitched, fused, whole, batch,
+    // narrow, rows, small tile, direct; squares: any, whole, tile; vectors, blocks; written
+    {1, 7'000'000, 1'200'000, 10'700'000, 10'700'000, 4'000'000, 7'000'000,  //
+     1'800'000, 2'000'000, 0, 8, 2800, 800, 560, 16'777'216, 32, 16'000'000},
+    {2, 7'100'000, 3'500'000, 7'100'000, 11'000'000, 7'500'000, 7'100'000,  //
+     2'400'000, 1'200'000, 0, 8, 3200, 800, 560, 8'388'608, 32, 16'000'000},
+    {3, 4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000, all_work,  //
+     3'500'000, 880'000, 30'000, 8, 2300, 2300, 560, 0, 0, 16'000'000},
+    {4, 4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000, 4'000'000,  //
+     2'600'000, 5'500'000, 0, 8, 3000, 2000, 640, 4'194'304, 1, 16'000'000},
+    {5, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,  //
+     1'500'000, 880'000, 0, 8, 1000, 1000, 1000, 0, 0, 16'000'000},
+    {8, 3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000, 3'500'000,  //
+     3'500'000, 2'500'000, 40'000, 6, 2200, 2200, 600, 1'048'576, 1, 16'000'000},
+    {9, 700'000, 700'000, 700'000, 2'100'000, 2'100'000, 1'500'000,  //
+     2'500'000, 1'800'000, 250'000, 6, 2000, 2200, 500, 0, 0, 16'000'000},
+    {16, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,  //
+     1'800'000, 1'800'000, all_work, 4, 2200, 2200, 850, 0, 0, 40'000'000},
+    {17, 250'000, 250'000, 250'000, 250'000, 250'000, 250'000,  //
+     250'000, 250'000, all_work, 4, 300, 300, 300, 0, 0, 16'000'000},
 #endif
 };
 
@@ -74,23 +97,28 @@ inline constexpr size_type narrow_side = 32;
 /// are moved as little work is, however many they are.
 constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 64 : 32; }
 
-/// Elements up to this size go through tiles of 32 x 32, wider ones through tiles of 16 x 16. Below 0.1 MB tiles of 16
-/// x 16 would gain 5 % of 1 to 4 bytes and 10 % of 8: 137 x 139 floats 1.19 us in tiles of 32, 1.13 of 16; 333 x 500
-/// 1.46, 1.54; 1001 x 999 doubles 3.97, 4.41; 333 x 500 of 12 bytes 2.29, 2.16; 1001 x 999 of 16 bytes 5.88, 5.96.
+/// Elements up to this size go through tiles of 32 x 32 where several axes make up a side.
 inline constexpr int widest_large_tile_element = 8;
+
+/// Rows and columns of the matrices of a batch that small tiles suit: large ones would be mostly empty. Batches of 3
+/// bytes of 300 MB, % of cudaMemcpyAsync: 48 x 48 69 and 81 by small tiles, 64 x 64 44 and 63, 149 x 149 43 and 77, 190 x
+/// 190 39 and 78; but 33 x 33 75 and 50, 302 x 302 117 and 78 (NVIDIA H200, 2026-11-25).
+inline constexpr size_type no_batch_side = 40;
+inline constexpr size_type batch_side = 260;
 
 /// Matrices of a batch, of at most so many elements, have twice the limits of `narrow` and `direct`: they would leave most
 /// threads of a tile idle, and panels are slower. 500 of 12 x 12 floats 1.61 us in tiles and 1.31 directly; 300 of 16 x
 /// 16 1.42 and 1.32; 50000 of 3 x 5 bytes 4.75 in panels and 2.77, halves 3.44 and 2.77, 8 bytes 5.90 and 3.03.
 inline constexpr size_type small_matrix = 2048;
 
-/// Squares of bytes and halves in place whose rows start at multiples of 16 bytes: the mover for large ones is faster
-/// from here on: 704 bytes a side 2.61 us and 2.13, halves 2.36 and 1.89.
-inline constexpr size_type whole_square_side = 640;
-
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.
 inline constexpr size_type short_row = 100;
+
+/// Up to so many elements that are moved directly, or in rows, are one a thread, and all of more than 8 bytes: reversed arrays of 20001 bytes 1.05 us
+/// instead of 1.13 by four a thread, of 16 bytes 1.11 and 1.22; 200001 bytes 1.35 and 1.30.
+inline constexpr size_type few_row_elements = 150'000;
+inline constexpr int widest_row_element = 8;
 
 /// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a
 /// multiprocessor at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with

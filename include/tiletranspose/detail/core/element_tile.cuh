@@ -30,21 +30,24 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 }
 
 /// Moves elements of a size as they are, by accesses of `Access` bytes. What element tiles and the mover for little work
-/// call an operation: how an element of the input, of which row and column is loaded, what is kept of it meanwhile, and
-/// how that is stored; `write_second` writes it to a second output, and `fetch`, where it `fetches`, reads what the
+/// call an operation: how an element of the input, of which row and column there, is loaded, what is kept of it meanwhile,
+/// and how that is stored; `write_second` writes it to a second output, and `fetch`, where it `fetches`, reads what the
 /// output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
   using stored = element_words<ElementBytes, Access>;
   using fetched = no_operand;
   static constexpr bool fetches = false;
-  static constexpr int bytes = ElementBytes;
+  static constexpr int in_bytes = ElementBytes;
+  static constexpr int out_bytes = ElementBytes;
+  static constexpr int kept_bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     return load_global<stored>(from);
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {},
+                                           unsigned = 0, unsigned = 0) {
     store_global(to, value);
   }
   /// Runs nothing: shows the compiler, in device code alone, what the operation calls.
@@ -56,7 +59,9 @@ struct copy_operation<ElementBytes, Access, true> {
   using stored = element_words<4, 4>;
   using fetched = no_operand;
   static constexpr bool fetches = false;
-  static constexpr int bytes = ElementBytes;
+  static constexpr int in_bytes = ElementBytes;
+  static constexpr int out_bytes = ElementBytes;
+  static constexpr int kept_bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
     const auto parts = load_global<element_words<ElementBytes, Access>>(from);
@@ -68,7 +73,8 @@ struct copy_operation<ElementBytes, Access, true> {
     return {{word}};
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {},
+                                           unsigned = 0, unsigned = 0) {
     element_words<ElementBytes, Access> parts;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < accesses; ++i) {
@@ -156,7 +162,9 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     if (k * BlockRows < stores) {
-      operation.store(to(k), tile.get(lane, first + k * BlockRows), old[k]);
+      operation.store(to(k), tile.get(lane, first + k * BlockRows), old[k],
+                      row0 + static_cast<unsigned>(lane),
+                      col0 + static_cast<unsigned>(first + k * BlockRows));
     }
   }
 }

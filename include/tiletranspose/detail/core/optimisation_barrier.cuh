@@ -27,6 +27,17 @@ TILETRANSPOSE_FUNCTION size_type optimisation_barrier(size_type value) {
   return value;
 }
 
+/// The same of an address in global memory. Else nvcc loads a kernel's parameter anew for each access to what it points to.
+/// T: unsigned char, which may be const.
+template <class T>
+TILETRANSPOSE_FUNCTION T* optimisation_barrier_global(T* address) {
+#if TILETRANSPOSE_ON_DEVICE && !TILETRANSPOSE_CLANG_CUDA
+  asm("" : "+l"(address));
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+
 /// The same of a place in shared memory.
 TILETRANSPOSE_FUNCTION unsigned char* optimisation_barrier_shared(unsigned char* shared) {
 #if TILETRANSPOSE_ON_DEVICE

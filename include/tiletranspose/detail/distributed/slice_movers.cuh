@@ -36,7 +36,7 @@ class matrix_mover {
   /// From there into the output.
   cudaError_t place(const exchange_slice& slice, const void* from, cudaStream_t stream) const {
     const matrix_view<const T> packed = dense(slice, static_cast<const T*>(from));
-    return flip_bytes<sizeof(T), alignof(T)>(
+    return flip_bytes<sizeof(T), alignof(T), matrices::one>(
         reorient_request(target(slice), packed, symmetry::identity), symmetry::identity, stream);
   }
   /// From the input into the output.
@@ -55,7 +55,7 @@ class matrix_mover {
   cudaError_t transpose(matrix_view<T> to, const exchange_slice& slice, cudaStream_t stream) const {
     const matrix_view<const T> from{in_ + (slice.y - first_y_) * nx_ + slice.x, slice.rows,
                                     slice.cols, nx_};
-    return transpose_bytes<sizeof(T), alignof(T)>(view_request(to, from), stream);
+    return transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(to, from), stream);
   }
 
   T* out_;

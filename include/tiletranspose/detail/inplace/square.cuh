@@ -8,6 +8,7 @@
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/driver.cuh>
+#include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/little_square.cuh>
@@ -32,6 +33,15 @@ __global__ void __launch_bounds__(2 * Shape::threads,
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   swap_byte_tiles<Shape>(static_block<2 * Shape::threads>{}, tiletranspose_dynamic_shared,
                          arguments, blockIdx.x);
+}
+
+template <class Operation, int Side, int BlockRows, int Padding>
+__global__ void __launch_bounds__(2 * Side * BlockRows)
+    little_square_kernel(const __grid_constant__ square_problem square) {
+  using stored = typename Operation::stored;
+  using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
+  __shared__ typename tile::storage storage[2];
+  swap_elements<tile, BlockRows, Operation>(storage, square, blockIdx.y, blockIdx.x);
 }
 
 /// A tile of plain bytes as choose_inplace.cuh sees it.
@@ -99,6 +109,29 @@ cudaError_t launch_swaps(Kernel* kernel, swap_arguments arguments, size_type tal
   return cudaSuccess;
 }
 
+template <class Operation, int Side, int BlockRows>
+cudaError_t launch_square_tiles(square_problem square, cudaStream_t stream) {
+  constexpr int padding = element_padding<typename Operation::stored, Side>();
+  const auto tiles = static_cast<unsigned>(divide_up(square.side, Side));
+  void* pointers[] = {&square};
+  return start(&little_square_kernel<Operation, Side, BlockRows, padding>,
+               dim3(tiles + 1, (tiles + 1) / 2), 2 * Side * BlockRows, 0, pointers, stream);
+}
+
+/// Transposes a small square.
+template <int ElementBytes, int Access>
+cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
+  using operation = copy_operation<ElementBytes, Access>;
+  constexpr bool packs = packs_words(ElementBytes, Access);
+  if constexpr (has_large_square_tile(ElementBytes)) {
+    if (square_tile_side(square.side, ElementBytes) == 32) {
+      return launch_square_tiles<operation, 32, (packs ? 8 : 4)>(square, stream);
+    }
+  }
+  constexpr bool is_word = operation::accesses == 1 || packs;
+  return launch_square_tiles<operation, 16, (is_word ? 8 : 4)>(square, stream);
+}
+
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
@@ -108,7 +141,7 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
   if constexpr (small_limits_of(ElementBytes).square_side > 0 &&
                 fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
-    if (is_little_square(square.side, ElementBytes,
+    if (is_little_square(square.side, square.stride_bytes, ElementBytes,
                          (bits | square.side * ElementBytes) % max_access_bytes == 0)) {
       return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
         return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);

@@ -34,6 +34,14 @@ struct transpose_request {
 
 enum class verdict { nothing_to_do, refused, go };
 
+/// The matrices of a call, as far as its name says: a kernel for one matrix of little work knows of no others, which is
+/// worth up to 9 % of its time.
+enum class matrices {
+  one,
+  batch,    ///< one behind the other
+  pointers  ///< where device arrays of pointers say
+};
+
 /// True for a pointer that the caller may use with its type. Behind one that is misaligned a kernel would fail, and
 /// take the context with it.
 inline bool points(const void* address, size_type alignment) {

@@ -85,7 +85,7 @@ struct element_items {
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long, unsigned down,
                                     unsigned across) const {
-    operation.store(to, tile.get(static_cast<int>(down), static_cast<int>(across)), {});
+    operation.store(to, tile.get(static_cast<int>(down), static_cast<int>(across)), {}, 0, 0);
   }
 };
 
@@ -217,7 +217,8 @@ struct gather_operation {
     }
     return value;
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {}) {
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched,
+                                           unsigned, unsigned) {
     access_word_t<bytes> all;
     __builtin_memcpy(&all, &value, sizeof all);
     store_global(to, all);
@@ -264,7 +265,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= end) { continue; }
-    operation.store(places[k], held[k], {});
+    operation.store(places[k], held[k], {}, 0, 0);
   }
 }
 

@@ -50,7 +50,7 @@ template <class Operation>
 cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
-  constexpr int side = small_tile_side(sizeof(stored));
+  constexpr int side = axes_tile_side(sizeof(stored));
   constexpr int block_rows = axes_block_rows(Operation::accesses);
   return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
     Operation copied = operation;

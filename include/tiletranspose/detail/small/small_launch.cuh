@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/small/small_grid.cuh>
@@ -14,9 +16,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <class Operation, int Side, int BlockRows, int Padding>
+template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 __global__ void __launch_bounds__(Side* BlockRows)
-    small_tile_kernel(const __grid_constant__ small_tile_arguments arguments,
+    small_tile_kernel(const __grid_constant__ small_tile_arguments<Batch> arguments,
                       const __grid_constant__ Operation operation) {
   using stored = typename Operation::stored;
   using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
@@ -26,13 +28,25 @@ __global__ void __launch_bounds__(Side* BlockRows)
                                    {blockIdx.x, blockIdx.y, blockIdx.z});
 }
 
-template <bool Divides, int Threads, int Rounds, class Operation>
-__global__ void __launch_bounds__(Threads)
-    small_row_kernel(const __grid_constant__ small_row_arguments arguments,
+/// The segments of rows of many elements.
+template <bool Divides, class Operation>
+using many_segment =
+    small_segment<small_row_threads(Divides),
+                  small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses)>;
+
+template <bool Divides, class Batch, class Operation>
+__global__ void __launch_bounds__(few_row_threads)
+    small_row_kernel(const __grid_constant__ small_row_arguments<Batch> arguments,
                      const __grid_constant__ Operation operation) {
+  using many = many_segment<Divides, Operation>;
+  const block_place block{blockIdx.x, blockIdx.y, blockIdx.z};
   operation.show_compiler();
-  move_small_rows<Divides, Threads, Rounds>(static_block<Threads>{}, arguments, operation,
-                                            {blockIdx.x, blockIdx.y, blockIdx.z});
+  if (Operation::kept_bytes > widest_row_element || arguments.few) {
+    move_small_rows<Divides, small_segment<few_row_threads, 1>>(static_block<few_row_threads>{},
+                                                                arguments, operation, block);
+  } else {
+    move_small_rows<Divides, many>(static_block<many::threads>{}, arguments, operation, block);
+  }
 }
 
 inline small_axis make_axis(const problem_axis& axis) {
@@ -41,55 +55,76 @@ inline small_axis make_axis(const problem_axis& axis) {
 }
 
 /// Launches the tile kernel for a problem that choose_small says it takes.
-template <class Operation, int Side, int BlockRows, int Padding>
-cudaError_t launch_small_tiles(const small_problem& problem, const small_batch& batch,
+template <class Operation, int Side, int BlockRows, int Padding, class Batch>
+cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                                Operation operation, cudaStream_t stream) {
   static_assert(Side <= longest_tile_side, "has_short_offsets knows of no more");
-  small_tile_arguments arguments{batch, make_axis(problem.slow), make_axis(problem.fast)};
+  small_tile_arguments<Batch> arguments{
+      batch, static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.fast.extent),
+      static_cast<int>(problem.fast.in_stride), static_cast<int>(problem.slow.out_stride)};
   void* pointers[] = {&arguments, &operation};
   const dim3 grid(blocks_for(problem.fast.extent, Side), blocks_for(problem.slow.extent, Side),
                   static_cast<unsigned>(problem.batch));
-  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding>, grid, Side * BlockRows, 0,
-               pointers, stream);
+  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>, grid,
+               Side * BlockRows, 0, pointers, stream);
+}
+
+/// Launches it with the tiles that suit the problem. Only those that its elements can have are instantiated.
+template <class Batch, class Operation>
+cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batch,
+                                 const Operation& operation, cudaStream_t stream) {
+  const auto launch = [&](auto tile_side) {
+    constexpr int side = decltype(tile_side)::value;
+    return launch_small_tiles<Operation, side,
+                              small_block_rows(side, Operation::kept_bytes, Operation::accesses),
+                              element_padding<typename Operation::stored, side>()>(
+        problem, batch, operation, stream);
+  };
+  if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
+    return launch(std::integral_constant<int, 16>{});
+  } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
+    return launch(std::integral_constant<int, 32>{});
+  } else {
+    return small_tile_side(problem, Operation::accesses) == 16
+               ? launch(std::integral_constant<int, 16>{})
+               : launch(std::integral_constant<int, 32>{});
+  }
 }
 
 /// Launches the row kernel; with `Divides` blocks take several rows.
-template <bool Divides, class Operation>
-cudaError_t launch_small_rows(const small_problem& problem, const small_batch& batch,
-                              Operation operation, cudaStream_t stream) {
-  small_row_arguments arguments{
-      batch, {make_axis(problem.fast), make_axis(problem.slow)}, 0, divider(), divider()};
-  void* pointers[] = {&arguments, &operation};
-  constexpr int threads = small_row_threads(Divides);
-  constexpr int rounds = small_row_rounds(Divides, Operation::accesses);
-  const auto kernel = &small_row_kernel<Divides, threads, rounds, Operation>;
+template <bool Divides, class Batch, class Operation>
+cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, Operation operation,
+                              cudaStream_t stream) {
+  using many = many_segment<Divides, Operation>;
+  const bool few = has_few_elements(problem);
+  small_row_arguments<Batch> arguments{
+      batch, {make_axis(problem.fast), make_axis(problem.slow)}, few, 0, divider(), divider()};
+  const int threads = few ? few_row_threads : many::threads;
+  const int step = few ? few_row_threads : many::threads * many::rounds;
+  dim3 grid(blocks_for(problem.fast.extent, step), static_cast<unsigned>(problem.slow.extent),
+            static_cast<unsigned>(problem.batch));
   if constexpr (Divides) {
     const size_type area = problem.fast.extent * problem.slow.extent;
     arguments.count = static_cast<unsigned>(area * problem.batch);
     arguments.area = divider(area);
     arguments.width = divider(problem.fast.extent);
-    return start(kernel, blocks_for(arguments.count, threads * rounds), threads, 0, pointers,
-                 stream);
+    grid = dim3(blocks_for(arguments.count, step));
   } else {
-    static_assert(threads * rounds <= longest_row_segment, "has_short_offsets knows of no more");
-    const dim3 grid(blocks_for(problem.fast.extent, threads * rounds),
-                    static_cast<unsigned>(problem.slow.extent),
-                    static_cast<unsigned>(problem.batch));
-    return start(kernel, grid, threads, 0, pointers, stream);
+    static_assert(many::threads * many::rounds <= longest_row_segment &&
+                      few_row_threads <= longest_row_segment,
+                  "has_short_offsets knows of no more");
   }
+  void* pointers[] = {&arguments, &operation};
+  return start(&small_row_kernel<Divides, Batch, Operation>, grid, threads, 0, pointers, stream);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
-template <bool Transposes, class Operation>
-cudaError_t launch_small(small_mover mover, const small_problem& problem, const small_batch& batch,
+template <bool Transposes, class Batch, class Operation>
+cudaError_t launch_small(small_mover mover, const small_problem& problem, const Batch& batch,
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
-    using stored = typename Operation::stored;
-    constexpr int side = small_tile_side(sizeof(stored));
-    constexpr int block_rows = small_block_rows(side, Operation::accesses);
     if (mover == small_mover::tiles) {
-      return launch_small_tiles<Operation, side, block_rows, element_padding<stored, side>()>(
-          problem, batch, operation, stream);
+      return launch_tiles_of_side(problem, batch, operation, stream);
     }
     return launch_small_rows<true>(problem, batch, operation, stream);
   } else if (mover == small_mover::direct) {

@@ -101,7 +101,8 @@ class block_stream {
     const matrix_view<T> transposed = aligned_as(to, temp_ + plan_.all_bytes() + plan_.offset(k));
     return ok(copy(arrived, from, coming_.get())) && ok(loaded_[slot].set(coming_.get())) &&
            ok(loaded_[slot].hold(work_)) &&
-           ok(transpose_bytes<sizeof(T), alignof(T)>(view_request(transposed, arrived), work_)) &&
+           ok(transpose_bytes<sizeof(T), alignof(T), matrices::one>(
+               view_request(transposed, arrived), work_)) &&
            ok(transposed_[slot].set(work_)) && ok(transposed_[slot].hold(going_.get())) &&
            ok(out_.pageable() ? copy(to, transposed, going_.get())
                               : store_rows(to, transposed, going_.get())) &&
