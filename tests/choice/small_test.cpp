@@ -72,8 +72,8 @@ TEST_CASE("small: a transpose is little up to so many elements") {
   CHECK(transposed(50, 100, 4) == small_mover::tiles);
   CHECK(transposed(51, 100, 4) == small_mover::none);
   // Rows of whole accesses have a limit of their own.
-  CHECK(transposed(60, 100, 1, true) == small_mover::tiles);
-  CHECK(transposed(60, 101, 1, true) == small_mover::none);
+  CHECK(transposed(40, 100, 4, true) == small_mover::tiles);
+  CHECK(transposed(40, 101, 4, true) == small_mover::none);
   // So have narrow ones, whatever their rows.
   for (const bool whole : {false, true}) {
     CHECK(transposed(32, 93, 1, whole) == small_mover::tiles);
@@ -258,35 +258,36 @@ TEST_CASE("small: tiles are large where there are more elements, and squares in 
 
 TEST_CASE("small: what panels cannot take, and what has an operation, has limits of its own") {
   const auto takes = [](size_type fast, bool whole, auto change) {
-    small_problem problem = dense_transpose(fast, 100, 1);
+    small_problem problem = dense_transpose(fast, 100, 4);
     change(problem);
     return choose_small(problem, whole) == small_mover::tiles;
   };
   const auto pitched = [](small_problem& problem) { problem.has_panel = false; };
-  CHECK(takes(120, false, pitched));
-  CHECK(!takes(121, false, pitched));
-  CHECK(!takes(70, true, pitched));
+  CHECK(takes(55, false, pitched));
+  CHECK(!takes(56, false, pitched));
+  CHECK(takes(40, true, pitched));
+  CHECK(!takes(41, true, pitched));
   const auto backwards = [](small_problem& problem) {
     problem.slow.out_stride = -problem.slow.out_stride;
   };
-  CHECK(takes(120, false, backwards));
-  CHECK(!takes(121, false, backwards));
+  CHECK(takes(55, false, backwards));
+  CHECK(!takes(56, false, backwards));
   const auto fused = [](small_problem& problem) {
     problem.has_panel = false;
     problem.operation = tt::detail::small_operation::one_output;
   };
-  CHECK(takes(140, false, fused));
-  CHECK(!takes(141, false, fused));
-  CHECK(takes(90, true, fused));
-  CHECK(!takes(91, true, fused));
+  CHECK(takes(70, false, fused));
+  CHECK(!takes(71, false, fused));
+  CHECK(takes(45, true, fused));
+  CHECK(!takes(46, true, fused));
   const auto dual = [](small_problem& problem) {
     problem.has_panel = false;
     problem.operation = tt::detail::small_operation::two_outputs;
   };
-  CHECK(takes(120, false, dual));
-  CHECK(!takes(121, false, dual));
-  CHECK(takes(90, true, dual));
-  CHECK(!takes(91, true, dual));
+  CHECK(takes(55, false, dual));
+  CHECK(!takes(56, false, dual));
+  CHECK(takes(45, true, dual));
+  CHECK(!takes(46, true, dual));
 }
 
 TEST_CASE("small: so have batches of matrices that are neither small nor large") {
@@ -333,6 +334,15 @@ TEST_CASE("small: the limits of every element size are those of its row") {
       CHECK(tt::detail::is_little_square(side, 64 * side, bytes, whole));
       CHECK(!tt::detail::is_little_square(side + 1, 64 * side, bytes, whole));
     }
+  }
+}
+
+TEST_CASE("small: rows of whole accesses of bytes and halves have their own limit from 300 on") {
+  for (const int bytes : {1, 2}) {
+    const size_type length = tt::detail::small_limits_of(bytes).whole / 300 + 1;
+    CHECK(transposed(299, length + 20, bytes, true) == small_mover::tiles);
+    CHECK(transposed(length + 20, 299, bytes, true) == small_mover::tiles);
+    CHECK(transposed(300, length, bytes, true) == small_mover::none);
   }
 }
 

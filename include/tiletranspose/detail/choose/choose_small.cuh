@@ -179,13 +179,13 @@ constexpr bool is_little_work(const small_problem& problem, bool whole) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(fast, slow);
   const size_type times = has_small_matrices(problem) ? 2 : 1;
-  const size_type most =
-      smaller(most_counted, !problem.transposes ? limits.rows
-                            : !problem.has_panel && shorter <= lone_side(problem.element_bytes)
-                                ? most_counted
-                            : shorter <= narrow_side && problem.has_panel
-                                ? times * limits.narrow
-                                : most_of_tiles(problem, whole && shorter > narrow_side));
+  const size_type most = smaller(
+      most_counted,
+      !problem.transposes                                                 ? limits.rows
+      : !problem.has_panel && shorter <= lone_side(problem.element_bytes) ? most_counted
+      : shorter <= narrow_side && problem.has_panel
+          ? times * limits.narrow
+          : most_of_tiles(problem, whole && shorter >= least_whole_side(problem.element_bytes)));
   return fast <= most && slow <= most && problem.batch <= most &&
          fast * slow <= most / problem.batch &&
          has_short_offsets(problem, is_direct(problem) ? 1 : longest_tile_side);

@@ -100,6 +100,13 @@ constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 6
 /// Elements up to this size go through tiles of 32 x 32 where several axes make up a side.
 inline constexpr int widest_large_tile_element = 8;
 
+/// Sides from here on have limits of their own where rows are whole accesses. Of bytes and halves, shorter ones fill no whole
+/// tile and are left to panels, of which there are too few: 160 x 8928 bytes 7.4 us in panels, 2.4 by elements (NVIDIA
+/// H200, 2026-11-25).
+constexpr size_type least_whole_side(int element_bytes) {
+  return element_bytes <= 2 ? 300 : narrow_side + 1;
+}
+
 /// Rows and columns of the matrices of a batch that small tiles suit: large ones would be mostly empty. Batches of 3
 /// bytes of 300 MB, % of cudaMemcpyAsync: 48 x 48 69 and 81 by small tiles, 64 x 64 44 and 63, 149 x 149 43 and 77, 190 x
 /// 190 39 and 78; but 33 x 33 75 and 50, 302 x 302 117 and 78 (NVIDIA H200, 2026-11-25).
