@@ -88,6 +88,8 @@ void check_elements() {
   constexpr int padding = tt::detail::element_padding<stored, Side>();
   using tile = tt::shared_tile<stored, tt::padded_layout<stored, Side, Side, padding>>;
   using storage = typename tile::storage[2];
+  // Halves share words; words of 16 x 16 elements conflict with every padding.
+  constexpr int ways = ElementBytes == 2 || (Side == 16 && alignof(stored) == 4) ? 2 : 1;
   for (const unsigned side : {1, Side - 1, Side, 2 * Side + 1, 3 * Side + 5}) {
     const unsigned tiles = (side + Side - 1) / Side;
     const auto run = [&](const tt::emulator_options& options, unsigned char* first,
@@ -101,8 +103,8 @@ void check_elements() {
                                at / (tiles + 1), at % (tiles + 1));
                          });
     };
-    check_square(ElementBytes, side, 0, 0, ElementBytes == 2 ? 2 : 1, run);
-    check_square(ElementBytes, side, 3 * ElementBytes, 0, ElementBytes == 2 ? 2 : 1, run);
+    check_square(ElementBytes, side, 0, 0, ways, run);
+    check_square(ElementBytes, side, 3 * ElementBytes, 0, ways, run);
   }
 }
 
