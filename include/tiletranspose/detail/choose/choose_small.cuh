@@ -83,13 +83,9 @@ constexpr bool fits_registers(int element_bytes, int access) {
 constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   const small_limits& limits = small_limits_of(element_bytes);
   if (!fits_registers(element_bytes, access)) { return false; }
-  const size_type most[] = {limits.tile,        limits.whole, limits.pitched, limits.fused,
-                            limits.fused_whole, limits.batch, limits.narrow};
-  if (!transposes) { return limits.rows > 0; }
-  for (const size_type limit : most) {
-    if (limit > 0) { return true; }
-  }
-  return false;
+  const size_type of_tiles = limits.tile | limits.whole | limits.pitched | limits.fused |
+                             limits.fused_whole | limits.batch | limits.narrow;
+  return (transposes ? of_tiles : limits.rows) > 0;
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
@@ -159,14 +155,15 @@ constexpr bool is_direct(const small_problem& problem) {
 constexpr size_type most_of_tiles(const small_problem& problem, bool whole) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const bool is_dense = problem.has_panel && problem.slow.out_stride > 0;
-  const size_type any = problem.operation == small_operation::one_output ? limits.fused
-                        : is_dense                                       ? limits.tile
-                                                                         : limits.pitched;
-  const bool is_plain = problem.operation == small_operation::none;
-  const size_type most = !whole ? any : is_plain ? limits.whole : limits.fused_whole;
+  const size_type plain = whole ? limits.whole : is_dense ? limits.tile : limits.pitched;
+  const size_type fused = whole ? limits.fused_whole : limits.fused;
+  const bool is_plain = problem.operation == small_operation::none ||
+                        (problem.operation == small_operation::two_outputs && !whole);
+  const size_type most = is_plain ? plain : fused;
   const size_type longer = larger(problem.fast.extent, problem.slow.extent);
   const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
-  const bool small_matrices = problem.batch > 1 && shorter >= no_batch_side && longer <= batch_side;
+  const bool small_matrices =
+      problem.batch > 1 && shorter >= least_batch_side && longer <= most_batch_side;
   return small_matrices ? larger(most, limits.batch) : most;
 }
 

@@ -11,6 +11,7 @@
 
 #include <tiletranspose/config.cuh>
 #include <tiletranspose/detail/choose/tuning.cuh>
+#include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -24,7 +25,7 @@ struct small_limits {
   size_type pitched;        ///< `tile` where rows have gaps, or those of the output run backwards
   size_type fused;          ///< `tile` with an operation on the way to one output
   size_type fused_whole;    ///< `whole` with an operation
-  size_type batch;          ///< `tile` of batches of matrices of which batch_side speaks
+  size_type batch;          ///< `tile` of batches of matrices of which least_batch_side speaks
   size_type narrow;         ///< transposes with a side of at most narrow_side elements
   size_type rows;           ///< flips and reverses
   size_type small_tile;     ///< up to here tiles are of 16 x 16 elements, then of 32 x 32
@@ -100,18 +101,19 @@ constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 6
 /// Elements up to this size go through tiles of 32 x 32 where several axes make up a side.
 inline constexpr int widest_large_tile_element = 8;
 
-/// Sides from here on have limits of their own where rows are whole accesses. Of bytes and halves, shorter ones fill no whole
-/// tile and are left to panels, of which there are too few: 160 x 8928 bytes 7.4 us in panels, 2.4 by elements (NVIDIA
-/// H200, 2026-11-25).
+/// Sides from here on have limits of their own where rows are whole accesses. Of bytes and halves, shorter ones fill no
+/// whole tile and are left to panels, of which there are too few.
+inline constexpr tuning_row least_whole_narrow{
+    300, h200, "2026-11-25", "us: 160 x 8928 bytes 7.4 in panels, 2.4 by the explicit form"};
 constexpr size_type least_whole_side(int element_bytes) {
-  return element_bytes <= 2 ? 300 : narrow_side + 1;
+  return element_bytes <= 2 ? least_whole_narrow : narrow_side + 1;
 }
 
-/// Rows and columns of the matrices of a batch that small tiles suit: large ones would be mostly empty. Batches of 3
-/// bytes of 300 MB, % of cudaMemcpyAsync: 48 x 48 69 and 81 by small tiles, 64 x 64 44 and 63, 149 x 149 43 and 77, 190 x
-/// 190 39 and 78; but 33 x 33 75 and 50, 302 x 302 117 and 78 (NVIDIA H200, 2026-11-25).
-inline constexpr size_type no_batch_side = 40;
-inline constexpr size_type batch_side = 260;
+/// Rows and columns of the matrices of a batch that small tiles suit: large ones would be mostly empty.
+inline constexpr tuning_row least_batch_side{
+    40, h200, "2026-11-25", "3 bytes: 33 x 33 75, 50; 48 x 48 69, 81; 64 x 64 44, 63"};
+inline constexpr tuning_row most_batch_side{
+    260, h200, "2026-11-25", "3 bytes: 149 x 149 43, 77; 190 x 190 39, 78; 302 x 302 117, 78"};
 
 /// Matrices of a batch, of at most so many elements, have twice the limits of `narrow` and `direct`: they would leave most
 /// threads of a tile idle, and panels are slower. 500 of 12 x 12 floats 1.61 us in tiles and 1.31 directly; 300 of 16 x
@@ -122,9 +124,10 @@ inline constexpr size_type small_matrix = 2048;
 /// 137 x 139 1.23 and 1.13.
 inline constexpr size_type short_row = 100;
 
-/// Up to so many elements that are moved directly, or in rows, are one a thread, and all of more than 8 bytes: reversed arrays of 20001 bytes 1.05 us
-/// instead of 1.13 by four a thread, of 16 bytes 1.11 and 1.22; 200001 bytes 1.35 and 1.30.
-inline constexpr size_type few_row_elements = 150'000;
+/// Up to so many elements that are moved directly, or in rows, are one a thread; wider ones than widest_row_element always.
+inline constexpr tuning_row few_row_elements{
+    150'000, h200, "2026-11-25",
+    "us, reversed, four a thread and one: 20001 bytes 1.13, 1.05; 200001 1.30, 1.35"};
 inline constexpr int widest_row_element = 8;
 
 /// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a
