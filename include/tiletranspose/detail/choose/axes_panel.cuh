@@ -46,12 +46,15 @@ struct panel_segments {
   size_type length = 1;  ///< elements
 };
 
-/// Segments of the output are not taken for longer ones from so many elements on: a table has a place for each element.
-inline constexpr size_type long_segment = 256;
+/// Threads of a block.
+inline constexpr int panel_axes_threads = 256;
 
-/// What tables in shared memory hold of a segment, and of an element of a segment of the output.
+/// Segments of the output are not taken for longer ones from so many elements on: those of all axes but the last are a
+/// period, and threads go on by whole ones.
+inline constexpr size_type long_segment = panel_axes_threads;
+
+/// What tables in shared memory hold of a segment.
 inline constexpr size_type bytes_of_segment = 16;
-inline constexpr size_type bytes_of_place = 2;
 
 /// How much of each axis a panel takes.
 struct panel_cut {
@@ -121,8 +124,7 @@ inline panel_cut cut_panels_by(const relocation& move, const side_order& in, con
                                size_type most, size_type sector) {
   const auto fits = [&](const panel_cut& cut) {
     const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
-    return cut.elements <= most &&
-           bytes_of_segment * segments + bytes_of_place * cut.out.length <= panel_table_bytes;
+    return cut.elements <= most && bytes_of_segment * segments <= panel_table_bytes;
   };
   size_type wanted = most;
   panel_cut cut = cut_segments(move, in, out, wanted, sector);
@@ -147,13 +149,11 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
   return any.elements > whole.elements ? any : whole;
 }
 
-/// Threads of a block.
-inline constexpr int panel_axes_threads = 256;
-
-/// Elements of a panel: so few that all multiprocessors have blocks.
-inline size_type most_panel_elements(const relocation& move, size_type access_bytes) {
+/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks.
+inline size_type most_panel_elements(const relocation& move, size_type access_bytes,
+                                     size_type panel_bytes = panel_axes_bytes) {
   return smaller<size_type>(
-      panel_axes_bytes / access_bytes,
+      panel_bytes / access_bytes,
       larger<size_type>(count_elements(move) / least_panels, panel_axes_threads));
 }
 

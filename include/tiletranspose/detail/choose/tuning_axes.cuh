@@ -59,6 +59,14 @@ inline constexpr tuning_row panel_axes_bytes{
 inline constexpr tuning_row panel_table_bytes{12 * 1024, h200, "2026-11-24",
                                               "alone, with all blocks of a multiprocessor"};
 
+/// Panels whose segments would have fewer bytes are larger, as far as every block may have the shared memory.
+inline constexpr tuning_row short_segment_bytes{1024, h200, "2026-11-25",
+                                                "alone, with the size below"};
+inline constexpr tuning_row large_panel_axes_bytes{
+    44 * 1024, h200, "2026-11-25",
+    "24 KB, 44: floats, 50 columns 71, 86, 100 rows 69, 89, batches of 90 x 110 59, 91; 12 bytes, "
+    "batches of 50 x 50 65, 87; 50 columns of bytes 73, 78"};
+
 /// Panels of segments of whole sectors hold at least this part, one in so many, of what a panel may.
 inline constexpr tuning_row least_panel_part{
     3, h200, "2026-11-25",
