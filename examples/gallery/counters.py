@@ -61,7 +61,7 @@ def profile(args):
         opener = gzip.open if args.from_file.endswith(".gz") else open
         with opener(args.from_file, "rt") as file:
             return file.read()
-    kernels = "regex:run_body|tile_kernel|strip_kernel|small_tile_kernel|vector_kernel|gathered_kernel"
+    kernels = "regex:run_body|tile_kernel|strip_kernel|small_tile_kernel|vector_kernel|axes_panel_kernel"
     command = ["ncu", "--clock-control", "none", "--csv", "--page", "raw", "--kernel-name", kernels,
                "--metrics", ",".join(METRICS), *gallery_command(args)]
     return subprocess.run(command, check=True, text=True, stdout=subprocess.PIPE).stdout

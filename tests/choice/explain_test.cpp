@@ -288,10 +288,13 @@ TEST_CASE("explain: permutes, by the axes that are left") {
     char bytes[49];
   };
   const tt::explanation parts =
-      tt::explain_permute(at<many>(40), at<const many>(45), {30, 40, 50, 60}, {3, 2, 1, 0});
+      tt::explain_permute(at<many>(40), at<const many>(45), {3, 4, 50, 60}, {3, 2, 1, 0});
   CHECK(rule(parts) == "many accesses");
-  // 50 times 282 blocks of 256 elements for 30 x 60 x 40.
-  CHECK(launch(parts) == "14100 blocks of 256 threads");
+  // 50 times 3 blocks of 256 elements for 3 x 60 x 4.
+  CHECK(launch(parts) == "150 blocks of 256 threads");
+  // Of more bytes panels hold whole elements.
+  CHECK(rule(tt::explain_permute(at<many>(40), at<const many>(45), {30, 40, 50, 60},
+                                 {3, 2, 1, 0})) == "panels of axes");
 
   // With strides: a matrix rotated by 90 degrees, and a row that is given to all rows.
   CHECK(text(tt::explain_permute(out, {1, 100}, in, {100, -1}, {50, 100})) ==

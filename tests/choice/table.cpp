@@ -37,7 +37,7 @@ constexpr short_name names[] = {
     {"strip_kernel", "strip"},
     {"structure_kernel", "structures"},
     {"fused_kernel", "fused tile"},
-    {"gathered_kernel", "gathered panel"},
+    {"axes_panel_kernel", "gathered panel"},
     {"vectorised_kernel", "vectorised panel"},
     {"word_shifted_kernel", "word-shifted panel"},
     {"row_kernel", "rows"},

@@ -10,50 +10,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Conflict ways of a warp that reads 32 consecutive words of a segment from element `first` on, where elements
-/// have `words` words, columns `rows` elements, and rows lie `pitch` words apart.
-constexpr unsigned segment_ways(unsigned rows, unsigned pitch, unsigned words, unsigned first) {
-  unsigned used[32] = {};
-  unsigned worst = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const unsigned element = first + lane / words;
-    const unsigned word = element % rows * pitch + element / rows * words + lane % words;
-    if (++used[word % 32] > worst) { worst = used[word % 32]; }
-  }
-  return worst;
-}
-
-/// The worst of a segment's starts. Columns that are tall differ only where a warp crosses to the next.
-constexpr unsigned worst_segment_ways(unsigned rows, unsigned pitch, unsigned words) {
-  unsigned worst = 0;
-  for (unsigned first = rows > 32 ? rows - 32 : 0; first < rows; ++first) {
-    const unsigned ways = segment_ways(rows, pitch, words, first);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
-/// The worst of all panels with an odd number of rows below tall_rows, copied one by one. What row_pitch adds
-/// does not depend on the bytes there, and one start stands for all: places grow evenly with the element.
-constexpr unsigned worst_odd_ways(unsigned words) {
-  unsigned worst = 0;
-  for (unsigned rows = 1; rows < tall_rows; rows += 2) {
-    const unsigned ways = segment_ways(rows, row_pitch(256, rows, 4 * words) / 4, words, 0);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
-/// The worst of all columns of 32 rows that lie an odd number of elements apart.
-constexpr unsigned worst_column_ways(unsigned words) {
-  unsigned worst = 0;
-  for (unsigned elements = 1; elements < 32; elements += 2) {
-    const unsigned ways = segment_ways(32, elements * words, words, 0);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
 /// A divider that the compiler evaluates.
 struct plain_divider {
   unsigned divisor;

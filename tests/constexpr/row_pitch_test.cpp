@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// The shared pitch of rows, over every number of rows and every length of a row that a panel can have.
+// The shared pitch of micro-blocks, over every number of rows and every length of a row that a panel can have.
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -15,75 +15,10 @@ using tt::size_type;
 namespace {
 
 // Proved here rather than in the headers, where every program would pay for it.
-static_assert(worst_odd_ways(1) == 1 && worst_odd_ways(2) == 1 && worst_odd_ways(4) == 1,
-              "an odd number of rows must not conflict");
-// A warp on tall columns reads one or two of them, each without a conflict: two ways at most. So does one on
-// an even number of rows; the tests below go over all of them.
-static_assert(worst_column_ways(1) == 1 && worst_column_ways(2) == 1 && worst_column_ways(4) == 1,
-              "a column of rows an odd number of elements apart must not conflict");
-
 static_assert(worst_strip_ways(1, 2) == 1 && worst_strip_ways(2, 1) == 1,
               "the lanes of a strip of 16 bytes must not conflict");
 
-unsigned worst_of(unsigned words, unsigned rows) {
-  unsigned worst = 0;
-  for (unsigned bytes = 4 * words; bytes <= 128 * 4 * words; bytes += 4 * words) {
-    const unsigned pitch = row_pitch(bytes, rows, 4 * words);
-    CHECK(pitch >= bytes);
-    CHECK(pitch % 4 == 0);
-    const unsigned ways = worst_segment_ways(rows, pitch / 4, words);
-    if (ways > worst) { worst = ways; }
-  }
-  return worst;
-}
-
 }  // namespace
-
-TEST_CASE("row pitch: an odd number of rows does not conflict", "[banks]") {
-  for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
-    for (unsigned rows = 1; rows < tall_rows; rows += 2) {
-      INFO(words << " words, " << rows << " rows");
-      CHECK(worst_of(words, rows) == 1);
-    }
-  }
-}
-
-TEST_CASE("row pitch: any other panel has two ways at most", "[banks]") {
-  for (const unsigned words : {1u, 2u, 4u, 8u, 16u}) {
-    for (unsigned rows = 2; rows < 300; ++rows) {
-      INFO(words << " words, " << rows << " rows");
-      CHECK(worst_of(words, rows) <= 2);
-    }
-  }
-  for (const unsigned words : {3u, 6u, 12u}) {  // they never fill all banks
-    for (unsigned rows = 1; rows < 100; ++rows) {
-      INFO(words << " words, " << rows << " rows");
-      CHECK(worst_of(words, rows) <= 2);
-    }
-  }
-}
-
-TEST_CASE("row pitch: a column of rows that lie an odd number of elements apart", "[banks]") {
-  CHECK(worst_column_ways(1) == 1);
-  CHECK(worst_column_ways(2) == 1);
-  CHECK(worst_column_ways(4) == 1);
-  CHECK(segment_ways(32, 32, 1, 0) == 32);  // what a pitch of all banks would give
-  CHECK(segment_ways(32, 34, 1, 0) == 2);
-}
-
-// Whole matrices that are copied as one segment keep the pitch of their rows, made odd: few rows, many columns
-// a warp, may then conflict.
-TEST_CASE("row pitch: gathered matrices", "[banks]") {
-  for (unsigned rows = 2; rows < 100; ++rows) {
-    unsigned worst = 0;
-    for (unsigned elements = 1; elements < 64; elements += 2) {
-      const unsigned ways = worst_segment_ways(rows, elements, 1);
-      if (ways > worst) { worst = ways; }
-    }
-    INFO(rows << " rows");
-    CHECK(worst <= (rows >= 29 ? 2 : 6));
-  }
-}
 
 // Batches of small matrices are transposed in micro-blocks of every side that vectorised_panel.cuh names. Lanes of one
 // strip do not conflict; those that go on to the next column of short matrices, or to the next strip, may.

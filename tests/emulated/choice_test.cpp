@@ -75,8 +75,8 @@ template <int Bytes>
 void check_panels(side few, std::initializer_list<std::size_t> panels,
                   std::initializer_list<std::size_t> tiles) {
   constexpr int access_bytes = tt::access_width(Bytes, alignof(element<Bytes>));
-  const void* const gathered = reinterpret_cast<const void*>(
-      &tt::detail::gathered_kernel<Bytes, (access_bytes < 4 ? access_bytes : 4)>);
+  const void* const gathered =
+      reinterpret_cast<const void*>(&tt::detail::axes_panel_kernel<access_bytes>);
   for (const bool in_panels : {true, false}) {
     for (const std::size_t n : in_panels ? panels : tiles) {
       INFO(Bytes << " bytes, " << n << (few == side::rows ? " rows" : " columns"));
@@ -182,12 +182,12 @@ TEST_CASE("choice: few rows and few columns are moved in panels") {
   check_panels<24>(side::rows, {33, 48, 67}, {32, 69});
   check_panels<28>(side::rows, {15, 17, 20, 33}, {16, 24, 35});
   check_panels<48>(side::rows, {15, 17}, {16, 19, 33});
-  // Of parts of words, those whose columns repeat in a round.
-  check_panels<3>(side::rows, {20, 63, 65}, {69, 70});
-  check_panels<5>(side::rows, {21, 51, 52}, {53, 63});
-  check_panels<9>(side::rows, {10, 28, 36, 52}, {29, 33, 53, 56});
-  check_panels<31>(side::rows, {10, 16, 24}, {11, 25, 33});
-  check_panels<10>(side::rows, {10, 33, 34}, {35, 36});
+  // Of parts of words.
+  check_panels<3>(side::rows, {20, 63, 65}, {64, 69, 70});
+  check_panels<5>(side::rows, {21, 63, 65}, {64, 69, 70});
+  check_panels<9>(side::rows, {10, 29, 33, 52}, {32, 53, 56});
+  check_panels<31>(side::rows, {10, 11, 24, 25}, {53, 56});
+  check_panels<10>(side::rows, {10, 33, 34}, {32, 35, 36});
 
   check_panels<4>(side::columns, {32}, {33, 65});
   check_panels<8>(side::columns, {42}, {43, 65});

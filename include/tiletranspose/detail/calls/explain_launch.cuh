@@ -144,10 +144,8 @@ template <int ElementBytes, int AccessBytes, class Plan>
 void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const choice&,
               const Plan& plan) {
   result.mover = "gathered panel";
-  result.tile_rows = plan.arguments.panel_rows;
-  result.tile_cols = plan.arguments.panel_cols;
-  result.load_bytes = AccessBytes;
-  result.store_bytes = 4;
+  result.store_bytes = larger(AccessBytes, 4);
+  result.load_bytes = plan.arguments.pads ? result.store_bytes : max_access_bytes;
 }
 template <int ElementBytes, class Plan>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const choice&, const Plan&) {

@@ -23,8 +23,8 @@ enum class explained_bound {
 };
 
 /// What the requests of a launch ask of memory, where tiles, panels or little work by tiles move it. Nothing is said of
-/// rows, single elements, several axes, planes, fused calls and calls in place; nor of reads where short rows with gaps
-/// are loaded to tiles, or rows one by one to gathered panels.
+/// rows, single elements, several axes, planes, fused calls and calls in place, nor of gathered panels whose segments no
+/// whole warps share; nor of reads where short rows with gaps are loaded to tiles.
 ///
 /// A sector that several requests of warps touch counts for each of them, as in the emulator's reports and in a GPU's
 /// counters. Sectors are expected, in the mean of where rows may start: what the emulator counts differs by up to a
@@ -169,23 +169,23 @@ explained_memory memory_of(word_shifted_mover<ElementBytes>, const transpose_fac
 template <int ElementBytes, int AccessBytes, class Plan>
 explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                            const choice&, const Plan& plan) {
-  const gathered_arguments& panel = plan.arguments;
-  constexpr bool tested = AccessBytes == 4 && ElementBytes <= 12;  // tests/emulated/banks_test.cpp
-  // Where rounds of words are no whole sectors, later requests start off them.
-  const size_type round = panel.repeats ? panel.repeat_words : gathered_round_words(ElementBytes);
-  const size_type bits = sector_bytes | 4 * round;
-  const auto off = static_cast<double>(sector_bytes - (bits & (0 - bits)));
-  explained_memory result{0, panel.cols_joined ? 1 + off / 128 : mean_output_sectors(facts, 4),
-                          tested ? explained_bound::tested : explained_bound::missing,
-                          tested ? 2 : 0, tested ? 7 : 0};
-  if (panel.rows_joined && (AccessBytes == 4 || !panel.shifts)) {  // copied as they lie
-    const size_type matrices = panel.matrices_joined ? panel.panel_matrices : 1;
-    const double again = panel.cols_joined ? 0 : gathered_skew_rows(ElementBytes);
-    result.sectors_read =
-        (1 + again / panel.panel_rows) *
-        mean_sectors(facts, true, panel.panel_cols * panel.panel_rows * matrices * ElementBytes);
-  }
-  return result;
+  const axes_panel_arguments& panel = plan.arguments;
+  // Of warps that go on to the next segment nothing is said.
+  const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
+  if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return {}; }
+  const auto sectors = [&](bool input, const side_segments& side, size_type width) {
+    const size_type length = side.length * size_type{AccessBytes};
+    const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
+    return mean_sectors(facts, input, length, length, [request](size_type at, size_type bytes) {
+      size_type touched = 0;
+      for (size_type done = 0; done < bytes; done += request) {
+        touched += segment_sectors(at + done, smaller(request, bytes - done));
+      }
+      return touched;
+    });
+  };
+  return {sectors(true, panel.from, panel.pads ? larger(AccessBytes, 4) : max_access_bytes),
+          sectors(false, panel.to, larger(AccessBytes, 4)), explained_bound::missing, 0, 0};
 }
 
 /// Of little work by tiles; of single elements nothing is said.

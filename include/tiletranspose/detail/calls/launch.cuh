@@ -27,7 +27,7 @@ auto kernel_of(tile_mover<ElementBytes, AccessBytes> mover, const choice& chosen
 }
 template <int ElementBytes, int AccessBytes>
 auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
-  return &gathered_kernel<ElementBytes, AccessBytes>;
+  return &axes_panel_kernel<AccessBytes>;
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {

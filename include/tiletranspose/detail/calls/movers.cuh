@@ -60,8 +60,7 @@ struct tile_mover {
 template <int ElementBytes, int AccessBytes>
 struct gathered_mover {
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_gathered(problem, batch, ElementBytes, AccessBytes, chosen.panel,
-                         chosen.shared_bytes);
+    return plan_gathered(problem, batch, ElementBytes, AccessBytes, chosen.shared_bytes);
   }
 };
 
@@ -105,7 +104,7 @@ auto with_mover(const choice& chosen, Visit visit) {
       }
       break;
     case mover::gathered_panel:
-      return visit(gathered_mover<ElementBytes, (AccessBytes < 4 ? AccessBytes : 4)>{});
+      return visit(gathered_mover<ElementBytes, AccessBytes>{});
     case mover::vectorised_panel:
       if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
         return visit(vectorised_mover<ElementBytes>{});

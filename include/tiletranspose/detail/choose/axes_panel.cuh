@@ -79,8 +79,11 @@ inline panel_segments find_segments(const relocation& move, const side_order& or
   return found;
 }
 
+/// Parts of an axis that have as many sectors are whole ones.
+inline constexpr size_type least_whole_steps = 4;
+
 /// Has a side's segments grow to `wanted` elements or as far as they can, whole sectors of `sector` elements where a part
-/// of an axis allows. Parts of an axis are about equal.
+/// of an axis has several. Parts of an axis are about equal.
 inline void grow_segments(const relocation& move, const side_order& order, size_type wanted,
                           size_type sector, size_type* extents) {
   size_type length = 1;
@@ -92,8 +95,8 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
     while (step > 1 && length * step / 2 % sector == 0) { step /= 2; }
     const size_type part = larger(extents[axis], divide_up(wanted, length));
     const size_type even = divide_up(all, divide_up(all, part));
-    const size_type most = divide_up(even, step) * step;
-    extents[axis] = smaller(all, larger(extents[axis], most));
+    const size_type whole = even < least_whole_steps * step ? even : divide_up(even, step) * step;
+    extents[axis] = smaller(all, larger(extents[axis], whole));
     length *= extents[axis];
     if (extents[axis] < all) { return; }
   }
@@ -118,35 +121,28 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   return cut;
 }
 
-/// The panels of at most `most` elements whose segments are longest, and in parts of axes whole multiples of `sector`
-/// elements.
-inline panel_cut cut_panels_by(const relocation& move, const side_order& in, const side_order& out,
-                               size_type most, size_type sector) {
+/// The panels of at most `most` elements whose segments are longest. `access_bytes`: of an element.
+inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
+                            size_type most, size_type access_bytes) {
+  const size_type sector = larger<size_type>(sector_bytes / access_bytes, 1);
   const auto fits = [&](const panel_cut& cut) {
     const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
     return cut.elements <= most && bytes_of_segment * segments <= panel_table_bytes;
   };
   size_type wanted = most;
   panel_cut cut = cut_segments(move, in, out, wanted, sector);
-  for (; wanted > 1 && !fits(cut); wanted /= 2) {
-    cut = cut_segments(move, in, out, wanted / 2, sector);
+  while (wanted > 1 && !fits(cut)) {
+    // As much less as there are elements too many, but segments of both sides may grow with what is wanted.
+    const size_type less = cut.elements > most ? wanted * most / cut.elements : wanted / 2;
+    wanted = larger<size_type>(larger(less, wanted / 8), 1);
+    cut = cut_segments(move, in, out, wanted, sector);
   }
-  size_type more = wanted < most ? wanted / 2 : 0;
-  for (int i = 0; i < 4 && more > 0; ++i, more /= 2) {
+  for (size_type more = 4 * wanted;
+       wanted < most && more > wanted / 8 && 5 * cut.elements < 4 * most; more /= 2) {
     const panel_cut longer = cut_segments(move, in, out, wanted + more, sector);
     if (fits(longer)) { cut = longer, wanted += more; }
   }
   return cut;
-}
-
-/// The same in whole sectors or, where that would leave panels small, in any parts. `access_bytes`: of an element.
-inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
-                            size_type most, size_type access_bytes) {
-  const size_type sector = larger<size_type>(32 / access_bytes, 1);
-  const panel_cut whole = cut_panels_by(move, in, out, most, sector);
-  if (least_panel_part * whole.elements >= most) { return whole; }
-  const panel_cut any = cut_panels_by(move, in, out, most, 1);
-  return any.elements > whole.elements ? any : whole;
 }
 
 /// Elements of a panel of so many bytes: so few that all multiprocessors have blocks.

@@ -55,7 +55,6 @@ struct choice {
   mover by = mover::tile;
   small_mover little = small_mover::none;                    ///< of little work
   tile_access access = tile_access::any;                     ///< of a tile
-  panel_kind panel = panel_kind::none;                       ///< of a gathered panel
   vectorised_kind vectorised = vectorised_kind::none;        ///< of a vectorised one
   vectorised_size size = vectorised_size::kb_16;             ///< likewise
   word_shifted_kind word_shifted = word_shifted_kind::none;  ///< of a word-shifted one
@@ -226,8 +225,7 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
 }
 inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   chosen.by = mover::gathered_panel;
-  chosen.panel = panels_instead_of(facts, tile_access::any);
-  return chosen.panel != panel_kind::none;
+  return panels_instead_of(facts, tile_access::any) != panel_kind::none;
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
   const bool narrow =

@@ -119,9 +119,10 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   const bool keeps_rows = choice.x == y;
   const size_type row_bytes = move.axes[y].extent * move.in_element;
   const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
-  // Halves are faster in tiles, however short a side is.
+  // Tiles move bytes, and packed structures but those of 3 bytes, one at a time.
+  const bool packed = access_bytes == 1 && move.in_element != 3;
   if (keeps_rows ? row_bytes > most_short_row_bytes
-                 : !one_by_one && (short_side >= least_long_side || access_bytes == 2)) {
+                 : !one_by_one && short_side >= least_long_side && !packed) {
     return false;
   }
   relocation wide = move;
@@ -143,6 +144,7 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
     return shares && shorter_bytes >= least_segment_bytes &&
            cut.elements >= 2 * larger(cut.in.length, cut.out.length);
   }
+  if (packed) { return shorter_bytes >= least_segment_bytes; }
   const bool has_words_of_parts = access >= 4 && parts > 1;
   return shorter_bytes >= 2 * least_segment_bytes &&
          (has_words_of_parts || (shares && cut.elements >= 2 * cut.out.length));

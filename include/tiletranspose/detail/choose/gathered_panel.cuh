@@ -32,27 +32,6 @@ constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type
              : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
 }
 
-/// True where the rows of a gathered matrix may be followed by a pad each, which spreads them over the banks:
-/// several rows of small elements take whole words, and elements of whole words fill the banks evenly.
-constexpr bool can_pad_rows(size_type element, int access_bytes) {
-  return element <= 2 || element == 4 ||
-         (access_bytes >= 4 && fills_banks(static_cast<unsigned>(element / 4)));
-}
-
-/// Words of a round of up to `lanes` threads that advances whole columns of `column_bytes`, if any does: a
-/// multiple of warps if there is one, else of sectors, so that warps go on to write whole lines.
-constexpr unsigned repeating_words(size_type column_bytes, unsigned lanes) {
-  if (column_bytes > 4 * lanes) { return 0; }
-  const auto bytes = static_cast<unsigned>(column_bytes);
-  const unsigned least = bytes / common_divisor(bytes, 4);
-  constexpr unsigned multiples[] = {32, 8, 1};
-  for (const unsigned multiple : multiples) {
-    const unsigned step = least / common_divisor(least, multiple) * multiple;
-    if (step <= lanes) { return lanes / step * step; }
-  }
-  return 0;
-}
-
 /// So many forty-eighths of a side of a tile.
 constexpr size_type of_tile(size_type tile_side, size_type share) { return tile_side * share / 48; }
 
@@ -72,10 +51,9 @@ inline bool are_few_rows(size_type ny, size_type element, int access_bytes, size
                          bool whole) {
   const bool row_staged = stages_rows(static_cast<int>(element), access_bytes);
   if (access_bytes < 4) {
-    const size_type most =
-        of_tile(tile_rows, row_staged ? few_rows_of_row_staged_parts : few_rows_of_parts);
-    return ny <= of_tile(tile_rows, few_rows_of_any_parts) ||
-           (ny <= most && repeating_words(ny * element, panel_threads) > 0);
+    return ny <=
+               of_tile(tile_rows, row_staged ? few_rows_of_row_staged_parts : few_rows_of_parts) &&
+           ny != tile_rows;
   }
   const bool skewed = ny * element % sector_bytes != 0;
   return ny < (whole ? of_tile(tile_rows, few_rows_of_whole_tiles) : tile_rows) ||
@@ -109,11 +87,8 @@ inline panel_kind choose_panel(const tile_problem& problem, size_type batch, siz
                                int access_bytes, size_type shared_bytes) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
-  const bool fits = problem.nx <= panel_bytes && problem.ny <= panel_bytes &&
-                    (problem.nx + 1) * problem.ny * element <=  // with a pad for each row at most
-                        (in_dense && can_pad_rows(element, access_bytes)
-                             ? largest_matrix_bytes(access_bytes, whole, shared_bytes)
-                             : panel_bytes.value);
+  const size_type largest = largest_matrix_bytes(access_bytes, whole, shared_bytes);
+  const bool fits = problem.nx <= largest / problem.ny / element;
   // What word-shifted panels do not take has limits of its own.
   const bool shifts = element <= 2 && access_bytes == static_cast<int>(element) && batch == 1 &&
                       !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;

@@ -67,12 +67,15 @@ inline constexpr tuning_row large_panel_axes_bytes{
     "24 KB, 44: floats, 50 columns 71, 86, 100 rows 69, 89, batches of 90 x 110 59, 91; 12 bytes, "
     "batches of 50 x 50 65, 87; 50 columns of bytes 73, 78"};
 
-/// Panels of segments of whole sectors hold at least this part, one in so many, of what a panel may.
-inline constexpr tuning_row least_panel_part{
-    3, h200, "2026-11-25",
-    "whole sectors alone, any parts: 40 x 64 x 55 x 11 x 11 elements of 12 bytes as 0 2 1 4 3 21, "
-    "67; 25 x 113 x 275 x 18 x 5 of 3 bytes as 4 0 2 1 3 21, 34; 34 x 238 x 189 x 5 x 17 halves as "
-    "1 2 0 4 3 27, 42"};
+/// Segments of fewer bytes are copied to panels by words or elements, since gaps would take too much of shared memory.
+inline constexpr tuning_row least_wide_segment_bytes{64, h200, "2026-11-25", "not compared"};
+
+/// From so many bytes on, segments lie in a panel as in the lines of memory.
+inline constexpr tuning_row least_line_segment_bytes{
+    512, h200, "2026-11-25",
+    "asynchronous copies of 16 bytes, TB/s: shared and global address equal modulo 128 4.2, else "
+    "3.3 "
+    "to 3.8; of 8 bytes 4.2 to 4.3 wherever they start"};
 
 /// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor.
 inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"};
@@ -86,12 +89,13 @@ inline constexpr tuning_row least_segment_bytes{
     128, h200, "2026-11-24",
     "tiles, panels: 5 x 5 x 5 x 5 x 5 x 12505 as 3 1 5 0 2 4 with segments of 160 bytes 66, 44"};
 
-/// A fastest axis of less elements is a short side, for which panels are that take several axes.
+/// A fastest axis of less elements is a short side, for which panels are that take several axes. Bytes and packed
+/// structures go in panels however long it is.
 inline constexpr tuning_row least_long_side{
     32, h200, "2026-11-24",
     "tiles, panels: 4 x 39 x 71 x 206 x 23 as 2 4 0 1 3 60, 79; 105 x 1488 x 11 x 36 as 3 1 0 2 "
-    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77; but 7 x 44 x 62 x 30 x 13 "
-    "x 15 halves as 1 3 2 5 4 0 52, 36"};
+    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77; 7 x 44 x 62 x 30 x 13 x 15 "
+    "halves as 1 3 2 5 4 0 53, 80; 4 x 48 x 31 x 266 x 155 bytes as 3 2 1 4 0 38, 82"};
 
 /// Rows of up to so many bytes that stay rows, and are no whole accesses of 16, go in panels, too.
 inline constexpr tuning_row most_short_row_bytes{

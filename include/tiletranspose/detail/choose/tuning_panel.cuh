@@ -15,27 +15,15 @@ namespace detail {
 /// Threads of a block of each kind of panel.
 inline constexpr int panel_threads = 256;
 
-/// Blocks that share a multiprocessor as far as registers go: of gathered panels of elements of 1 and 2 bytes, which
-/// wait for latency, and of others; and of word-shifted panels.
-inline constexpr tuning_row gathered_blocks_of_bytes{8, h200, "2026-11-21",
-                                                     "48 registers, 40: 1 byte, 4 rows 75, 92"};
-inline constexpr tuning_row gathered_blocks{5, h200, "2026-11-21",
-                                            "48 registers, 32: floats, 3 columns 95, 95"};
+/// Blocks of word-shifted panels that share a multiprocessor as far as registers go.
 inline constexpr tuning_row shifted_blocks{5, h200, "2026-11-21",
                                            "six blocks, five: batches of 150 x 150 bytes 83, 97"};
 
-// ---- gathered panels: how large
+// ---- gathered panels: which matrices
 
-/// Bytes of a panel that is read as one segment, and of one of separate rows: enough blocks share a multiprocessor to
-/// keep its loads busy.
-inline constexpr tuning_row segment_panel_bytes{
-    16 * 1024, h200, "2026-11-21", "32 KB, 16: floats, 2, 3 and 7 columns 86, 91; 86, 87; 86, 89"};
-inline constexpr tuning_row panel_bytes{32 * 1024, h200, "2026-11-21",
-                                        "16 KB, 32: floats, 16 rows 91, 92; 250 x 250 68, 76"};
-
-/// Matrices that are copied as one segment, with a pad for each row at most, may be as large as this.
-inline constexpr tuning_row large_matrix_bytes{44 * 1024, h200, "2026-11-21",
-                                               "batches of 100 x 100 floats 83, 93"};
+/// Matrices of which every block may hold one, with pads and tables, are as large as this.
+inline constexpr tuning_row large_matrix_bytes{40 * 1024, h200, "2026-11-25",
+                                               "batches of 90 x 110 floats 59, 91"};
 
 /// Where a block may ask for more, so many of them share a multiprocessor at least: of parts of words, and of words.
 /// Tiles of whole accesses, where they can be, are better for all but 2-byte elements.
@@ -45,39 +33,6 @@ inline constexpr tuning_row blocks_of_largest_matrix{
     "whole, 89, 70"};
 inline constexpr tuning_row blocks_of_largest_words{
     3, h200, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
-
-/// Columns of more elements than the first number are read in panels of the size of the second, where the device has
-/// it three times: their rows would be shorter than two lines.
-inline constexpr tuning_row most_rows_of_a_panel{128, h200, "2026-11-21", "as the row below"};
-inline constexpr tuning_row tall_panel_bytes{64 * 1024, h200, "2026-11-21",
-                                             "batches of 250 x 250 floats 90, 93.5"};
-
-/// Few columns whose rows have so many bytes are read in large panels: segments of output rows would be short.
-inline constexpr tuning_row wide_row_bytes{
-    24, h200, "2026-11-21",
-    "1 byte, 33 columns 81, 86, 64 columns 73, 84; floats, 31 columns 90, 92"};
-
-/// Panels of more shared memory than the first number ask for as much as the second, with which four of them share a
-/// multiprocessor instead of six.
-inline constexpr tuning_row many_panels_bytes{23 * 1024, h200, "2026-11-21", "as the row below"};
-inline constexpr tuning_row four_panels_bytes{
-    48000, h200, "2026-11-21",
-    "floats, batches of 250 x 250 78, 92, 100 x 100 93, 95, 5 x 5 94, 96, 8 x 8 93, 91; 31 columns "
-    "88, 92; 1 byte, 250 x 250 73, 82"};
-
-/// Segments of small elements are gathered in repeating rounds from so many words on, and from eight times as many
-/// where each matrix needs places of its own.
-inline constexpr tuning_row least_repeating_words{
-    128, h200, "2026-11-21",
-    "repeating rounds, none: bytes, 33 x 33, whose matrices differ, 34, 75"};
-
-/// Shared rows of more bytes get a pitch of their own instead of a pad for each 128 bytes.
-inline constexpr tuning_row joined_row_bytes{
-    1024, h200, "2026-11-22",
-    "a pitch, none: 3 bytes, rows of 300, 1000 and 1200 bytes 42, 54; 33, 57; 52, 46; 6 bytes 54, "
-    "74; 66, 72; 69, 72; 20 bytes, 300 69, 91"};
-
-// ---- gathered panels: which matrices
 
 /// Rows of the output of up to so many bytes, and so many rows of the input, are written as parts of longer segments
 /// where the matrices of a batch are too large for a panel.
@@ -128,12 +83,9 @@ inline constexpr tuning_row few_rows_beyond_a_tile{
     "12 bytes, 33 56, 90; 28 bytes, 17 57, 93; 40 bytes 80, 92; 48 bytes 93, 93"};
 inline constexpr tuning_row few_skewed_rows{
     102, h200, "2026-11-22", "floats, 65 66, 90, 100 85, 92; 12 bytes, 50 82, 89, 72 93, 87"};
-/// Rows of parts of words: any, and those that are gathered in repeating rounds; others are moved at half the speed of
-/// tiles. The last number is that of elements whose tiles are row-staged.
-inline constexpr tuning_row few_rows_of_any_parts{16, h200, "2026-11-22",
-                                                  "31 bytes, 15 rows 43, 38 without rounds"};
-inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-22",
-                                              "5 bytes, 50 59, 71, 63 67, 35; 31 bytes, 15 43, 38"};
+/// Rows of parts of words, and of those elements whose tiles are row-staged; but not those of one whole tile.
+inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-25",
+                                              "3 bytes, tiles, panels: 50 71, 84; 64 95, 72"};
 inline constexpr tuning_row few_rows_of_row_staged_parts{
     78, h200, "2026-11-22", "9 bytes, 36 44, 75; 10 bytes, 33 65, 86; 18 bytes, 36 47, 82"};
 

@@ -13,34 +13,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Matrices of so many rows have columns longer than what all banks hold.
-inline constexpr size_type tall_rows = 32;
-
-/// True where a whole number of elements of `words` words takes all banks.
-constexpr bool fills_banks(unsigned words) { return words > 0 && 32 % words == 0; }
-
-/// The pitch in bytes of rows that are copied one by one: at least `bytes`, and so many words beyond a
-/// multiple of all banks that threads which read consecutive elements of a segment use different banks.
-/// Where the number of rows is odd, its inverse modulo the banks does that for any 32 of them: element e
-/// lies inverse * e banks on. Where it is even, columns are spread evenly. Columns of `tall_rows` and more
-/// take the next odd number of elements, which costs less memory.
-constexpr unsigned row_pitch(size_type bytes, size_type rows, unsigned element) {
-  const unsigned words = element >= 4 ? element / 4 : 1;
-  const unsigned places = words < 32 ? 32 / words : 1;  // elements that all banks hold
-  const auto need = static_cast<unsigned>((bytes + 3) / 4);
-  if (rows >= tall_rows && fills_banks(words)) {
-    return (((need + words - 1) / words) | 1) * words * 4;
-  }
-  unsigned step = 1;
-  if (rows % 2 == 1 && (places & (places - 1)) == 0) {
-    while (step * (rows % places) % places != 1 % places) { step += 2; }
-  } else if (rows < places) {
-    step = static_cast<unsigned>((places + rows - 1) / rows);
-  }
-  const unsigned offset = step * words % 32;
-  return ((need + 31 - offset) / 32 * 32 + offset) * 4;
-}
-
 /// Accesses of 16 bytes from one group of transposed rows to the next, where a group takes `group`: an odd number, so
 /// that micro-blocks below each other lie in different banks.
 constexpr unsigned vectorised_pitch(unsigned group) { return group | 1; }

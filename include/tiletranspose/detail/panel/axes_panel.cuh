@@ -15,6 +15,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
@@ -212,12 +214,6 @@ struct segment_lanes {
         step(lanes.divisor),
         together(lanes.quotient(threads)) {}
 
-  /// The lane that this thread has where accesses of `bytes` start at `address`, so that warps access whole lines.
-  TILETRANSPOSE_FUNCTION unsigned lane_at(const void* address, unsigned bytes) const {
-    const unsigned lag = address_bits(address) % 128 / bytes;
-    return lag >= step ? lane : lane >= lag ? lane - lag : lane - lag + step;
-  }
-
   /// The first segment that is not this thread's.
   TILETRANSPOSE_FUNCTION unsigned end(unsigned count) const { return first < together ? count : 0; }
 };
@@ -269,8 +265,8 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
   const bool whole_last = end == bytes || (dense && below + bytes <= arguments.dense_end);
   const unsigned end_whole = whole_last ? bytes : bytes - item;
   TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned byte = (lanes.lane_at(below, item) + (whole_first ? 0 : 1)) * item;
-       byte < end_whole; byte += lanes.step * item) {
+  for (unsigned byte = (lanes.lane + (whole_first ? 0 : 1)) * item; byte < end_whole;
+       byte += lanes.step * item) {
     copy_async<item>(panel + padded_byte<Bytes, Pads>(first + byte, arguments.pad_shift),
                      below + byte);
   }
@@ -293,18 +289,13 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* pa
                                            padded_byte<Bytes, Pads>(place * Bytes, pad_shift));
 }
 
-/// Writes a segment of elements of whole words. `advance`: from one of a thread's elements in the panel to its next.
+/// Writes a segment of elements of whole words, of which this thread's first is at `place`. `advance`: from there to its
+/// next.
 template <int Bytes, bool Pads>
 TILETRANSPOSE_FUNCTION void gather_elements(unsigned char* to, const unsigned char* panel,
-                                            const unsigned char* along,
-                                            const panel_segment& segment,
-                                            const segment_lanes& lanes,
-                                            const axes_panel_arguments& arguments,
-                                            unsigned advance) {
-  const unsigned pad_shift = arguments.pad_shift;
-  const unsigned lane = lanes.lane_at(to, Bytes);
-  unsigned place = segment.place + place_along(along, arguments, lane);
-  move_several<Bytes == 16 ? 2 : 4>(lane, segment.length, lanes.step, [&](unsigned at, auto count) {
+                                            unsigned place, unsigned advance, unsigned length,
+                                            const segment_lanes& lanes, unsigned pad_shift) {
+  move_several<Bytes == 16 ? 2 : 4>(lanes.lane, length, lanes.step, [&](unsigned at, auto count) {
     constexpr int together = decltype(count)::value;
     access_word_t<Bytes> elements[together];
     TILETRANSPOSE_UNROLL
@@ -329,7 +320,7 @@ TILETRANSPOSE_FUNCTION void gather_words(unsigned char* to, const unsigned char*
   const unsigned head = smaller((0 - address_bits(to)) % 4 / Bytes, segment.length);
   const unsigned tail = (segment.length - head) % parts;
   const unsigned end = segment.length - tail;
-  const unsigned first = head + lanes.lane_at(to + head * Bytes, 4) * parts;
+  const unsigned first = head + lanes.lane * parts;
   const unsigned period = arguments.period_length.quotient(first);
   const unsigned inside = arguments.period_length.remainder(first, period);
   const unsigned start = segment.place + period * arguments.period_step;
@@ -386,12 +377,14 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   constexpr unsigned parts = Bytes < 4 ? 4 / Bytes : 1;
   const unsigned advance =
       arguments.period_length.quotient(out_lanes.step * parts) * arguments.period_step;
+  const unsigned own = Bytes >= 4 ? place_along(along, arguments, out_lanes.lane) : 0;
   for (unsigned i = out_lanes.first; i < out_lanes.end(to.count); i += out_lanes.together) {
     const loop_step here(i);
     const panel_segment segment = load_segment(shared + arguments.to_table, i);
     unsigned char* const first = part.out + segment.offset;
     if constexpr (Bytes >= 4) {
-      gather_elements<Bytes, Pads>(first, panel, along, segment, out_lanes, arguments, advance);
+      gather_elements<Bytes, Pads>(first, panel, segment.place + own, advance, segment.length,
+                                   out_lanes, arguments.pad_shift);
     } else {
       gather_words<Bytes, Pads>(first, panel, along, segment, out_lanes, arguments, advance);
     }

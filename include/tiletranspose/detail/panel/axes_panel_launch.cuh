@@ -2,25 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels of panels of arrays of any rank as CUDA sees them, and their launches.
+/// The launches of panels of arrays of any rank.
 
 #pragma once
 
-#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
-#include <tiletranspose/group.cuh>
+#include <tiletranspose/detail/panel/panel_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-template <int Bytes>
-__global__ void __launch_bounds__(panel_axes_threads, resident_blocks(panel_axes_threads, 6))
-    axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},
-                                             tiletranspose_dynamic_shared, arguments, blockIdx.x);
-}
 
 /// Launches panels of elements whose addresses are multiples of `AccessBytes`.
 template <int AccessBytes>

@@ -20,7 +20,7 @@ struct panel_layout {
   unsigned align_bytes;
   bool pads;
   unsigned pad_shift;
-  unsigned bytes;
+  unsigned bytes;  ///< that it takes
 };
 
 /// True where a segment of the input runs along this axis.
@@ -52,50 +52,60 @@ inline void lay_panel(panel_layout& layout, const relocation& move, const panel_
     segment *= static_cast<unsigned>(cut.extents[axis]);
     step = segment;
   }
-  const unsigned items = divide_up(step + align - 1, item);  // the first one begins inside
-  layout.bytes = (items + (layout.pads ? items >> layout.pad_shift : 0)) * item_bytes;
+  const unsigned reached = (step + align - 1) * bytes;  // the first one begins inside
+  layout.bytes = (reached + item_bytes - 1) / item_bytes * item_bytes;
 }
 
-/// The cycles that a warp takes to read a segment of the output from shared memory.
-inline int count_cycles(const panel_cut& cut, const side_order& out, const panel_layout& layout,
-                        unsigned bytes) {
+/// Where the first elements of a warp's accesses to a segment of the output lie in the panel.
+struct warp_places {
+  unsigned count;
+  unsigned bytes[32];
+};
+inline warp_places find_places(const panel_cut& cut, const side_order& out,
+                               const panel_layout& layout, unsigned bytes) {
   const unsigned lane_elements = bytes < 4 ? 4 / bytes : 1;
   const unsigned lanes = bytes <= 4 ? 32 : 128 / bytes;
-  const unsigned item_bytes = larger(bytes, 4u);
   unsigned index[most_panel_axes] = {};
-  int banks[32] = {};
-  int worst = 0;
+  warp_places places{0, {}};
   unsigned place = 0;
-  for (unsigned lane = 0; lane < lanes; ++lane) {
-    unsigned byte = place * bytes;
-    if (layout.pads) { byte += (byte / item_bytes >> layout.pad_shift) * item_bytes; }
-    worst = larger(worst, ++banks[byte / item_bytes % (128 / item_bytes)]);
-    // The lane's elements are one behind the other along the output.
-    for (unsigned i = 0; i < lane_elements; ++i) {
-      int k = 0;
-      for (; k < cut.out.count; ++k) {
-        const int axis = out.axes[k];
-        place += layout.steps[axis];
-        if (++index[k] < cut.extents[axis]) { break; }
-        place -= static_cast<unsigned>(cut.extents[axis]) * layout.steps[axis];
-        index[k] = 0;
+  while (places.count < lanes) {
+    places.bytes[places.count++] = place * bytes;
+    unsigned step = lane_elements;
+    for (int k = 0; step > 0; ++k) {
+      if (k == cut.out.count) { return places; }
+      const int axis = out.axes[k];
+      const auto extent = static_cast<unsigned>(cut.extents[axis]);
+      index[k] += step;
+      place += step * layout.steps[axis];
+      for (step = 0; index[k] >= extent; ++step) {
+        index[k] -= extent;
+        place -= extent * layout.steps[axis];
       }
-      if (k == cut.out.count) { return worst; }
     }
+  }
+  return places;
+}
+
+/// The cycles that a warp takes to read them from shared memory.
+inline int count_cycles(const warp_places& places, const panel_layout& layout, unsigned bytes) {
+  const unsigned item_shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
+  const unsigned banks = 128u >> item_shift;
+  unsigned char taken[32] = {};
+  int worst = 0;
+  for (unsigned i = 0; i < places.count; ++i) {
+    unsigned item = places.bytes[i] >> item_shift;
+    if (layout.pads) { item += item >> layout.pad_shift; }
+    worst = larger<int>(worst, ++taken[item % banks]);
   }
   return worst;
 }
 
-/// Cycles of a warp that staging by 16 bytes, instead of words or elements, is worth.
-inline constexpr int cycles_of_wide_items = 1;
-
-/// Layouts of fewer cycles are not looked for: those of all the loads that make a word.
-inline constexpr unsigned enough_cycles = 4;
-
-/// Segments of fewer bytes are staged by words or elements: gaps would take too much of shared memory. From so many on
-/// they lie as in lines of memory, else asynchronous copies of 16 bytes read them twice.
-inline constexpr size_type least_wide_segment = 64;
-inline constexpr size_type least_line_segment = 512;
+/// Cycles of a warp's load that staging by 16 bytes is worth, instead of by words or elements: three instructions a word
+/// instead of 13. Layouts of fewer cycles are not looked for. Of bytes, four loads make a word.
+constexpr int cycles_of_wide_items(unsigned bytes) {
+  return static_cast<int>(bytes < 4 ? bytes : 3);
+}
+constexpr int enough_cycles(unsigned bytes) { return static_cast<int>(bytes < 4 ? bytes : 4); }
 
 /// The items, distances and pads by which warps have the fewest bank conflicts.
 inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
@@ -103,22 +113,29 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   const size_type segment_bytes = cut.in.length * bytes;
   panel_layout best{};
   int best_cycles = 1 << 30;
-  const auto compare = [&](bool pads, unsigned pad_shift, unsigned gap) {
+  const int enough = enough_cycles(bytes);
+  const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
+  const auto compare = [&](bool pads, unsigned gap, bool shifts) {
     panel_layout layout{};
-    layout.align_bytes = pads ? larger(bytes, 4u) : segment_bytes >= least_line_segment ? 128 : 16;
+    layout.align_bytes = pads ? larger(bytes, 4u) : wide_align;
     layout.pads = pads;
-    layout.pad_shift = pad_shift;
     lay_panel(layout, move, cut, in, out, bytes, gap);
-    const int cycles = count_cycles(cut, out, layout, bytes) + (pads ? cycles_of_wide_items : 0);
-    if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
+    const warp_places places = find_places(cut, out, layout, bytes);
+    const int penalty = pads ? cycles_of_wide_items(bytes) : 0;
+    constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
+    for (const unsigned shift : pad_shifts) {
+      layout.pad_shift = shift;
+      const int cycles = count_cycles(places, layout, bytes) + penalty;
+      if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
+      if (!shifts || best_cycles <= enough + penalty) { return; }
+    }
   };
-  if (segment_bytes >= least_wide_segment) { compare(false, 0, 0); }
-  const int least = static_cast<int>(enough_cycles * smaller(bytes, 4u) / 4);
-  for (unsigned gap = 0; gap < 4 && best_cycles > least; ++gap) { compare(true, 31, gap); }
-  for (unsigned shift = 4; shift < 9 && best_cycles > least; ++shift) {
-    compare(true, shift, 0);
-    compare(true, shift, 1);
+  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, false); }
+  const int enough_of_words = enough + cycles_of_wide_items(bytes);
+  for (unsigned gap = 0; gap < 8 && best_cycles > enough_of_words; ++gap) {
+    compare(true, gap, gap < 2);
   }
+  best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
   return best;
 }
 
@@ -147,21 +164,22 @@ inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
   return axes;
 }
 
-/// The threads that share a segment of so many accesses, a multiple of `least`, so that the block is done soonest. Warps
-/// that do not share whole segments access parts of lines, or of sectors.
-inline divider share_segments(unsigned accesses, unsigned segments, unsigned least) {
+/// How long accesses of so many threads to a segment take. Warps that do not share whole segments access parts of lines,
+/// and few threads parts of sectors.
+constexpr unsigned weight_of(unsigned lanes) {
+  if (lanes % 32 == 0) { return 4; }
+  if (lanes > 32 || lanes == 16) { return 5; }
+  return lanes < 8 ? 10 : 6;
+}
+
+/// The threads that share a segment of so many accesses, a multiple of `least`, so that the block is done soonest.
+inline divider share_segments(size_type accesses, size_type segments, unsigned least) {
   unsigned best = least;
-  unsigned fewest = ~0u;
+  size_type fewest = ~size_type{0};
   for (unsigned lanes = least; lanes <= unsigned{panel_axes_threads};
-       lanes += least == 1 && lanes < 32 ? lanes
-                : least == 1             ? 32
-                                         : least) {
-    const unsigned weight = lanes % 32 == 0             ? 4
-                            : lanes > 32 || lanes == 16 ? 5
-                            : lanes < 8                 ? 10
-                                                        : 6;
-    const unsigned rounds = weight * divide_up(segments, panel_axes_threads / lanes) *
-                            (divide_up(accesses, lanes) + 1);  // one for what starts a segment
+       lanes += least > 1 ? least : smaller(lanes, 32u)) {
+    const size_type rounds = weight_of(lanes) * divide_up(segments, panel_axes_threads / lanes) *
+                             (divide_up(accesses, lanes) + 1);  // one for what starts a segment
     if (rounds < fewest) { best = lanes, fewest = rounds; }
   }
   return divider(best);
@@ -196,15 +214,12 @@ struct axes_panel_layout {
 
   unsigned shared_bytes() const { return table_bytes + layout.bytes; }
 };
-inline axes_panel_layout lay_out(const relocation& move, size_type panel_bytes) {
-  const size_type bytes = move.in_element;
-  axes_panel_layout laid{order_of(move, true), order_of(move, false), {}, {}, 1, 0};
-  laid.cut =
-      cut_panels(move, laid.in, laid.out, most_panel_elements(move, bytes, panel_bytes), bytes);
-  const panel_cut& cut = laid.cut;
-  laid.layout = choose_layout(move, cut, laid.in, laid.out, static_cast<unsigned>(bytes));
+inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
+                                 const side_order& out, const panel_cut& cut) {
+  axes_panel_layout laid{in, out, cut, {}, 1, 0};
+  laid.layout = choose_layout(move, cut, in, out, static_cast<unsigned>(move.in_element));
   if (cut.out.count > 0) {
-    const int last = laid.out.axes[cut.out.count - 1];
+    const int last = out.axes[cut.out.count - 1];
     laid.period = static_cast<unsigned>(cut.out.length / cut.extents[last]);
   }
   const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
@@ -214,18 +229,25 @@ inline axes_panel_layout lay_out(const relocation& move, size_type panel_bytes) 
   return laid;
 }
 
-/// The same of a size that suits: a large one for short segments, and one that fits into the shared memory.
+/// The same of a size that suits: a large one where segments would be short, and one that fits into the shared memory.
 /// \param large_bytes   of a panel
 /// \param shared_bytes  what a block may ask for
 inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large_bytes,
                                          size_type shared_bytes) {
-  axes_panel_layout laid = lay_out(move, panel_axes_bytes);
-  if (smaller(laid.cut.in.length, laid.cut.out.length) * move.in_element < short_segment_bytes) {
-    const axes_panel_layout large = lay_out(move, large_bytes);
-    if (large.shared_bytes() <= shared_bytes) { laid = large; }
+  const size_type bytes = move.in_element;
+  const side_order in = order_of(move, true);
+  const side_order out = order_of(move, false);
+  const auto cut_by = [&](size_type panel_bytes) {
+    return cut_panels(move, in, out, most_panel_elements(move, bytes, panel_bytes), bytes);
+  };
+  const panel_cut cut = cut_by(panel_axes_bytes);
+  if (smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes) {
+    const axes_panel_layout large = lay_out(move, in, out, cut_by(large_bytes));
+    if (large.shared_bytes() <= shared_bytes) { return large; }
   }
+  axes_panel_layout laid = lay_out(move, in, out, cut);
   for (size_type less = panel_axes_bytes / 2; laid.shared_bytes() > shared_bytes; less /= 2) {
-    laid = lay_out(move, less);
+    laid = lay_out(move, in, out, cut_by(less));
   }
   return laid;
 }
@@ -289,8 +311,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
     side.step =
         side.clip < 0 ? 0 : static_cast<unsigned>(segments.length / cut.extents[segments.split]);
     side.count = static_cast<unsigned>(cut.elements / segments.length);
-    side.lanes = share_segments(static_cast<unsigned>(divide_up(segments.length * bytes, access)),
-                                side.count, least);
+    side.lanes = share_segments(divide_up(segments.length * bytes, access), side.count, least);
     side.apart = collect_axes(move, cut, order, segments, false, layout, backwards);
   };
   // Elements of an output with gaps are segments of their own.

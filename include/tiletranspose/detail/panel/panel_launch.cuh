@@ -6,30 +6,28 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
-#include <tiletranspose/detail/panel/gathered_kernel.cuh>
+#include <tiletranspose/detail/panel/axes_panel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <int ElementBytes, int AccessBytes>
-inline constexpr int gathered_resident_blocks =
-    static_cast<int>(AccessBytes == ElementBytes && ElementBytes <= 2
-                         ? gathered_blocks_of_bytes.value
-                         : gathered_blocks.value) -
-    (AccessBytes == 1 && ElementBytes > 2 && is_nvcc_12 ? 1 : 0);
+/// Blocks that share a multiprocessor as far as registers go: with six, elements of 1, 2 and 16 bytes spill.
+template <int Bytes>
+inline constexpr int axes_panel_blocks = Bytes == 4 || Bytes == 8 ? 6 : 5;
 
-template <int ElementBytes, int AccessBytes>
-__global__ void __launch_bounds__(
-    panel_threads,
-    resident_blocks(panel_threads, gathered_resident_blocks<ElementBytes, AccessBytes>))
-    gathered_kernel(const __grid_constant__ gathered_arguments arguments) {
+template <int Bytes>
+__global__ void __launch_bounds__(panel_axes_threads,
+                                  resident_blocks(panel_axes_threads, axes_panel_blocks<Bytes>))
+    axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_gathered<ElementBytes, AccessBytes>(static_block<panel_threads>{},
-                                           tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},
+                                             tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <class Shape>
