@@ -134,7 +134,7 @@ TEST_CASE("choose: a table of questions and the rules that answer them") {
 TEST_CASE("choose: blocks of a smaller device ask for less") {
   const asked batch{251, 253, 1, 1, 0, 0, 1000};
   CHECK(choose(facts_of(batch)).by == mover::word_shifted_panel);
-  CHECK(choose(facts_of(batch, turing_facts)).by == mover::gathered_panel);
+  CHECK(choose(facts_of(batch, turing_facts)).by == mover::tile);
 }
 
 TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {

@@ -182,7 +182,7 @@ TEST_CASE("explain: movers, and devices that choose others") {
   CHECK(mover_of(1 << 20, 33) == "word-shifted panel");
   CHECK(mover_of(1 << 20, 32) == "vectorised panel");
   CHECK(mover_of(251, 253, 1000) == "word-shifted panel");
-  CHECK(mover_of(251, 253, 1000, {64 * 1024}) == "gathered panel");
+  CHECK(mover_of(251, 253, 1000, {64 * 1024}) == "tile");
   const tt::explanation flip = tt::explain(
       tt::matrix_view<float>{at<float>(40), 5000, 3001, 3001},
       tt::matrix_view<const float>{at<const float>(45), 5000, 3001, 3001}, tt::symmetry::flip_lr);

@@ -290,16 +290,6 @@ TEST_CASE("small: what panels cannot take, and what has an operation, has limits
   CHECK(!takes(46, true, dual));
 }
 
-TEST_CASE("small: so have batches of matrices that are neither small nor large") {
-  CHECK(transposed(40, 80, 1, false, 5) == small_mover::tiles);
-  CHECK(transposed(40, 80, 1, false, 6) == small_mover::none);
-  CHECK(transposed(39, 80, 1, false, 4) == small_mover::none);
-  CHECK(transposed(40, 200, 1, false, 2) == small_mover::tiles);
-  CHECK(transposed(30, 260, 1, false, 2) == small_mover::none);
-  CHECK(transposed(60, 260, 1, false, 1) == small_mover::none);
-  CHECK(transposed(50, 150, 1, true, 2) == small_mover::tiles);
-}
-
 TEST_CASE("small: few elements of rows are one a thread") {
   CHECK(tt::detail::has_few_elements(dense_rows(150'000, 1, 1)));
   CHECK(!tt::detail::has_few_elements(dense_rows(75'000, 1, 1, 3)));

@@ -83,9 +83,9 @@ inline void print_header(std::ostream& out, const std::string& where,
   for (const tt::detail::small_limits& row : rows) {
     out << separator << '{' << row.element_bytes;
     for (const std::size_t value :
-         {row.tile, row.whole, row.pitched, row.fused, row.fused_whole, row.batch, row.narrow,
-          row.rows, row.small_tile, row.direct_side, row.square_side, row.whole_square,
-          row.square_tile, row.vectors, row.vector_blocks, row.written_bytes}) {
+         {row.tile, row.whole, row.pitched, row.fused, row.fused_whole, row.narrow, row.rows,
+          row.small_tile, row.direct_side, row.square_side, row.whole_square, row.square_tile,
+          row.vectors, row.vector_blocks, row.written_bytes}) {
       out << ", " << value;
     }
     out << '}';

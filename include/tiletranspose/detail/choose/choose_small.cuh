@@ -84,7 +84,7 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   const small_limits& limits = small_limits_of(element_bytes);
   if (!fits_registers(element_bytes, access)) { return false; }
   const size_type of_tiles = limits.tile | limits.whole | limits.pitched | limits.fused |
-                             limits.fused_whole | limits.batch | limits.narrow;
+                             limits.fused_whole | limits.narrow;
   return (transposes ? of_tiles : limits.rows) > 0;
 }
 
@@ -159,12 +159,7 @@ constexpr size_type most_of_tiles(const small_problem& problem, bool whole) {
   const size_type fused = whole ? limits.fused_whole : limits.fused;
   const bool is_plain = problem.operation == small_operation::none ||
                         (problem.operation == small_operation::two_outputs && !whole);
-  const size_type most = is_plain ? plain : fused;
-  const size_type longer = larger(problem.fast.extent, problem.slow.extent);
-  const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
-  const bool small_matrices =
-      problem.batch > 1 && shorter >= least_batch_side && longer <= most_batch_side;
-  return small_matrices ? larger(most, limits.batch) : most;
+  return is_plain ? plain : fused;
 }
 
 /// True where a problem counts as little work. `whole`: rows of both sides start at multiples of 16 bytes and have whole

@@ -40,10 +40,7 @@ inline bool are_few_columns(size_type nx, size_type element, int access_bytes,
                             size_type tile_cols) {
   if (access_bytes == 1 || element == 4) { return nx <= of_tile(tile_cols, few_columns_of_bytes); }
   if (access_bytes < 4) { return nx <= of_tile(tile_cols, few_columns_of_halves); }
-  return nx <= of_tile(tile_cols, few_columns_of_words) ||
-         (tile_cols <= 32 && nx > tile_cols &&
-          nx <= of_tile(tile_cols, few_columns_beyond_a_tile) &&
-          nx * element <= most_wide_row_bytes);
+  return nx <= of_tile(tile_cols, few_columns_of_words);
 }
 
 /// The same of rows. Tiles of which one holds most of the rows and the next one a few are slow.
@@ -106,8 +103,7 @@ inline panel_kind choose_panel(const tile_problem& problem, size_type batch, siz
     return panel_kind::few_rows;
   }
   if (few_columns && in_dense) { return panel_kind::few_columns; }
-  if (batch > 1 && out_dense && !whole && problem.ny <= short_rows &&
-      problem.ny * element <= short_row_bytes) {
+  if (tiny && batch > 1 && out_dense && !whole && problem.ny <= short_rows) {
     return panel_kind::few_rows;
   }
   return panel_kind::none;

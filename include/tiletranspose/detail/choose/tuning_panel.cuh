@@ -34,23 +34,19 @@ inline constexpr tuning_row blocks_of_largest_matrix{
 inline constexpr tuning_row blocks_of_largest_words{
     3, h200, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
-/// Rows of the output of up to so many bytes, and so many rows of the input, are written as parts of longer segments
-/// where the matrices of a batch are too large for a panel.
-inline constexpr tuning_row short_row_bytes{
-    1024, h200, "2026-11-22",
-    "floats, 1001 columns: 125 rows 72, 95, 251 85, 94, 301 89, 91, 501 91, 76"};
+/// Up to so many rows of elements of 1 and 2 bytes are written as parts of longer segments where the matrices of a batch
+/// are too large for a panel. Of words tiles are better.
 inline constexpr tuning_row short_rows{
-    256, h200, "2026-11-22",
-    "bytes, 1001 columns: 125 rows 20, 44, 251 27, 57, 301 39, 31, 501 42, 30"};
+    224, h200, "2026-11-25",
+    "1001 columns, tiles, panels, % of cudaMemcpyAsync in a graph: bytes, 125 rows 102, 128, 200 "
+    "94, "
+    "127, 250 106, 61; floats, 125 rows 136, 105, 160 141, 143, 250 145, 119"};
 
 /// Columns or rows of elements of 1 and 2 bytes are few up to half a tile's, and so many however small the tile is.
 inline constexpr tuning_row most_few_columns{64, h200, "2026-11-21",
                                              "2 bytes: 33 rows 34, 86, 64 columns 55, 87"};
 
-/// Longer rows of the input, and of the output, are better off in two tiles; of words, elements of more bytes are not.
-inline constexpr tuning_row most_wide_row_bytes{
-    640, h200, "2026-11-22",
-    "one column of tiles and a few more: 33 of 16 bytes 83, 89, of 12 82, 87; 17 of 28 81, 91"};
+/// Longer rows of the output are better off in two tiles; of words, elements of more bytes are not.
 inline constexpr tuning_row most_element_beyond_a_tile{40, h200, "2026-11-22",
                                                        "40 bytes 80, 92, 48 bytes 93, 93"};
 inline constexpr tuning_row most_element_of_two_tiles{20, h200, "2026-11-22",
@@ -69,8 +65,6 @@ inline constexpr tuning_row few_columns_of_bytes{
     16, h200, "2026-11-22",
     "4 bytes, 24 90, 93, 36 92, 92, 43 92, 89; 3 bytes, 36 58, 61, 47 70, 62; 31 bytes, 5 59, 62, "
     "8 80, 59"};
-inline constexpr tuning_row few_columns_beyond_a_tile{
-    64, h200, "2026-11-22", "33 columns of 16 bytes 83, 89, of 12 82, 87; 17 of 28 bytes 81, 91"};
 inline constexpr tuning_row few_columns_of_halves{24, h200, "2026-11-22",
                                                   "6 bytes, 31 81, 90, 36 83, 79"};
 

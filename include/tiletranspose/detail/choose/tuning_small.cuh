@@ -25,7 +25,6 @@ struct small_limits {
   size_type pitched;        ///< `tile` where rows have gaps, or those of the output run backwards
   size_type fused;          ///< `tile` with an operation on the way to one output
   size_type fused_whole;    ///< `whole` with an operation
-  size_type batch;          ///< `tile` of batches of matrices of which least_batch_side speaks
   size_type narrow;         ///< transposes with a side of at most narrow_side elements
   size_type rows;           ///< flips and reverses
   size_type small_tile;     ///< up to here tiles are of 16 x 16 elements, then of 32 x 32
@@ -56,25 +55,25 @@ inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
 #else
-    // bytes, tile, whole, pitched, fused, whole, batch,
+    // bytes, tile, whole, pitched, fused, whole,
     // narrow, rows, small tile, direct; squares: any, whole, tile; vectors, blocks; written
-    {1, 7'000'000, 1'200'000, 10'700'000, 10'700'000, 4'000'000, 7'000'000,  //
+    {1, 7'000'000, 1'200'000, 10'700'000, 10'700'000, 4'000'000,  //
      1'800'000, 2'000'000, 0, 8, 2800, 800, 560, 16'777'216, 32, 16'000'000},
-    {2, 7'100'000, 3'500'000, 7'100'000, 11'000'000, 7'500'000, 7'100'000,  //
+    {2, 7'100'000, 3'500'000, 7'100'000, 11'000'000, 7'500'000,  //
      2'400'000, 1'200'000, 0, 8, 3200, 800, 560, 8'388'608, 32, 16'000'000},
-    {3, 4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000, all_work,  //
+    {3, 4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,  //
      3'500'000, 880'000, 30'000, 8, 2300, 2300, 560, 0, 0, 16'000'000},
-    {4, 4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000, 4'000'000,  //
+    {4, 4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000,  //
      2'600'000, 5'500'000, 0, 8, 3000, 2000, 640, 4'194'304, 1, 16'000'000},
-    {5, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,  //
+    {5, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,  //
      1'500'000, 880'000, 0, 8, 1000, 1000, 1000, 0, 0, 16'000'000},
-    {8, 3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000, 3'500'000,  //
+    {8, 3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000,  //
      3'500'000, 2'500'000, 40'000, 6, 2200, 2200, 600, 1'048'576, 1, 16'000'000},
-    {9, 700'000, 700'000, 700'000, 2'100'000, 2'100'000, 1'500'000,  //
+    {9, 700'000, 700'000, 700'000, 2'100'000, 2'100'000,  //
      2'500'000, 1'800'000, 250'000, 6, 2000, 2200, 500, 0, 0, 16'000'000},
-    {16, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,  //
+    {16, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,  //
      1'800'000, 1'800'000, all_work, 4, 2200, 2200, 850, 0, 0, 40'000'000},
-    {17, 250'000, 250'000, 250'000, 250'000, 250'000, 250'000,  //
+    {17, 250'000, 250'000, 250'000, 250'000, 250'000,  //
      250'000, 250'000, all_work, 4, 300, 300, 300, 0, 0, 16'000'000},
 #endif
 };
@@ -108,12 +107,6 @@ inline constexpr tuning_row least_whole_narrow{
 constexpr size_type least_whole_side(int element_bytes) {
   return element_bytes <= 2 ? least_whole_narrow : narrow_side + 1;
 }
-
-/// Rows and columns of the matrices of a batch that small tiles suit: large ones would be mostly empty.
-inline constexpr tuning_row least_batch_side{
-    40, h200, "2026-11-25", "3 bytes: 33 x 33 75, 50; 48 x 48 69, 81; 64 x 64 44, 63"};
-inline constexpr tuning_row most_batch_side{
-    260, h200, "2026-11-25", "3 bytes: 149 x 149 43, 77; 190 x 190 39, 78; 302 x 302 117, 78"};
 
 /// Matrices of a batch, of at most so many elements, have twice the limits of `narrow` and `direct`: they would leave most
 /// threads of a tile idle, and panels are slower. 500 of 12 x 12 floats 1.61 us in tiles and 1.31 directly; 300 of 16 x

@@ -168,7 +168,7 @@ inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
 /// and few threads parts of sectors.
 constexpr unsigned weight_of(unsigned lanes) {
   if (lanes % 32 == 0) { return 4; }
-  if (lanes > 32 || lanes == 16) { return 5; }
+  if (lanes == 16) { return 5; }
   return lanes < 8 ? 10 : 6;
 }
 
