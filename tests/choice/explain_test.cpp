@@ -183,6 +183,11 @@ TEST_CASE("explain: movers, and devices that choose others") {
   CHECK(mover_of(1 << 20, 32) == "vectorised panel");
   CHECK(mover_of(251, 253, 1000) == "word-shifted panel");
   CHECK(mover_of(251, 253, 1000, {64 * 1024}) == "tile");
+  // Panels behind pointers are as large as of a batch, however small one of its matrices is.
+  const tt::explanation tables =
+      tt::explain(at<float*>(40, 8), at<const float*>(45, 8), 3, 5000, 1000);
+  CHECK(std::string(tables.mover) == "gathered panel");
+  CHECK(tables.blocks == 3000);
   const tt::explanation flip = tt::explain(
       tt::matrix_view<float>{at<float>(40), 5000, 3001, 3001},
       tt::matrix_view<const float>{at<const float>(45), 5000, 3001, 3001}, tt::symmetry::flip_lr);

@@ -145,12 +145,13 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
   return cut;
 }
 
-/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks.
+/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks. `arrays`: moved alike.
 inline size_type most_panel_elements(const relocation& move, size_type access_bytes,
-                                     size_type panel_bytes = panel_axes_bytes) {
+                                     size_type panel_bytes = panel_axes_bytes,
+                                     size_type arrays = 1) {
   return smaller<size_type>(
       panel_bytes / access_bytes,
-      larger<size_type>(count_elements(move) / least_panels, panel_axes_threads));
+      larger<size_type>(count_elements(move) * arrays / least_panels, panel_axes_threads));
 }
 
 /// Takes the accesses of an element for elements of their own, along one axis more.

@@ -232,13 +232,14 @@ inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
 /// The same of a size that suits: a large one where segments would be short, and one that fits into the shared memory.
 /// \param large_bytes   of a panel
 /// \param shared_bytes  what a block may ask for
+/// \param arrays        that are moved alike
 inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large_bytes,
-                                         size_type shared_bytes) {
+                                         size_type shared_bytes, size_type arrays) {
   const size_type bytes = move.in_element;
   const side_order in = order_of(move, true);
   const side_order out = order_of(move, false);
   const auto cut_by = [&](size_type panel_bytes) {
-    return cut_panels(move, in, out, most_panel_elements(move, bytes, panel_bytes), bytes);
+    return cut_panels(move, in, out, most_panel_elements(move, bytes, panel_bytes, arrays), bytes);
   };
   const panel_cut cut = cut_by(panel_axes_bytes);
   if (smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes) {
@@ -266,11 +267,13 @@ inline size_type count_panels(const relocation& move, const panel_cut& cut) {
 /// The launch of panels of elements of one access each. Where there are more than max_blocks the array is to be split.
 /// \param large_bytes   of a panel whose segments would be short otherwise
 /// \param shared_bytes  what a block may ask for
+/// \param arrays        that are moved alike; the plan is that of one
 inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
                                                          size_type large_bytes,
-                                                         size_type shared_bytes) {
+                                                         size_type shared_bytes,
+                                                         size_type arrays = 1) {
   const size_type bytes = move.in_element;
-  const axes_panel_layout laid = lay_out_fitting(move, large_bytes, shared_bytes);
+  const axes_panel_layout laid = lay_out_fitting(move, large_bytes, shared_bytes, arrays);
   const side_order& in = laid.in;
   const side_order& out = laid.out;
   const panel_cut& cut = laid.cut;

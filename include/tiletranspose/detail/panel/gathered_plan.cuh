@@ -40,7 +40,8 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
   const size_type large = batch > 1 && matrix_bytes < shared_bytes
                               ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
                               : large_panel_axes_bytes.value;
-  launch_plan<axes_panel_arguments> plan = plan_axes_panel(move, large, shared_bytes);
+  const size_type arrays = problem.pointer_arrays ? batch : 1;
+  launch_plan<axes_panel_arguments> plan = plan_axes_panel(move, large, shared_bytes, arrays);
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
   axes_panel_arguments& arguments = plan.arguments;
   const auto distance_from = [](const void* start, const void* first) {
