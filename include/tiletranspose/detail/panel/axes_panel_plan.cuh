@@ -223,9 +223,8 @@ inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
     laid.period = static_cast<unsigned>(cut.out.length / cut.extents[last]);
   }
   const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
-  const auto tables =
-      static_cast<unsigned>(segments * bytes_of_segment) + 4 * (laid.period + more_places);
-  laid.table_bytes = divide_up(tables, 128u) * 128;
+  const size_type tables = segments * bytes_of_segment + 4 * (laid.period + more_places);
+  laid.table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
   return laid;
 }
 
