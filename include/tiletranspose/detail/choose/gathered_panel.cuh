@@ -9,7 +9,6 @@
 
 #include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
-#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/policy.cuh>
 

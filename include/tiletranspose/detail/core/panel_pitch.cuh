@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How far apart the rows of a panel lie in shared memory, for the sake of warps that read consecutive elements of the
-/// output: down a column of the panel, and on to the next. tests/constexpr/panel_ways.hpp counts their bank conflicts.
-/// Plain C++17.
+/// How far apart groups of micro-blocks lie in the shared memory of vectorised panels, and in which order threads take
+/// them. tests/constexpr/panel_ways.hpp counts their bank conflicts. Plain C++17.
 
 #pragma once
 

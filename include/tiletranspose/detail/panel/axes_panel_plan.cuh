@@ -56,6 +56,9 @@ inline void lay_panel(panel_layout& layout, const relocation& move, const panel_
   layout.bytes = (reached + item_bytes - 1) / item_bytes * item_bytes;
 }
 
+/// Elements that a lane stores at a time: a word of them, or one.
+constexpr unsigned elements_of_lane(unsigned bytes) { return bytes < 4 ? 4 / bytes : 1; }
+
 /// Where the first elements of a warp's accesses to a segment of the output lie in the panel.
 struct warp_places {
   unsigned count;
@@ -63,7 +66,7 @@ struct warp_places {
 };
 inline warp_places find_places(const panel_cut& cut, const side_order& out,
                                const panel_layout& layout, unsigned bytes) {
-  const unsigned lane_elements = bytes < 4 ? 4 / bytes : 1;
+  const unsigned lane_elements = elements_of_lane(bytes);
   const unsigned lanes = bytes <= 4 ? 32 : 128 / bytes;
   unsigned index[most_panel_axes] = {};
   warp_places places{0, {}};
@@ -319,7 +322,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   // Elements of an output with gaps are segments of their own.
   const int last = out.axes[larger(cut.out.count, 1) - 1];
   const panel_segments before_last{cut.out.count - 1, -1, laid.period};
-  const unsigned word_elements = bytes < 4 ? 4 / static_cast<unsigned>(bytes) : 1;
+  const unsigned word_elements = elements_of_lane(static_cast<unsigned>(bytes));
   const size_type word = larger<size_type>(bytes, 4);
   describe(arguments.from, cut.in, in, layout.pads ? word : max_access_bytes, 1);
   describe(arguments.to, cut.out, out, word,
