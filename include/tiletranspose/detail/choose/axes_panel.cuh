@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <cstdint>
+
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/request/relocation.cuh>
@@ -58,11 +60,16 @@ inline constexpr size_type bytes_of_segment = 16;
 
 /// How much of each axis a panel takes.
 struct panel_cut {
-  size_type extents[most_panel_axes];
+  size_type extents[most_panel_axes];  ///< with what it stages beyond its own part
   int split[2];  ///< the axes of which it takes a part, -1: none; one for each side at most
   size_type elements;
   panel_segments in;
   panel_segments out;
+  size_type
+      skew;  ///< of the last axis of the output's segments, elements that the next panel stages, too
+
+  /// Elements from one panel to the next along an axis.
+  size_type part(int axis) const { return extents[axis] - (axis == out.split ? skew : 0); }
 };
 
 /// The segments that a panel of these extents has on a side. They run along no further axis once they have `enough`
@@ -102,6 +109,25 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
   }
 }
 
+/// Panels that are less than so many times as long as their skew are not skewed.
+inline constexpr size_type least_parts_of_skew = 8;
+
+/// True where segments of the output are parts of an axis that begin inside of sectors. What the few ends of long ones
+/// cost is less than elements that two panels stage, and these are many where the axes before have more than a sector's.
+inline bool is_skewed(const relocation& move, const side_order& out, const panel_cut& cut) {
+  if (cut.out.split < 0 || cut.out.length * move.out_element > most_skewed_segment_bytes ||
+      cut.out.length / cut.extents[cut.out.split] * move.out_element >= sector_bytes) {
+    return false;
+  }
+  size_type bytes = reinterpret_cast<std::uintptr_t>(move.out);
+  for (int i = cut.out.count - 1; i < move.rank; ++i) {
+    const int axis = out.axes[i];
+    const size_type step = i < cut.out.count ? cut.extents[axis] : 1;
+    bytes |= step * out.distance_along(move, axis) * move.out_element;
+  }
+  return bytes % sector_bytes != 0;
+}
+
 /// The panels whose segments have about `wanted` elements.
 inline panel_cut cut_segments(const relocation& move, const side_order& in, const side_order& out,
                               size_type wanted, size_type sector) {
@@ -109,6 +135,17 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   for (int k = 0; k < move.rank; ++k) { cut.extents[k] = 1; }
   grow_segments(move, in, wanted, sector, cut.extents);
   grow_segments(move, out, wanted, sector, cut.extents);
+  cut.out = find_segments(move, out, cut.extents, long_segment);
+  if (is_skewed(move, out, cut)) {
+    size_type& extent = cut.extents[cut.out.split];
+    const size_type all = move.axes[cut.out.split].extent;
+    const size_type skew = divide_up(sector_bytes / move.out_element - 1, cut.out.length / extent);
+    if (extent >= least_parts_of_skew * skew) {
+      cut.skew = skew;
+      extent = divide_up(all, divide_up(all, extent - skew)) + skew;
+      cut.out = find_segments(move, out, cut.extents, long_segment);
+    }
+  }
   cut.elements = 1;
   int splits = 0;
   cut.split[0] = cut.split[1] = -1;
@@ -117,7 +154,6 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
     if (cut.extents[k] > 1 && cut.extents[k] < move.axes[k].extent) { cut.split[splits++] = k; }
   }
   cut.in = find_segments(move, in, cut.extents, ~size_type{0});
-  cut.out = find_segments(move, out, cut.extents, long_segment);
   return cut;
 }
 
@@ -126,8 +162,8 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
                             size_type most, size_type access_bytes) {
   const size_type sector = larger<size_type>(sector_bytes / access_bytes, 1);
   const auto fits = [&](const panel_cut& cut) {
-    const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
-    return cut.elements <= most && bytes_of_segment * segments <= panel_table_bytes;
+    const size_type table_bytes = bytes_of_segment * (cut.elements / cut.out.length);
+    return cut.elements <= most && table_bytes <= panel_table_bytes;
   };
   size_type wanted = most;
   panel_cut cut = cut_segments(move, in, out, wanted, sector);

@@ -77,6 +77,12 @@ inline constexpr tuning_row least_line_segment_bytes{
     "3.3 "
     "to 3.8; of 8 bytes 4.2 to 4.3 wherever they start"};
 
+/// Longer segments of the output begin and end inside of sectors.
+inline constexpr tuning_row most_skewed_segment_bytes{
+    8 * 1024, h200, "2026-11-25",
+    "without, with: floats, 3 columns 98, 100, 5 94, 100, 17 93, 98, 31 87, 97, 47 81, 96; bytes, "
+    "17 90, 100, 31 88, 96, 130 64, 91; 5 rows of bytes 80, 72"};
+
 /// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor.
 inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"};
 

@@ -4,9 +4,12 @@
 /// \file
 /// Panels of arrays of any rank: a block moves a part whose input and output are a few long contiguous segments each.
 ///
-///     find     where the segments of both sides lie, in memory and in the panel: two tables in shared memory
+///     find     where the segments of the output lie, in memory and in the panel: a table in shared memory
 ///     stage    segments of the input are copied to shared memory, one after the other
 ///     gather   segments of the output are written, each element from its place in the panel
+///
+/// Panels are *skewed* to the sectors of the output: a panel that takes a part of the axis that its segments run along has
+/// some elements more, those up to the next sector, and leaves as many of its first ones to the panel before.
 ///
 /// An element's place in the panel is a sum over its indices: that of its segment of the output plus that which it has in
 /// every segment. A segment runs along whole axes, whose elements are its *period*, and along a part of one more. The
@@ -73,6 +76,8 @@ struct axes_panel_arguments {
   int split[2];  ///< which of `outer` a panel takes a part of that need not be whole, -1: none
   unsigned split_extent[2];  ///< elements along them
   unsigned split_part[2];    ///< those that a panel takes
+  unsigned
+      skew;  ///< elements more along to.clip, where segments of the output begin and end on sectors; 0: they do not
   int backwards;             ///< 0 or 1: the input runs backwards through this one of them
   long long backwards_step;  ///< bytes of a step along it, 0 where there is none
   unsigned backwards_place;  ///< likewise elements of the panel
@@ -82,16 +87,36 @@ struct axes_panel_arguments {
   unsigned align_bytes;   ///< modulo these, elements are in the panel where they are in memory
   bool pads;              ///< one item of the panel is left out behind every 2^pad_shift
   unsigned pad_shift;
-  unsigned to_table;  ///< where the output's table begins in shared memory, behind the input's
-  unsigned places;    ///< likewise the table of places along a period
-  unsigned panel;
+  unsigned
+      rotation_shift;  ///< so many threads begin a word with the same one of its elements, the next ones with another
+  unsigned
+      places;  ///< where in shared memory the table of places along a period begins, behind that of segments ..
+  unsigned panel;  ///< .. and the panel
 };
 
-/// Where a segment lies.
-struct alignas(16) panel_segment {  // bytes_of_segment in choose/axes_panel.cuh
-  long long offset;                 ///< bytes from the first element of the panel
-  unsigned length;                  ///< elements that exist
-  unsigned place;                   ///< of its first element
+/// Elements that a lane stores at a time: a word of them, or one.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned elements_of_lane(unsigned bytes) {
+  return bytes < 4 ? 4 / bytes : 1;
+}
+
+/// Places of elements that the table has behind those of a period.
+inline constexpr unsigned more_places = 3;
+
+/// A segment that a panel has of a side.
+struct panel_segment {
+  long long offset;  ///< bytes from the first element of the panel
+  unsigned length;   ///< elements that exist
+  unsigned place;    ///< of its first element
+};
+
+/// One of the output as the table has it. Of elements of 1 and 2 bytes, its words; what it has before and behind these are
+/// its *ends*.
+struct alignas(16) gathered_segment {  // bytes_of_segment in choose/axes_panel.cuh
+  long long offset;                    ///< bytes from the first element of the panel
+  unsigned place;                      ///< what all its elements have in common
+  unsigned short stores;               ///< words, or elements of whole words
+  unsigned char first;  ///< index of its first element along the axes that it runs along
+  unsigned char ends;   ///< elements before its words, and behind them from bit 4 on
 };
 
 /// What one block has of its panel.
@@ -100,6 +125,7 @@ struct panel_part {
   unsigned char* out;
   unsigned first_extent;  ///< elements along the axes of which it takes a part
   unsigned second_extent;
+  bool is_first;    ///< along to.clip
   unsigned origin;  ///< place of the first element: what it is in every segment of the output ..
   unsigned origin_along;  ///< .. and what it is along one
 
@@ -108,22 +134,28 @@ struct panel_part {
         out(nullptr),
         first_extent(1),
         second_extent(1),
+        is_first(true),
         origin(arguments.origin),
         origin_along(arguments.origin_along) {
     long long in_offset = arguments.in_start;
     long long out_offset = arguments.out_start;
+    TILETRANSPOSE_UNROLL_BY(1)
     for (int k = 0; k < arguments.outer_count; ++k) {
       const panel_outer_axis& axis = arguments.outer[k];
       const unsigned next = axis.panels.quotient(block);
       const unsigned here = axis.panels.remainder(block, next);
       in_offset += here * axis.in_step;
       out_offset += here * axis.out_step;
-      const auto left = [&](int clip) {
+      const auto take_part = [&](int clip, unsigned& extent) {
+        if (k != arguments.split[clip]) { return; }
         const unsigned part = arguments.split_part[clip];
-        return smaller(part, arguments.split_extent[clip] - here * part);
+        const bool skewed = clip == arguments.to.clip;
+        extent = smaller(part + (skewed ? arguments.skew : 0),
+                         arguments.split_extent[clip] - here * part);
+        if (skewed) { is_first = here == 0; }
       };
-      if (k == arguments.split[0]) { first_extent = left(0); }
-      if (k == arguments.split[1]) { second_extent = left(1); }
+      take_part(0, first_extent);
+      take_part(1, second_extent);
       block = next;
     }
     const unsigned last = extent_of(arguments.backwards) - 1;
@@ -148,6 +180,7 @@ struct panel_part {
 TILETRANSPOSE_FUNCTION panel_segment find_place(const panel_axes& axes, unsigned index,
                                                 const panel_part& part) {
   panel_segment at{0, 1, 0};
+  TILETRANSPOSE_UNROLL_BY(1)
   for (int k = 0; k < axes.count; ++k) {
     const panel_axis& axis = axes.axes[k];
     const unsigned next = axis.extent.quotient(index);
@@ -160,26 +193,62 @@ TILETRANSPOSE_FUNCTION panel_segment find_place(const panel_axes& axes, unsigned
   return at;
 }
 
-/// Places of elements that the table has behind those of a period.
-inline constexpr unsigned more_places = 3;
+/// The segment of a side with this number.
+TILETRANSPOSE_FUNCTION panel_segment find_segment(const side_segments& side, unsigned index,
+                                                  unsigned origin, const panel_part& part) {
+  panel_segment segment = find_place(side.apart, index, part);
+  segment.length *= side.clip >= 0 ? side.step * part.extent_of(side.clip) : side.length;
+  segment.place += origin;
+  return segment;
+}
 
-/// Fills the tables. Barriers: none; the caller owes one before they are read.
+/// The part of a segment of the output that the panel writes, as the table has it. Where panels are skewed it begins and
+/// ends on sectors, but for the ends of its axis.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION gathered_segment gather_from(const panel_segment& segment,
+                                                    const axes_panel_arguments& arguments,
+                                                    const panel_part& part) {
+  const unsigned address = address_bits(part.out + segment.offset);
+  unsigned first = 0;
+  unsigned end = segment.length;
+  if (arguments.skew > 0) {
+    const unsigned own = arguments.split_part[arguments.to.clip] * arguments.to.step;
+    const auto to_sector = [&](unsigned element) {  // elements
+      return (0 - (address + element * Bytes)) % sector_bytes / Bytes;
+    };
+    if (!part.is_first) { first = smaller(to_sector(0), end); }
+    if (own < end) { end = smaller(own + to_sector(own), end); }
+  }
+  unsigned head = 0;
+  unsigned tail = 0;
+  if constexpr (Bytes < 4) {
+    head = smaller((0 - (address + first * Bytes)) % 4 / Bytes, end - first);
+    first += head;
+    tail = (end - first) % elements_of_lane(Bytes);
+  }
+  // Along a single axis elements are equally far apart, wherever it begins.
+  const bool shifts_place = arguments.period_length.divisor == 1;
+  return {segment.offset + first * Bytes,
+          segment.place + (shifts_place ? first * arguments.period_step : 0),
+          static_cast<unsigned short>((end - first) / elements_of_lane(Bytes)),
+          static_cast<unsigned char>(shifts_place ? 0 : first),
+          static_cast<unsigned char>(head | tail << 4)};
+}
+
+/// Fills the tables of the output. Barriers: none; the caller owes one before they are read.
+/// \param lead  elements of the panel before the first one of the input
 template <int Bytes, int Threads, class Group>
 TILETRANSPOSE_FUNCTION void find_segments(Group group, unsigned char* shared,
                                           const axes_panel_arguments& arguments,
-                                          const panel_part& part) {
-  const auto find = [&](const side_segments& side, unsigned table, unsigned origin) {
-    for (unsigned i = group.thread_rank(); i < side.count; i += Threads) {
-      panel_segment segment = find_place(side.apart, i, part);
-      segment.length *= side.clip >= 0 ? side.step * part.extent_of(side.clip) : side.length;
-      segment.place += origin;
-      store_shared(shared + table + i * sizeof segment, segment);
-    }
-  };
-  const unsigned lead = address_bits(part.in) % arguments.align_bytes / Bytes;
-  find(arguments.from, 0, lead);
-  find(arguments.to, arguments.to_table, part.origin + lead);
+                                          const panel_part& part, unsigned lead) {
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned i = group.thread_rank(); i < arguments.to.count; i += Threads) {
+    const panel_segment segment = find_segment(arguments.to, i, part.origin + lead, part);
+    store_shared(shared + i * sizeof(gathered_segment),
+                 gather_from<Bytes>(segment, arguments, part));
+  }
   const unsigned length = arguments.period_length.divisor;
+  TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = group.thread_rank(); i < length + more_places; i += Threads) {
     const unsigned period = arguments.period_length.quotient(i);
     const unsigned inside = arguments.period_length.remainder(i, period);
@@ -189,16 +258,20 @@ TILETRANSPOSE_FUNCTION void find_segments(Group group, unsigned char* shared,
   }
 }
 
-/// The place that element `at` has in every segment of the output. Precondition: it exists, or is one of the few behind it.
-TILETRANSPOSE_FUNCTION unsigned place_along(const unsigned char* places,
-                                            const axes_panel_arguments& arguments, unsigned at) {
-  const unsigned period = arguments.period_length.quotient(at);
-  const unsigned inside = arguments.period_length.remainder(at, period);
-  return period * arguments.period_step + load_shared<unsigned>(places + inside * 4);
-}
-
-TILETRANSPOSE_FUNCTION panel_segment load_segment(const unsigned char* table, unsigned index) {
-  return load_shared<panel_segment>(table + index * sizeof(panel_segment));
+/// The places that elements have in every segment of the output: of `Count` from element `first` on, but number `rotation`
+/// of these first and its followers next.
+template <unsigned Count>
+TILETRANSPOSE_FUNCTION void find_places(unsigned (&places)[Count], const unsigned char* table,
+                                        const axes_panel_arguments& arguments, unsigned first,
+                                        unsigned rotation) {
+  static_assert(Count <= more_places + 1, "");
+  const unsigned period = arguments.period_length.quotient(first);
+  const unsigned inside = arguments.period_length.remainder(first, period);
+  TILETRANSPOSE_UNROLL
+  for (unsigned k = 0; k < Count; ++k) {
+    places[k] = period * arguments.period_step +
+                load_shared<unsigned>(table + (inside + (rotation + k) % Count) * 4);
+  }
 }
 
 /// The threads that share a segment, and so many segments at a time. Some may be left over.
@@ -218,12 +291,12 @@ struct segment_lanes {
   TILETRANSPOSE_FUNCTION unsigned end(unsigned count) const { return first < together ? count : 0; }
 };
 
-/// What a panel consists of in shared memory: 16 bytes, or a word or an element of whole words, of which one is left out
-/// behind every 2^pad_shift.
+/// What a panel consists of in shared memory: 16 bytes, or less where one is left out behind every 2^pad_shift.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned padded_item_bytes(unsigned bytes) {
+  return bytes < 4 ? 8 : bytes;
+}
 template <int Bytes, bool Pads>
-inline constexpr int panel_item_bytes = !Pads       ? max_access_bytes
-                                        : Bytes < 4 ? 4
-                                                    : Bytes;
+inline constexpr int panel_item_bytes = Pads ? padded_item_bytes(Bytes) : max_access_bytes;
 
 /// Where a byte of the panel is in shared memory.
 template <int Bytes, bool Pads>
@@ -281,88 +354,122 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
   }
 }
 
-/// An element of the panel.
+/// Where an element of the panel is in shared memory, and how the next ones are reached. Without pads an address is enough.
 template <int Bytes, bool Pads>
-TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* panel, unsigned place,
-                                                         unsigned pad_shift) {
-  return load_shared<access_word_t<Bytes>>(panel +
-                                           padded_byte<Bytes, Pads>(place * Bytes, pad_shift));
+struct panel_reader {
+  const unsigned char* at;
+
+  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* panel, unsigned place, unsigned)
+      : at(panel + place * Bytes) {}
+  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
+    return load_shared<access_word_t<Bytes>>(at);
+  }
+  TILETRANSPOSE_FUNCTION void advance(unsigned elements) {
+    at += static_cast<int>(elements) * Bytes;
+  }
+};
+template <int Bytes>
+struct panel_reader<Bytes, true> {
+  const unsigned char* panel;
+  unsigned place;
+  unsigned pad_shift;
+
+  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* in, unsigned first, unsigned shift)
+      : panel(in), place(first), pad_shift(shift) {}
+  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
+    return load_shared<access_word_t<Bytes>>(panel +
+                                             padded_byte<Bytes, true>(place * Bytes, pad_shift));
+  }
+  TILETRANSPOSE_FUNCTION void advance(unsigned elements) { place += elements; }
+};
+
+/// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
+/// last one.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION auto join_elements(
+    const access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)], unsigned rotation) {
+  if constexpr (Bytes >= 4) {
+    return elements[0];
+  } else {
+    unsigned word = 0;
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < elements_of_lane(Bytes); ++k) {
+      word |= static_cast<unsigned>(elements[k]) << (8 * Bytes * k);
+    }
+    return funnel_shift(word, word, 0 - 8 * Bytes * rotation);
+  }
 }
 
-/// Writes a segment of elements of whole words, of which this thread's first is at `place`. `advance`: from there to its
-/// next.
-template <int Bytes, bool Pads>
-TILETRANSPOSE_FUNCTION void gather_elements(unsigned char* to, const unsigned char* panel,
-                                            unsigned place, unsigned advance, unsigned length,
-                                            const segment_lanes& lanes, unsigned pad_shift) {
-  move_several<Bytes == 16 ? 2 : 4>(lanes.lane, length, lanes.step, [&](unsigned at, auto count) {
+/// Writes the words of a segment, or its elements of whole words. `from`: this thread's first ones. `advance`: from there to
+/// its next.
+template <int Bytes, class Reader>
+TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to,
+                                           Reader (&from)[elements_of_lane(Bytes)],
+                                           unsigned advance, unsigned stores,
+                                           const segment_lanes& lanes, unsigned rotation) {
+  constexpr unsigned parts = elements_of_lane(Bytes);
+  constexpr int several = Bytes == 4 || Bytes == 8 ? 4 : 2;
+  move_several<several>(lanes.lane, stores, lanes.step, [&](unsigned at, auto count) {
     constexpr int together = decltype(count)::value;
-    access_word_t<Bytes> elements[together];
+    access_word_t<larger(Bytes, 4)> values[together];
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i, place += advance) {
-      elements[i] = load_element<Bytes, Pads>(panel, place, pad_shift);
+    for (int i = 0; i < together; ++i) {
+      access_word_t<Bytes> elements[parts];
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < parts; ++k) {
+        elements[k] = from[k].load();
+        from[k].advance(advance);
+      }
+      values[i] = join_elements<Bytes>(elements, rotation);
     }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < together; ++i, at += lanes.step) {
-      store_global(to + at * Bytes, elements[i]);
+      store_global(to + at * sizeof values[i], values[i]);
     }
   });
 }
 
-/// Writes a segment of elements of 1 or 2 bytes, whole words of memory where it has these.
-template <int Bytes, bool Pads>
-TILETRANSPOSE_FUNCTION void gather_words(unsigned char* to, const unsigned char* panel,
-                                         const unsigned char* along, const panel_segment& segment,
-                                         const segment_lanes& lanes,
-                                         const axes_panel_arguments& arguments, unsigned advance) {
-  constexpr unsigned parts = 4 / Bytes;
-  const unsigned pad_shift = arguments.pad_shift;
-  const unsigned head = smaller((0 - address_bits(to)) % 4 / Bytes, segment.length);
-  const unsigned tail = (segment.length - head) % parts;
-  const unsigned end = segment.length - tail;
-  const unsigned first = head + lanes.lane * parts;
-  const unsigned period = arguments.period_length.quotient(first);
-  const unsigned inside = arguments.period_length.remainder(first, period);
-  const unsigned start = segment.place + period * arguments.period_step;
-  unsigned places[parts];
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < parts; ++i) {
-    places[i] = start + load_shared<unsigned>(along + (inside + i) * 4);
-  }
-  move_several<2>(first, end, lanes.step * parts, [&](unsigned at, auto count) {
-    constexpr int together = decltype(count)::value;
-    unsigned words[together] = {};
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i) {
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < parts; ++k, places[k - 1] += advance) {
-        words[i] |= static_cast<unsigned>(load_element<Bytes, Pads>(panel, places[k], pad_shift))
-                    << (8 * Bytes * k);
-      }
+/// Writes the ends of segments, an element a thread.
+template <int Bytes, bool Pads, int Threads, class Group>
+TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
+                                        const unsigned char* segments, const unsigned char* panel,
+                                        const axes_panel_arguments& arguments) {
+  constexpr unsigned parts = elements_of_lane(Bytes);  // one more than an end has
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned i = group.thread_rank(); i < arguments.to.count * 2 * parts; i += Threads) {
+    const loop_step here(i);
+    const auto segment =
+        load_shared<gathered_segment>(segments + i / (2 * parts) * sizeof(gathered_segment));
+    const unsigned element = i % parts;
+    const bool is_tail = i / parts % 2 != 0;
+    const unsigned head = segment.ends % 16;
+    if (element >= (is_tail ? segment.ends / 16 : head)) { continue; }
+    const int at = static_cast<int>(is_tail ? segment.stores * parts + element : element - head);
+    unsigned place[] = {at * arguments.period_step};
+    if (arguments.period_length.divisor == 1) {  // a head has no place
+      place[0] += load_shared<unsigned>(segments + arguments.places);
+    } else {
+      find_places<1>(place, segments + arguments.places, arguments, segment.first + at, 0);
     }
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i, at += lanes.step * parts) {
-      store_global(to + at * Bytes, words[i]);
-    }
-  });
-  for (unsigned i = lanes.lane; i < head + tail; i += lanes.step) {
-    const unsigned single = i < head ? i : end + (i - head);
-    const unsigned place = segment.place + place_along(along, arguments, single);
-    store_global(to + single * Bytes, load_element<Bytes, Pads>(panel, place, pad_shift));
+    const panel_reader<Bytes, Pads> from(panel, segment.place + place[0], arguments.pad_shift);
+    store_global(to + segment.offset + at * Bytes, from.load());
   }
 }
 
-/// Stages and gathers a panel whose segments were found.
+/// Stages and gathers a panel.
 template <int Bytes, bool Pads, int Threads, class Group>
 TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
                                              const axes_panel_arguments& arguments,
                                              const panel_part& part) {
   unsigned char* const panel = shared + arguments.panel;
   const side_segments& from = arguments.from;
+  const unsigned lead = address_bits(part.in) % arguments.align_bytes / Bytes;
+  find_segments<Bytes, Threads>(group, shared, arguments, part, lead);
   const segment_lanes in_lanes(group.thread_rank(), Threads, from.lanes);
+  TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = in_lanes.first; i < in_lanes.end(from.count); i += in_lanes.together) {
     const loop_step here(i);
-    const panel_segment segment = load_segment(shared, i);
+    const panel_segment segment = find_segment(from, i, lead, part);
     const unsigned char* const first = part.in + segment.offset;
     if (segment.length > 0) {
       stage_segment<Bytes, Pads>(panel, first, segment, in_lanes, arguments);
@@ -373,32 +480,52 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   group.sync();
   const side_segments& to = arguments.to;
   const unsigned char* const along = shared + arguments.places;
-  const segment_lanes out_lanes(group.thread_rank(), Threads, to.lanes);
-  constexpr unsigned parts = Bytes < 4 ? 4 / Bytes : 1;
+  const segment_lanes lanes(group.thread_rank(), Threads, to.lanes);
+  constexpr unsigned parts = elements_of_lane(Bytes);
   const unsigned advance =
-      arguments.period_length.quotient(out_lanes.step * parts) * arguments.period_step;
-  const unsigned own = Bytes >= 4 ? place_along(along, arguments, out_lanes.lane) : 0;
-  for (unsigned i = out_lanes.first; i < out_lanes.end(to.count); i += out_lanes.together) {
+      arguments.period_length.quotient(lanes.step * parts) * arguments.period_step;
+  const unsigned rotation = (lanes.lane >> arguments.rotation_shift) % parts;
+  unsigned own[parts];  // of a segment whose first element has index 0
+  find_places<parts>(own, along, arguments, lanes.lane * parts, rotation);
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned i = lanes.first; i < lanes.end(to.count); i += lanes.together) {
     const loop_step here(i);
-    const panel_segment segment = load_segment(shared + arguments.to_table, i);
-    unsigned char* const first = part.out + segment.offset;
-    if constexpr (Bytes >= 4) {
-      gather_elements<Bytes, Pads>(first, panel, segment.place + own, advance, segment.length,
-                                   out_lanes, arguments.pad_shift);
+    const auto segment = load_shared<gathered_segment>(shared + i * sizeof(gathered_segment));
+    unsigned places[parts];
+    if (segment.first == 0) {
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < parts; ++k) { places[k] = segment.place + own[k]; }
     } else {
-      gather_words<Bytes, Pads>(first, panel, along, segment, out_lanes, arguments, advance);
+      find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < parts; ++k) { places[k] += segment.place; }
     }
+    const auto reader = [&](unsigned k) {
+      return panel_reader<Bytes, Pads>(panel, places[k], arguments.pad_shift);
+    };
+    unsigned char* const first = part.out + segment.offset;
+    if constexpr (parts == 1) {
+      panel_reader<Bytes, Pads> readers[] = {reader(0)};
+      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
+    } else if constexpr (parts == 2) {
+      panel_reader<Bytes, Pads> readers[] = {reader(0), reader(1)};
+      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
+    } else {
+      panel_reader<Bytes, Pads> readers[] = {reader(0), reader(1), reader(2), reader(3)};
+      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
+    }
+  }
+  if constexpr (Bytes < 4) {
+    gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);
   }
 }
 
 /// Moves a panel of elements that are one access of `Bytes`.
-/// Shared memory: arguments.panel bytes and the panel. Barriers: two, inside.
+/// Shared memory: arguments.panel bytes and the panel. Barriers: one, inside.
 template <int Bytes, int Threads, class Group>
 TILETRANSPOSE_FUNCTION void move_axes_panel(Group group, unsigned char* shared,
                                             const axes_panel_arguments& arguments, unsigned block) {
   const panel_part part(arguments, block);
-  find_segments<Bytes, Threads>(group, shared, arguments, part);
-  group.sync();
   if (arguments.pads) {
     stage_and_gather<Bytes, true, Threads>(group, shared, arguments, part);
   } else {

@@ -20,6 +20,7 @@ struct panel_layout {
   unsigned align_bytes;
   bool pads;
   unsigned pad_shift;
+  unsigned rotation_shift;
   unsigned bytes;  ///< that it takes
 };
 
@@ -35,7 +36,7 @@ inline bool is_along(const panel_segments& segments, const side_order& order, in
 /// output first. No item is that of two segments, and elements are where they are in memory, modulo `align_bytes`.
 inline void lay_panel(panel_layout& layout, const relocation& move, const panel_cut& cut,
                       const side_order& in, const side_order& out, unsigned bytes, unsigned gap) {
-  const unsigned item_bytes = layout.pads ? larger(bytes, 4u) : unsigned{max_access_bytes};
+  const unsigned item_bytes = layout.pads ? padded_item_bytes(bytes) : unsigned{max_access_bytes};
   const unsigned item = item_bytes / bytes;
   const unsigned align = layout.align_bytes / bytes;
   unsigned step = 1;
@@ -56,61 +57,62 @@ inline void lay_panel(panel_layout& layout, const relocation& move, const panel_
   layout.bytes = (reached + item_bytes - 1) / item_bytes * item_bytes;
 }
 
-/// Elements that a lane stores at a time: a word of them, or one.
-constexpr unsigned elements_of_lane(unsigned bytes) { return bytes < 4 ? 4 / bytes : 1; }
-
-/// Where the first elements of a warp's accesses to a segment of the output lie in the panel.
+/// Where the elements that a warp stores at a time lie in the panel.
 struct warp_places {
   unsigned count;
-  unsigned bytes[32];
+  unsigned bytes[128];
 };
 inline warp_places find_places(const panel_cut& cut, const side_order& out,
                                const panel_layout& layout, unsigned bytes) {
-  const unsigned lane_elements = elements_of_lane(bytes);
-  const unsigned lanes = bytes <= 4 ? 32 : 128 / bytes;
+  const unsigned all = bytes <= 4 ? 32 * elements_of_lane(bytes) : 128 / bytes;
   unsigned index[most_panel_axes] = {};
   warp_places places{0, {}};
   unsigned place = 0;
-  while (places.count < lanes) {
+  while (places.count < all) {
     places.bytes[places.count++] = place * bytes;
-    unsigned step = lane_elements;
-    for (int k = 0; step > 0; ++k) {
+    bool carries = true;
+    for (int k = 0; carries; ++k) {
       if (k == cut.out.count) { return places; }
       const int axis = out.axes[k];
-      const auto extent = static_cast<unsigned>(cut.extents[axis]);
-      index[k] += step;
-      place += step * layout.steps[axis];
-      for (step = 0; index[k] >= extent; ++step) {
-        index[k] -= extent;
-        place -= extent * layout.steps[axis];
+      place += layout.steps[axis];
+      carries = ++index[k] == cut.extents[axis];
+      if (carries) {
+        place -= index[k] * layout.steps[axis];
+        index[k] = 0;
       }
     }
   }
   return places;
 }
 
-/// The cycles that a warp takes to read them from shared memory.
+/// The cycles that a warp takes to read an element a lane from shared memory.
 inline int count_cycles(const warp_places& places, const panel_layout& layout, unsigned bytes) {
-  const unsigned item_shift = bytes <= 4 ? 2 : bytes == 8 ? 3 : 4;
-  const unsigned banks = 128u >> item_shift;
-  unsigned char taken[32] = {};
+  const unsigned bank_bytes = larger(bytes, 4u);
+  const unsigned banks = 128 / bank_bytes;
+  const unsigned item = padded_item_bytes(bytes);
+  const unsigned of_lane = elements_of_lane(bytes);
+  unsigned last[32] = {};  // those behind the one that a bank was asked for last
+  unsigned char words[32] = {};
   int worst = 0;
-  for (unsigned i = 0; i < places.count; ++i) {
-    unsigned item = places.bytes[i] >> item_shift;
-    if (layout.pads) { item += item >> layout.pad_shift; }
-    worst = larger<int>(worst, ++taken[item % banks]);
+  for (unsigned lane = 0; lane < places.count / of_lane; ++lane) {
+    const unsigned element = (lane >> layout.rotation_shift) % of_lane;
+    unsigned byte = places.bytes[lane * of_lane + element];
+    if (layout.pads) { byte += (byte / item >> layout.pad_shift) * item; }
+    const unsigned word = byte / bank_bytes;
+    const unsigned bank = word % banks;
+    if (last[bank] == word + 1) { continue; }
+    last[bank] = word + 1;
+    worst = larger<int>(worst, ++words[bank]);
   }
   return worst;
 }
 
 /// Cycles of a warp's load that staging by 16 bytes is worth, instead of by words or elements: three instructions a word
 /// instead of 13. Layouts of fewer cycles are not looked for. Of bytes, four loads make a word.
-constexpr int cycles_of_wide_items(unsigned bytes) {
-  return static_cast<int>(bytes < 4 ? bytes : 3);
-}
+inline constexpr int cycles_of_wide_items = 3;
 constexpr int enough_cycles(unsigned bytes) { return static_cast<int>(bytes < 4 ? bytes : 4); }
 
-/// The items, distances and pads by which warps have the fewest bank conflicts.
+/// The items, distances, pads and rotation by which warps have the fewest bank conflicts.
 inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
                                   const side_order& in, const side_order& out, unsigned bytes) {
   const size_type segment_bytes = cut.in.length * bytes;
@@ -120,21 +122,27 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
   const auto compare = [&](bool pads, unsigned gap, bool shifts) {
     panel_layout layout{};
-    layout.align_bytes = pads ? larger(bytes, 4u) : wide_align;
+    layout.align_bytes = pads ? padded_item_bytes(bytes) : wide_align;
     layout.pads = pads;
     lay_panel(layout, move, cut, in, out, bytes, gap);
     const warp_places places = find_places(cut, out, layout, bytes);
-    const int penalty = pads ? cycles_of_wide_items(bytes) : 0;
+    const int penalty = pads ? cycles_of_wide_items : 0;
     constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
+    constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
     for (const unsigned shift : pad_shifts) {
-      layout.pad_shift = shift;
-      const int cycles = count_cycles(places, layout, bytes) + penalty;
-      if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
-      if (!shifts || best_cycles <= enough + penalty) { return; }
+      for (const unsigned rotation : rotation_shifts) {
+        layout.pad_shift = shift;
+        layout.rotation_shift = rotation;
+        const int cycles = count_cycles(places, layout, bytes) + penalty;
+        if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
+        if (best_cycles <= enough + penalty) { return; }
+        if (bytes >= 4) { break; }
+      }
+      if (!shifts) { return; }
     }
   };
   if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, false); }
-  const int enough_of_words = enough + cycles_of_wide_items(bytes);
+  const int enough_of_words = enough + cycles_of_wide_items;
   for (unsigned gap = 0; gap < 8 && best_cycles > enough_of_words; ++gap) {
     compare(true, gap, gap < 2);
   }
@@ -167,12 +175,12 @@ inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
   return axes;
 }
 
-/// How long accesses of so many threads to a segment take. Warps that do not share whole segments access parts of lines,
-/// and few threads parts of sectors.
+/// How long accesses of so many threads to a segment take. Where they are no whole warps they access parts of lines, or of
+/// sectors.
 constexpr unsigned weight_of(unsigned lanes) {
-  if (lanes % 32 == 0) { return 4; }
-  if (lanes == 16) { return 5; }
-  return lanes < 8 ? 10 : 6;
+  if (lanes % 32 == 0) { return 8; }
+  if (lanes % 8 == 0 && lanes > 8) { return 9; }
+  return lanes < 8 ? 20 : 12;
 }
 
 /// The threads that share a segment of so many accesses, a multiple of `least`, so that the block is done soonest.
@@ -225,7 +233,7 @@ inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
     const int last = out.axes[cut.out.count - 1];
     laid.period = static_cast<unsigned>(cut.out.length / cut.extents[last]);
   }
-  const size_type segments = cut.elements / cut.in.length + cut.elements / cut.out.length;
+  const size_type segments = cut.elements / cut.out.length;
   const size_type tables = segments * bytes_of_segment + 4 * (laid.period + more_places);
   laid.table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
   return laid;
@@ -259,7 +267,7 @@ inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large
 inline size_type count_panels(const relocation& move, const panel_cut& cut) {
   size_type blocks = 1;
   for (int k = 0; k < move.rank; ++k) {
-    const size_type panels = divide_up(move.axes[k].extent, cut.extents[k]);
+    const size_type panels = divide_up(move.axes[k].extent, cut.part(k));
     if (move.axes[k].extent > max_blocks || panels > max_blocks / blocks) { return max_blocks + 1; }
     blocks *= panels;
   }
@@ -287,6 +295,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   arguments.align_bytes = layout.align_bytes;
   arguments.pads = layout.pads;
   arguments.pad_shift = layout.pad_shift;
+  arguments.rotation_shift = layout.rotation_shift;
   // Axes that the input runs through backwards lie in the panel in the order of addresses.
   bool backwards[most_panel_axes] = {};
   arguments.in = move.in;
@@ -324,7 +333,9 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   const panel_segments before_last{cut.out.count - 1, -1, laid.period};
   const unsigned word_elements = elements_of_lane(static_cast<unsigned>(bytes));
   const size_type word = larger<size_type>(bytes, 4);
-  describe(arguments.from, cut.in, in, layout.pads ? word : max_access_bytes, 1);
+  const size_type item =
+      layout.pads ? padded_item_bytes(static_cast<unsigned>(bytes)) : unsigned{max_access_bytes};
+  describe(arguments.from, cut.in, in, item, 1);
   describe(arguments.to, cut.out, out, word,
            laid.period / common_divisor(laid.period, word_elements));
   arguments.period = collect_axes(move, cut, out, before_last, true, layout, backwards);
@@ -333,23 +344,23 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   arguments.split[0] = arguments.split[1] = -1;
   for (int i = 0; i < move.rank; ++i) {
     const int axis = out.axes[i];
-    const size_type panels = divide_up(move.axes[axis].extent, cut.extents[axis]);
+    const size_type part = cut.part(axis);
+    const size_type panels = divide_up(move.axes[axis].extent, part);
     if (panels == 1) { continue; }
     const int clip = clip_of(cut, axis);
     if (clip >= 0) {
       arguments.split[clip] = arguments.outer_count;
       arguments.split_extent[clip] = static_cast<unsigned>(move.axes[axis].extent);
-      arguments.split_part[clip] = static_cast<unsigned>(cut.extents[axis]);
+      arguments.split_part[clip] = static_cast<unsigned>(part);
     }
-    const auto extent = static_cast<long long>(cut.extents[axis]);
+    const auto extent = static_cast<long long>(part);
     arguments.outer[arguments.outer_count++] = {
         divider(panels), move.axes[axis].in_stride * extent * in_element,
         move.axes[axis].out_stride * extent * static_cast<long long>(move.out_element)};
   }
   set_dense(arguments, move);
-  arguments.to_table = arguments.from.count * static_cast<unsigned>(sizeof(panel_segment));
-  arguments.places =
-      arguments.to_table + arguments.to.count * static_cast<unsigned>(sizeof(panel_segment));
+  arguments.skew = static_cast<unsigned>(cut.skew);
+  arguments.places = arguments.to.count * static_cast<unsigned>(sizeof(gathered_segment));
   arguments.panel = laid.table_bytes;
   return plan;
 }
