@@ -52,17 +52,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr int word_elements(int element_bytes) {
   return element_bytes % 2 != 0 ? 4 : element_bytes % 4 != 0 ? 2 : 1;
 }
 
-/// True where tiles are row-staged, which takes any size at any address: where addresses are multiples of less
-/// than a word and groups of whole words would be large, and where parts of words are slow. H200, 2026-11-21, % of
-/// cudaMemcpyAsync before and since, odd shapes: packed 9 bytes 85, 91; 11: 71, 92; 15: 70, 94; 17: 55, 94; 22: 83, 94;
-/// 31: 61, 94; 33: 49, 95; 47: 56, 95; 63: 13, 95; 16 bytes at multiples of 8: 68, 94; 32 bytes likewise: 62, 95;
-/// 2026-11-22, words that an element cannot reach not read: 9 bytes 92.6, 93.9; 11: 92.5, 94.5; 13: 91.5, 93.7. In
-/// groups or parts and like this: 14 bytes 92.6, 93.9, 24 at multiples of 8 94.5, 97; but 7 bytes 87.6, 82.6; 10: 93.6,
-/// 92; 12: 96.2, 96.4, at multiples of 4 97, 93.7; 20 at multiples of 4 97.5, 95.2; 40 at multiples of 8 97.5, 97.
-TILETRANSPOSE_HOST_DEVICE constexpr bool stages_rows(int element_bytes, int access_bytes) {
-  return access_bytes < 4    ? element_bytes > (element_bytes % 2 == 0 ? 12 : 8)
-         : access_bytes == 4 ? element_bytes % 8 == 0 && element_bytes <= 24
-                             : access_bytes == 8 && element_bytes > 8 && element_bytes <= 32;
+/// True where elements are so large, and start so far inside of words, that groups of them would not fit registers: they are
+/// moved in panels, however long both sides are. H200, 2026-11-25, % of cudaMemcpyAsync in tiles of their own, which are gone
+/// since, and in panels, squares of whole sectors: 9 bytes 94, 63; 11: 94, 77; 15: 95, 69; 17: 95, 71; 31: 96, 68; 63: 94, 75.
+TILETRANSPOSE_HOST_DEVICE constexpr bool lacks_tile(int element_bytes, int access_bytes) {
+  return access_bytes < 4 && element_bytes > (element_bytes % 2 == 0 ? 12 : 8);
 }
 
 /// Tiles for small ones: as many elements as fill whole words are a load, as many rows of them a micro-block. Figures:
@@ -92,12 +86,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy groups_policy(int element_bytes)
   return {rows, 64, 256, group_bytes, group_bytes, 16, blocks, strip, 256};
 }
 
-/// Row-staged tiles, for large ones: rows of about 500 bytes, copied as they lie and written by merged accesses.
-TILETRANSPOSE_HOST_DEVICE constexpr tile_policy row_staged_policy(int element_bytes) {
-  return {32, 498 / element_bytes, 256, 8, 4, 16, 6, 1, 256};
-}
-
-/// Tiles for elements of 28 bytes and more that are moved in parts of whole words: segments of whole sectors, and a
+/// Tiles for elements that are moved in parts of whole words: segments of whole sectors, and a
 /// number of threads that takes whole rows of accesses, each of as many as fill all banks, or some more that are idle.
 TILETRANSPOSE_HOST_DEVICE constexpr tile_policy parts_policy(int element_bytes, int access_bytes) {
   const int side = 16;
@@ -129,9 +118,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
     if (element_bytes == 12 && access_bytes == 4) { return {32, 32, 192, 4, 4, 16, 6, 1, 256}; }
     // 20 bytes: 96 % at odd sizes.
     if (element_bytes == 20 && access_bytes == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
-    if (detail::stages_rows(element_bytes, access_bytes)) {
-      return detail::row_staged_policy(element_bytes);
-    }
     if (access_bytes >= 4) { return detail::parts_policy(element_bytes, access_bytes); }
     tile_policy groups = detail::groups_policy(element_bytes);
     if (access == tile_access::whole) { groups.fetched_bytes = 256; }
@@ -173,7 +159,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_policy(int element_bytes, int
 TILETRANSPOSE_HOST_DEVICE constexpr bool has_whole_groups(int element_bytes, int access_bytes) {
   return access_bytes < 4 && access_bytes < element_bytes &&
          access_bytes == access_width(static_cast<size_type>(element_bytes)) &&
-         !detail::stages_rows(element_bytes, access_bytes);
+         !detail::lacks_tile(element_bytes, access_bytes);
 }
 
 /// True where matrices of few columns and many rows have tiles of their own, of longer segments of output rows, which

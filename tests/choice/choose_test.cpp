@@ -68,7 +68,7 @@ constexpr row table[] = {
     {{16384, 16384, 1, 1}, "whole tiles"},
     {{4099, 4096, 2, 1}, "any tiles"},
     {{16384, 16384, 3, 1}, "groups of whole words"},
-    {{16384, 16384, 9, 1}, "any tiles"},
+    {{16384, 16384, 9, 1}, "gathered panels"},  // they have no tile
     {{257, 100000, 1, 1}, "tall tiles"},
     {{257, 49152, 1, 1}, "any tiles"},
     {{1001, 49153, 1, 1}, "any tiles"},

@@ -417,10 +417,8 @@ TEST_CASE("policy: every tile can be launched and fits the narrowest shared memo
                               p.load_bytes % element == 0;
           REQUIRE((groups || (is_access(p.load_bytes) && is_access(p.fill_bytes))));
           REQUIRE(is_access(p.store_bytes));
-          // Rows of the input tile and of the output tile are made of whole accesses; but for the input's where
-          // words are loaded wherever they start.
-          const bool row_staged = tt::detail::stages_rows(element, access_bytes);
-          REQUIRE((row_staged || p.tile_cols * element % p.load_bytes == 0));
+          // Rows of the input tile and of the output tile are made of whole accesses.
+          REQUIRE(p.tile_cols * element % p.load_bytes == 0);
           REQUIRE(p.tile_rows * element % p.store_bytes == 0);
           REQUIRE(p.tile_rows * element % tt::sector_bytes == 0);
           REQUIRE(p == tt::tuned_policy(architecture, element, access_bytes, access));

@@ -205,12 +205,6 @@ TEST_CASE("banks: rows of parts that are no whole warps do not conflict") {
   check_tiles<element<10, 2>>({{stores, 2, 4}});
 }
 
-TEST_CASE("banks: row-staged elements are copied without conflict and read at up to six ways") {
-  check_tiles<element<9, 1>>({{loads, 4, 5}, {loads, 1, 4}});
-  check_tiles<element<17, 1>>({{loads, 4, 5}, {loads, 1, 4}});
-  check_tiles<element<58, 2>>({{loads, 4, 5}, {loads, 1, 4}});
-}
-
 TEST_CASE("banks: strips of vectorised panels do not conflict") {
   // Only where rows of accesses are followed by a pad do copies of 16 bytes conflict, two ways.
   const limits pads = {{loads, 16, 2}, {stores, 16, 2}};

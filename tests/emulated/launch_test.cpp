@@ -364,7 +364,7 @@ std::vector<shape> edge_shapes() {
   const auto rows = static_cast<std::size_t>(policy.tile_rows);
   const auto cols = static_cast<std::size_t>(policy.tile_cols);
   std::vector<shape> shapes = {{cols, rows}, {cols - 1, rows + 1}, {cols + 1, 2 * rows - 1}};
-  if (bytes <= 16 || tt::detail::stages_rows(bytes, static_cast<int>(alignof(T)))) {
+  if (bytes <= 16) {
     shapes.push_back({2 * cols + 7, 2 * rows + 5});  // with a tile that no border touches
   }
   return shapes;

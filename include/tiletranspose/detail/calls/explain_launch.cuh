@@ -145,7 +145,8 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, co
               const Plan& plan) {
   result.mover = "gathered panel";
   result.store_bytes = larger(AccessBytes, 4);
-  result.load_bytes = plan.arguments.pads ? result.store_bytes : max_access_bytes;
+  result.load_bytes =
+      plan.arguments.pads ? static_cast<int>(padded_item_bytes(AccessBytes)) : max_access_bytes;
 }
 template <int ElementBytes, class Plan>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const choice&, const Plan&) {

@@ -92,9 +92,7 @@ inline double mean_output_sectors(const transpose_facts& facts, int store_bytes)
 template <class Shape>
 size_type tile_row_sectors(size_type at, size_type bytes) {
   constexpr size_type load = Shape::load_bytes;
-  if constexpr (Shape::row_staged) {
-    return lane_sectors(at / load * load, divide_up(at % load + bytes, load), load, load);
-  } else if constexpr (Shape::deals_loads) {
+  if constexpr (Shape::deals_loads) {
     return segment_sectors(at, bytes);
   } else if constexpr (Shape::shifts_loads || Shape::moves_groups) {
     size_type sectors = 0;  // of one word of each load after the other
@@ -113,26 +111,21 @@ explained_memory memory_of(tile_mover<ElementBytes, AccessBytes> mover,
     using shape = typename decltype(tuned)::type;
     const tile_arguments& tile = plan.arguments;
     // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
-    const bool skewed = shape::row_staged || tile.sector_mask != 0;
+    const bool skewed = tile.sector_mask != 0;
     const size_type tiles = divide_up(facts.problem.ny, shape::tile_rows);
     const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
     const size_type row_bytes = facts.problem.nx * ElementBytes;
     explained_memory result{0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
                             explained_bound::proved, 1, 1};
     // Else the ends of rows, which are loaded singly, weigh much.
-    constexpr bool has_ends = shape::deals_loads || shape::shifts_loads || shape::row_staged;
+    constexpr bool has_ends = shape::deals_loads || shape::shifts_loads;
     if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
       result.sectors_read =
           (1 + static_cast<double>(again) / static_cast<double>(facts.problem.ny)) *
           mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
                        tile_row_sectors<shape>);
     }
-    if constexpr (!shape::row_staged) {
-      result.drain_ways = larger(shape::drain_ways, shape::next_word_ways);
-    } else if (!shape::whole_words) {
-      result.bound = explained_bound::tested;
-      result.drain_ways = 6;
-    }
+    result.drain_ways = larger(shape::drain_ways, shape::next_word_ways);
     return result;
   });
 }
@@ -184,8 +177,15 @@ explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const tran
       return touched;
     });
   };
-  return {sectors(true, panel.from, panel.pads ? larger(AccessBytes, 4) : max_access_bytes),
-          sectors(false, panel.to, larger(AccessBytes, 4)), explained_bound::missing, 0, 0};
+  const int load = panel.pads ? static_cast<int>(padded_item_bytes(AccessBytes)) : max_access_bytes;
+  explained_memory result{sectors(true, panel.from, static_cast<size_type>(load)),
+                          sectors(false, panel.to, larger(AccessBytes, 4)),
+                          explained_bound::missing, 0, 0};
+  if (panel.skew > 0) {  // what two panels stage, and no sector twice
+    result.sectors_read *= 1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];
+    result.sectors_written = 1;
+  }
+  return result;
 }
 
 /// Of little work by tiles; of single elements nothing is said.

@@ -118,7 +118,11 @@ auto with_mover(const choice& chosen, Visit visit) {
     default:
       break;
   }
-  return visit(tile_mover<ElementBytes, AccessBytes>{});
+  if constexpr (has_tile(tile_access::any, ElementBytes, AccessBytes)) {
+    return visit(tile_mover<ElementBytes, AccessBytes>{});
+  } else {
+    return visit(gathered_mover<ElementBytes, AccessBytes>{});
+  }
 }
 
 /// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into, until one returns

@@ -111,6 +111,7 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
 
 /// Panels that are less than so many times as long as their skew are not skewed.
 inline constexpr size_type least_parts_of_skew = 8;
+inline constexpr size_type few_panels = 8;
 
 /// True where segments of the output are parts of an axis that begin inside of sectors. What the few ends of long ones
 /// cost is less than elements that two panels stage, and these are many where the axes before have more than a sector's.
@@ -141,8 +142,10 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
     const size_type all = move.axes[cut.out.split].extent;
     const size_type skew = divide_up(sector_bytes / move.out_element - 1, cut.out.length / extent);
     if (extent >= least_parts_of_skew * skew) {
+      // Where there are few panels, they become larger rather than one more.
+      const size_type panels = divide_up(all, extent);
       cut.skew = skew;
-      extent = divide_up(all, divide_up(all, extent - skew)) + skew;
+      extent = divide_up(all, panels < few_panels ? panels : divide_up(all, extent - skew)) + skew;
       cut.out = find_segments(move, out, cut.extents, long_segment);
     }
   }

@@ -78,7 +78,7 @@ constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes)
     case tile_access::tall:
       return has_tall_policy(element_bytes, access_bytes);
     default:
-      return true;
+      return !lacks_tile(element_bytes, access_bytes);
   }
 }
 constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int access_bytes) {
@@ -225,7 +225,8 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
 }
 inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   chosen.by = mover::gathered_panel;
-  return panels_instead_of(facts, tile_access::any) != panel_kind::none;
+  return lacks_tile(facts.element_bytes, facts.access_bytes) ||
+         panels_instead_of(facts, tile_access::any) != panel_kind::none;
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
   const bool narrow =
@@ -272,8 +273,9 @@ inline constexpr transpose_rule transpose_rules[] = {
      "of a panel are shifted to where they belong",
      word_shifted_panels},
     {"gathered panels",
-     "few columns, few rows or small matrices: a tile would be mostly empty, a panel is read or "
-     "written as one segment",
+     "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
+     "empty, "
+     "or has no room for them",
      gathered_panels},
     {"groups of whole words",
      "rows of whole accesses of elements that words do not hold one by one: they go in groups of "

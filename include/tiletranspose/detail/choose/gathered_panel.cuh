@@ -45,18 +45,13 @@ inline bool are_few_columns(size_type nx, size_type element, int access_bytes,
 /// The same of rows. Tiles of which one holds most of the rows and the next one a few are slow.
 inline bool are_few_rows(size_type ny, size_type element, int access_bytes, size_type tile_rows,
                          bool whole) {
-  const bool row_staged = stages_rows(static_cast<int>(element), access_bytes);
-  if (access_bytes < 4) {
-    return ny <=
-               of_tile(tile_rows, row_staged ? few_rows_of_row_staged_parts : few_rows_of_parts) &&
-           ny != tile_rows;
-  }
+  if (access_bytes < 4) { return ny <= of_tile(tile_rows, few_rows_of_parts) && ny != tile_rows; }
   const bool skewed = ny * element % sector_bytes != 0;
   return ny < (whole ? of_tile(tile_rows, few_rows_of_whole_tiles) : tile_rows) ||
          (ny > tile_rows && ny <= of_tile(tile_rows, few_rows_beyond_a_tile) &&
           element <= most_element_beyond_a_tile) ||
-         (ny > tile_rows && ny <= of_tile(tile_rows, few_skewed_rows) && (skewed || row_staged) &&
-          (ny * element <= most_tiled_row_bytes || row_staged ||
+         (ny > tile_rows && ny <= of_tile(tile_rows, few_skewed_rows) && skewed &&
+          (ny * element <= most_tiled_row_bytes ||
            (access_bytes == 4 && element > most_element_of_two_tiles)));
 }
 

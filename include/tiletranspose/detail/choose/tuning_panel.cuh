@@ -77,11 +77,9 @@ inline constexpr tuning_row few_rows_beyond_a_tile{
     "12 bytes, 33 56, 90; 28 bytes, 17 57, 93; 40 bytes 80, 92; 48 bytes 93, 93"};
 inline constexpr tuning_row few_skewed_rows{
     102, h200, "2026-11-22", "floats, 65 66, 90, 100 85, 92; 12 bytes, 50 82, 89, 72 93, 87"};
-/// Rows of parts of words, and of those elements whose tiles are row-staged; but not those of one whole tile.
+/// Rows of parts of words, but not those of one whole tile.
 inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-25",
                                               "3 bytes, tiles, panels: 50 71, 84; 64 95, 72"};
-inline constexpr tuning_row few_rows_of_row_staged_parts{
-    78, h200, "2026-11-22", "9 bytes, 36 44, 75; 10 bytes, 33 65, 86; 18 bytes, 36 47, 82"};
 
 // ---- vectorised panels
 

@@ -35,7 +35,12 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
                                                        size_type element_bytes,
                                                        size_type access_bytes,
                                                        size_type shared_bytes) {
-  const relocation move = relocation_of(problem, batch, element_bytes, access_bytes);
+  tile_problem first = problem;
+  if (problem.pointer_arrays) {  // the addresses of matrices are taken for aligned ones
+    first.in = static_cast<const unsigned char*>(problem.in) - address_bits(problem.in) % 128;
+    first.out = static_cast<unsigned char*>(problem.out) - address_bits(problem.out) % 128;
+  }
+  const relocation move = relocation_of(first, batch, element_bytes, access_bytes);
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
   const size_type large = batch > 1 && matrix_bytes < shared_bytes
                               ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
@@ -44,16 +49,16 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
   launch_plan<axes_panel_arguments> plan = plan_axes_panel(move, large, shared_bytes, arrays);
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
   axes_panel_arguments& arguments = plan.arguments;
-  const auto distance_from = [](const void* start, const void* first) {
-    return static_cast<const unsigned char*>(first) - static_cast<const unsigned char*>(start);
+  const auto distance_from = [](const void* start, const void* at) {
+    return static_cast<const unsigned char*>(at) - static_cast<const unsigned char*>(start);
   };
   arguments.pointer_arrays = true;
   arguments.in = problem.in;
   arguments.out = problem.out;
   arguments.in_start +=
-      distance_from(problem.in, move.in) + static_cast<long long>(problem.in_batch_bytes);
+      distance_from(first.in, move.in) + static_cast<long long>(problem.in_batch_bytes);
   arguments.out_start +=
-      distance_from(problem.out, move.out) + static_cast<long long>(problem.out_batch_bytes);
+      distance_from(first.out, move.out) + static_cast<long long>(problem.out_batch_bytes);
   arguments.dense_begin = arguments.dense_end = nullptr;
   plan.blocks = batch > max_blocks / plan.blocks ? max_blocks + 1 : plan.blocks * batch;
   return plan;

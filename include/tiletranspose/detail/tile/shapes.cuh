@@ -6,28 +6,20 @@
 
 #pragma once
 
-#include <tiletranspose/detail/tile/row_staged_tile.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.
-template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access,
-          bool RowStaged = stages_rows(ElementBytes, AccessBytes)>
+template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access>
 struct tuned_shape {
   static constexpr tile_policy policy =
       tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
   using type = tile_shape<ElementBytes, AccessBytes, policy.tile_rows, policy.tile_cols,
                           policy.threads, policy.load_bytes, policy.fill_bytes, policy.store_bytes,
                           Access == tile_access::whole, policy.fetched_bytes>;
-};
-template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access>
-struct tuned_shape<Architecture, ElementBytes, AccessBytes, Access, true> {
-  static constexpr tile_policy policy =
-      tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
-  using type = row_staged_shape<ElementBytes, (AccessBytes < 4 ? 1 : AccessBytes), policy.tile_rows,
-                                policy.tile_cols, policy.threads, policy.fetched_bytes>;
 };
 
 /// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.

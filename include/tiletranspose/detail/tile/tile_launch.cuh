@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/launch_bounds.cuh>
-#include <tiletranspose/detail/tile/row_staged_tile.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -16,12 +16,8 @@ template <class Shape, int BlocksPerSm>
 __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads, BlocksPerSm))
     tile_kernel(const __grid_constant__ tile_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  const static_block<Shape::threads> block;
-  if constexpr (Shape::row_staged) {
-    move_row_staged_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
-  } else {
-    move_tile<Shape>(block, tiletranspose_dynamic_shared, arguments, blockIdx.x);
-  }
+  move_tile<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
+                   blockIdx.x);
 }
 
 template <class Shape>

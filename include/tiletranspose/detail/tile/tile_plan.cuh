@@ -48,7 +48,6 @@ struct tile_traits {
   size_type shared_bytes;
   int strip_width;
   bool whole;
-  bool row_staged;
   bool deals_loads;
   bool shifts_loads;
   size_type
@@ -66,7 +65,6 @@ constexpr tile_traits traits_of(int strip_width) {
   traits.shared_bytes = Shape::shared_bytes;
   traits.strip_width = strip_width;
   traits.whole = Shape::whole;
-  traits.row_staged = Shape::row_staged;
   traits.deals_loads = Shape::deals_loads;
   traits.shifts_loads = Shape::shifts_loads;
   if constexpr (Shape::joins_segments) { traits.joined_rows = 2 * Shape::skew_rows; }
@@ -79,10 +77,9 @@ inline launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_
   const size_type most_tiles =
       larger<size_type>(narrow_row_bytes / (cols * shape.element_bytes), 1);
   // Tiles that may have any width get about the same, as far as that costs none of them a question that it had not.
-  if (shape.deals_loads || (shape.shifts_loads && problem.nx <= 2 * cols) ||
-      (shape.row_staged && problem.nx <= most_tiles * cols)) {
+  if (shape.deals_loads || (shape.shifts_loads && problem.nx <= 2 * cols)) {
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
-    cols = smaller<size_type>(cols, shape.row_staged ? even : divide_up(even, 8) * 8);
+    cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }
   launch_plan<tile_arguments> plan{
       {problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)},

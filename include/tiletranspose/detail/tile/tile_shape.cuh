@@ -32,7 +32,6 @@ struct tile_shape {
   static constexpr bool whole = Whole;
   static constexpr int fetched = Fetched;    // load_constant_near
   static constexpr bool in_place = false;    // input and output are one
-  static constexpr bool row_staged = false;  // row_staged_tile.cuh
   static constexpr bool groups_rows = true;  // threads_of_row
   static constexpr int skew_bytes = sector_bytes;
 
