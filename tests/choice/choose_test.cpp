@@ -84,7 +84,11 @@ constexpr row table[] = {
     {{1 << 20, 33, 1, 1}, "word-shifted panels"},
     {{1 << 20, 6, 1, 1}, "gathered panels"},
     {{3, 1 << 22, 4, 4}, "gathered panels"},
-    {{3, 1 << 22, 4, 4, 1}, "little work"},
+    {{3, 1 << 22, 4, 4, 1}, "gathered panels"},
+    {{8, 1 << 22, 1, 1, 1}, "little work"},
+    {{13, 1 << 22, 1, 1, 1}, "gathered panels"},
+    {{3, 1 << 22, 4, 4, 0, 5}, "gathered panels"},
+    {{1 << 22, 3, 4, 4, 0, 5}, "little work"},
     {{1 << 22, 3, 12, 4}, "gathered panels"},
 };
 

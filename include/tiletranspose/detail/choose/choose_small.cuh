@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -40,8 +41,8 @@ struct small_problem {
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
-  bool has_panel =
-      true;  ///< panels take it where a side is short: a plain transpose whose rows follow each other
+  bool has_panel = true;  ///< panels take it where a side is short: it is a plain transpose
+  bool is_dense = true;   ///< rows follow each other on both sides
   small_operation operation = small_operation::none;
 };
 
@@ -54,16 +55,22 @@ constexpr problem_axis axis_of(size_type extent, size_type in_stride, size_type 
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
 constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
                                         int in_element, int out_element) {
-  const bool dense =
-      is_dense(problem.in_stride_bytes, problem.nx * static_cast<size_type>(in_element)) &&
+  const bool in_dense =
+      is_dense(problem.in_stride_bytes, problem.nx * static_cast<size_type>(in_element));
+  const bool out_dense =
       is_dense(problem.out_stride_bytes, problem.ny * static_cast<size_type>(out_element));
-  return {axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
-          axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes),
-          batch,
-          larger(in_element, out_element),
-          larger(in_element, out_element),
-          true,
-          dense};
+  return {
+      axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
+      axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes),
+      batch,
+      larger(in_element, out_element),
+      larger(in_element, out_element),
+      true,
+      problem.nx <= problem.ny
+          ? in_dense || goes_in_panels_apart(problem.nx, static_cast<size_type>(in_element), true)
+          : out_dense ||
+                goes_in_panels_apart(problem.ny, static_cast<size_type>(out_element), false),
+      in_dense && out_dense};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
@@ -154,7 +161,7 @@ constexpr bool is_direct(const small_problem& problem) {
 /// Up to how many elements a transpose counts as little work whose sides are both long.
 constexpr size_type most_of_tiles(const small_problem& problem, bool whole) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
-  const bool is_dense = problem.has_panel && problem.slow.out_stride > 0;
+  const bool is_dense = problem.has_panel && problem.is_dense && problem.slow.out_stride > 0;
   const size_type plain = whole ? limits.whole : is_dense ? limits.tile : limits.pitched;
   const size_type fused = whole ? limits.fused_whole : limits.fused;
   const bool is_plain = problem.operation == small_operation::none ||

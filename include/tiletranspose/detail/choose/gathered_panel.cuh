@@ -78,6 +78,8 @@ inline panel_kind choose_panel(const tile_problem& problem, size_type batch, siz
                                int access_bytes, size_type shared_bytes) {
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
+  const bool takes_columns = in_dense || goes_in_panels_apart(problem.nx, element, true);
+  const bool takes_rows = out_dense || goes_in_panels_apart(problem.ny, element, false);
   const size_type largest = largest_matrix_bytes(access_bytes, whole, shared_bytes);
   const bool fits = problem.nx <= largest / problem.ny / element;
   // What word-shifted panels do not take has limits of its own.
@@ -93,10 +95,10 @@ inline panel_kind choose_panel(const tile_problem& problem, size_type batch, siz
   if (fits && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return panel_kind::small_matrices;
   }
-  if (few_rows && out_dense && (!few_columns || problem.ny <= problem.nx)) {
+  if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
     return panel_kind::few_rows;
   }
-  if (few_columns && in_dense) { return panel_kind::few_columns; }
+  if (few_columns && takes_columns) { return panel_kind::few_columns; }
   if (tiny && batch > 1 && out_dense && !whole && problem.ny <= short_rows) {
     return panel_kind::few_rows;
   }

@@ -81,6 +81,22 @@ inline constexpr tuning_row few_skewed_rows{
 inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-25",
                                               "3 bytes, tiles, panels: 50 71, 84; 64 95, 72"};
 
+/// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
+/// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
+inline constexpr tuning_row most_apart_bytes{96, h200, "2026-11-25",
+                                             "a gap of one element, elements or tiles, panels: "
+                                             "floats, 3 columns 44, 84, 8 23, 48, 24 56, 61, "
+                                             "31 72, 68; 8 bytes, 7 42, 81, 17 86, 76; 12 bytes, 7 "
+                                             "33, 78, 20 84, 81; 5 rows of floats 50, 25"};
+inline constexpr tuning_row least_apart_elements{
+    12, h200, "2026-11-25",
+    "likewise: bytes, 8 columns 21, 10, 13 8, 22, 33 19, 36; 8 rows 26, 18, 13 5, 30, 33 11, 23; 3 "
+    "bytes, 13 columns 9, 42, 13 rows 12, 32"};
+constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool of_input) {
+  return element % 4 == 0 ? of_input && elements * element <= most_apart_bytes
+                          : elements >= least_apart_elements;
+}
+
 // ---- vectorised panels
 
 /// Columns or rows are few where they take so many bytes; more do better in tiles.
