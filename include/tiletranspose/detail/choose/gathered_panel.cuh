@@ -31,28 +31,16 @@ constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type
              : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
 }
 
-/// So many forty-eighths of a side of a tile.
-constexpr size_type of_tile(size_type tile_side, size_type share) { return tile_side * share / 48; }
-
-/// True where so few columns of packed elements or of whole words are better off in panels than in tiles.
-inline bool are_few_columns(size_type nx, size_type element, int access_bytes,
-                            size_type tile_cols) {
-  if (access_bytes == 1 || element == 4) { return nx <= of_tile(tile_cols, few_columns_of_bytes); }
-  if (access_bytes < 4) { return nx <= of_tile(tile_cols, few_columns_of_halves); }
-  return nx <= of_tile(tile_cols, few_columns_of_words);
-}
-
-/// The same of rows. Tiles of which one holds most of the rows and the next one a few are slow.
-inline bool are_few_rows(size_type ny, size_type element, int access_bytes, size_type tile_rows,
-                         bool whole) {
-  if (access_bytes < 4) { return ny <= of_tile(tile_rows, few_rows_of_parts) && ny != tile_rows; }
-  const bool skewed = ny * element % sector_bytes != 0;
-  return ny < (whole ? of_tile(tile_rows, few_rows_of_whole_tiles) : tile_rows) ||
-         (ny > tile_rows && ny <= of_tile(tile_rows, few_rows_beyond_a_tile) &&
-          element <= most_element_beyond_a_tile) ||
-         (ny > tile_rows && ny <= of_tile(tile_rows, few_skewed_rows) && skewed &&
-          (ny * element <= most_tiled_row_bytes ||
-           (access_bytes == 4 && element > most_element_of_two_tiles)));
+/// True where so few columns, or rows, of elements of at least 3 bytes are better off in panels than in tiles.
+/// \param whole  the tiles are moved by whole accesses
+inline bool are_few(size_type count, size_type element, int access_bytes, bool whole,
+                    bool columns) {
+  if (whole) { return count <= most_few_of_whole; }
+  if (access_bytes >= 4) {
+    return count <= most_few_words && count * element <= most_few_word_bytes;
+  }
+  return count <= most_few_packed &&
+         count * element <= (columns ? most_few_packed_columns : most_few_packed_rows);
 }
 
 /// The same of columns and rows of elements of 1 and 2 bytes. `shifts`: word-shifted panels take them.
@@ -87,11 +75,11 @@ inline panel_kind choose_panel(const tile_problem& problem, size_type batch, siz
                       !problem.pointer_arrays && problem.in_stride_bytes == problem.nx * element;
   const bool tiny = element <= 2;
   const bool few_columns = tiny ? are_few_small_columns(problem.nx, element, tile_cols, shifts)
-                                : are_few_columns(problem.nx, element, access_bytes, tile_cols);
+                                : are_few(problem.nx, element, access_bytes, whole, true);
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
   const bool few_rows =
       tiny ? are_few_small_rows(problem.nx, problem.ny, element, tile_rows, shifts && forwards)
-           : are_few_rows(problem.ny, element, access_bytes, tile_rows, whole);
+           : are_few(problem.ny, element, access_bytes, whole, false);
   if (fits && batch > 1 && in_dense && out_dense && !problem.pointer_arrays) {
     return panel_kind::small_matrices;
   }

@@ -46,40 +46,28 @@ inline constexpr tuning_row short_rows{
 inline constexpr tuning_row most_few_columns{64, h200, "2026-11-21",
                                              "2 bytes: 33 rows 34, 86, 64 columns 55, 87"};
 
-/// Longer rows of the output are better off in two tiles; of words, elements of more bytes are not.
-inline constexpr tuning_row most_element_beyond_a_tile{40, h200, "2026-11-22",
-                                                       "40 bytes 80, 92, 48 bytes 93, 93"};
-inline constexpr tuning_row most_element_of_two_tiles{20, h200, "2026-11-22",
-                                                      "20 bytes, 50 rows 93, 90; 24 bytes 76, 92"};
-inline constexpr tuning_row most_tiled_row_bytes{
-    816, h200, "2026-11-22",
-    "one tile of rows and a few more: 16 bytes, 45 rows 91, 93, 55 95, 92; 20 bytes, 38 84, 90, 50 "
-    "93, 90; 8 bytes, 33 78, 93; 24 bytes, 50 76, 92"};
-
-/// Columns and rows are few up to so many forty-eighths of a tile's, by which all of these fractions are whole numbers.
-/// Columns of elements of several whole words, of single words and of bytes, and of halves of words:
-inline constexpr tuning_row few_columns_of_words{
-    32, h200, "2026-11-22",
-    "8 bytes, 33 83, 90, 43 88, 89, 50 89, 87; 12 bytes, 17 72, 90, 24 91, 89"};
-inline constexpr tuning_row few_columns_of_bytes{
-    16, h200, "2026-11-22",
-    "4 bytes, 24 90, 93, 36 92, 92, 43 92, 89; 3 bytes, 36 58, 61, 47 70, 62; 31 bytes, 5 59, 62, "
-    "8 80, 59"};
-inline constexpr tuning_row few_columns_of_halves{24, h200, "2026-11-22",
-                                                  "6 bytes, 31 81, 90, 36 83, 79"};
-
-/// Rows of whole words: of tiles of whole accesses, below it; of more than a tile's, up to it; and of those that start
-/// off sectors.
-inline constexpr tuning_row few_rows_of_whole_tiles{
-    36, h200, "2026-11-22", "floats, 40 rows 92, 94, 48 97, 93; 8 bytes, 40 90, 94, 48 94, 93"};
-inline constexpr tuning_row few_rows_beyond_a_tile{
-    60, h200, "2026-11-22",
-    "12 bytes, 33 56, 90; 28 bytes, 17 57, 93; 40 bytes 80, 92; 48 bytes 93, 93"};
-inline constexpr tuning_row few_skewed_rows{
-    102, h200, "2026-11-22", "floats, 65 66, 90, 100 85, 92; 12 bytes, 50 82, 89, 72 93, 87"};
-/// Rows of parts of words, but not those of one whole tile.
-inline constexpr tuning_row few_rows_of_parts{51, h200, "2026-11-25",
-                                              "3 bytes, tiles, panels: 50 71, 84; 64 95, 72"};
+/// Columns and rows are few up to so many, and so many bytes: of whole words, and of other elements. Speed of panels beside
+/// that of tiles:
+inline constexpr tuning_row most_few_words{
+    100, h200, "2026-11-25",
+    "floats, 80 columns 0.97, 100 0.98, 115 0.87; 80 rows 1.53, 100 1.00, 145 0.94"};
+inline constexpr tuning_row most_few_word_bytes{
+    560, h200, "2026-11-25",
+    "columns: 8 bytes, 66 1.00, 80 0.95; 12 bytes, 33 1.13, 48 0.99, 60 0.88; 16 bytes, 33 1.11, "
+    "55 "
+    "0.92; 40 bytes, 13 0.99, 16 0.89; rows: 24 bytes, 24 1.11, 33 1.00; 20 bytes, 47 0.78"};
+inline constexpr tuning_row most_few_packed{72, h200, "2026-11-25",
+                                            "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
+inline constexpr tuning_row most_few_packed_columns{
+    280, h200, "2026-11-25",
+    "5 bytes, 40 1.10, 47 0.91; 6 bytes, 40 1.08; 7 bytes, 40 1.10, 55 0.75"};
+inline constexpr tuning_row most_few_packed_rows{
+    512, h200, "2026-11-25",
+    "6 bytes, 66 1.57; 7 bytes, 64 0.88, 66 1.46; 10 bytes, 48 1.11, 55 0.86; 5 bytes, 64 0.80"};
+/// Of tiles of whole accesses, which are better, so many.
+inline constexpr tuning_row most_few_of_whole{
+    40, h200, "2026-11-25",
+    "whole tiles, panels: floats, 48 columns 92, 89, 48 rows 95, 88; 8 bytes, 40 rows 90, 94"};
 
 /// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
