@@ -55,22 +55,22 @@ constexpr problem_axis axis_of(size_type extent, size_type in_stride, size_type 
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
 constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
                                         int in_element, int out_element) {
-  const bool in_dense =
-      is_dense(problem.in_stride_bytes, problem.nx * static_cast<size_type>(in_element));
-  const bool out_dense =
-      is_dense(problem.out_stride_bytes, problem.ny * static_cast<size_type>(out_element));
-  return {
-      axis_of(problem.ny, problem.in_stride_bytes, static_cast<size_type>(out_element)),
-      axis_of(problem.nx, static_cast<size_type>(in_element), problem.out_stride_bytes),
-      batch,
-      larger(in_element, out_element),
-      larger(in_element, out_element),
-      true,
-      problem.nx <= problem.ny
-          ? in_dense || goes_in_panels_apart(problem.nx, static_cast<size_type>(in_element), true)
-          : out_dense ||
-                goes_in_panels_apart(problem.ny, static_cast<size_type>(out_element), false),
-      in_dense && out_dense};
+  const auto in_bytes = static_cast<size_type>(in_element);
+  const auto out_bytes = static_cast<size_type>(out_element);
+  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * in_bytes);
+  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * out_bytes);
+  const bool few_columns = problem.nx <= problem.ny;
+  const bool goes_apart = problem.nx * problem.ny > least_apart_matrix_bytes / batch / in_bytes &&
+                          (few_columns ? goes_in_panels_apart(problem.nx, in_bytes, true)
+                                       : goes_in_panels_apart(problem.ny, out_bytes, false));
+  return {axis_of(problem.ny, problem.in_stride_bytes, out_bytes),
+          axis_of(problem.nx, in_bytes, problem.out_stride_bytes),
+          batch,
+          larger(in_element, out_element),
+          larger(in_element, out_element),
+          true,
+          (few_columns ? in_dense : out_dense) || goes_apart,
+          in_dense && out_dense};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {

@@ -80,6 +80,12 @@ inline constexpr tuning_row least_apart_elements{
     12, h200, "2026-11-25",
     "likewise: bytes, 8 columns 21, 10, 13 8, 22, 33 19, 36; 8 rows 26, 18, 13 5, 30, 33 11, 23; 3 "
     "bytes, 13 columns 9, 42, 13 rows 12, 32"};
+/// Smaller matrices of such a side are little work: the L2 cache holds what is read twice.
+inline constexpr tuning_row least_apart_matrix_bytes{
+    32 << 20, h200, "2026-11-25",
+    "us, elements, panels: 11 of 12 columns of floats, 24 MB 19.6, 24.2; 13 of 14 of 3 bytes, 20 "
+    "MB "
+    "23.2, 28.0"};
 constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool of_input) {
   return element % 4 == 0 ? of_input && elements * element <= most_apart_bytes
                           : elements >= least_apart_elements;

@@ -359,6 +359,7 @@ template <int Bytes, bool Pads>
 struct panel_reader {
   const unsigned char* at;
 
+  panel_reader() = default;
   TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* panel, unsigned place, unsigned)
       : at(panel + place * Bytes) {}
   TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
@@ -374,6 +375,7 @@ struct panel_reader<Bytes, true> {
   unsigned place;
   unsigned pad_shift;
 
+  panel_reader() = default;
   TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* in, unsigned first, unsigned shift)
       : panel(in), place(first), pad_shift(shift) {}
   TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
@@ -492,28 +494,18 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     const loop_step here(i);
     const auto segment = load_shared<gathered_segment>(shared + i * sizeof(gathered_segment));
     unsigned places[parts];
-    if (segment.first == 0) {
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < parts; ++k) { places[k] = segment.place + own[k]; }
-    } else {
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < parts; ++k) { places[k] = own[k]; }
+    if (segment.first != 0) {
       find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < parts; ++k) { places[k] += segment.place; }
     }
-    const auto reader = [&](unsigned k) {
-      return panel_reader<Bytes, Pads>(panel, places[k], arguments.pad_shift);
-    };
-    unsigned char* const first = part.out + segment.offset;
-    if constexpr (parts == 1) {
-      panel_reader<Bytes, Pads> readers[] = {reader(0)};
-      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
-    } else if constexpr (parts == 2) {
-      panel_reader<Bytes, Pads> readers[] = {reader(0), reader(1)};
-      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
-    } else {
-      panel_reader<Bytes, Pads> readers[] = {reader(0), reader(1), reader(2), reader(3)};
-      gather_segment<Bytes>(first, readers, advance, segment.stores, lanes, rotation);
+    panel_reader<Bytes, Pads> readers[parts];
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < parts; ++k) {
+      readers[k] = panel_reader<Bytes, Pads>(panel, segment.place + places[k], arguments.pad_shift);
     }
+    gather_segment<Bytes>(part.out + segment.offset, readers, advance, segment.stores, lanes,
+                          rotation);
   }
   if constexpr (Bytes < 4) {
     gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);
