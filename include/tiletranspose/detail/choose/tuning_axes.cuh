@@ -83,6 +83,13 @@ inline constexpr tuning_row most_skewed_segment_bytes{
     "without, with: floats, 3 columns 98, 100, 5 94, 100, 17 93, 98, 31 87, 97, 47 81, 96; bytes, "
     "17 90, 100, 31 88, 96, 130 64, 91; 5 rows of bytes 80, 72"};
 
+/// Cycles of a warp's load of bytes or halves that this is worth; other accesses read sectors twice.
+inline constexpr tuning_row cycles_of_lines{
+    1, h200, "2026-11-25",
+    "rows multiples of 128 bytes apart, lines, none: bytes, 6 rows 79, 95, 9 73, 91, 24 78, 91; "
+    "halves, "
+    "6 91, 94, 9 84, 92, 60 81, 88; floats, 20 91, 93, 33 96, 92"};
+
 /// Panels that a problem is cut into at least, as long as each has work for its threads: two for a multiprocessor.
 inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"};
 

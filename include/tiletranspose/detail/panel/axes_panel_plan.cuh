@@ -120,13 +120,12 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   int best_cycles = 1 << 30;
   const int enough = enough_cycles(bytes);
   const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
-  const auto compare = [&](bool pads, unsigned gap, bool shifts) {
+  const auto compare = [&](bool pads, unsigned gap, bool shifts, unsigned align, int penalty) {
     panel_layout layout{};
-    layout.align_bytes = pads ? padded_item_bytes(bytes) : wide_align;
+    layout.align_bytes = align;
     layout.pads = pads;
     lay_panel(layout, move, cut, in, out, bytes, gap);
     const warp_places places = find_places(cut, out, layout, bytes);
-    const int penalty = pads ? cycles_of_wide_items : 0;
     constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
     constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
     for (const unsigned shift : pad_shifts) {
@@ -141,10 +140,16 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
       if (!shifts) { return; }
     }
   };
-  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, false); }
+  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, false, wide_align, 0); }
+  // Lines that lie as in memory all begin in the same bank where rows of the input lie multiples of lines apart.
+  constexpr int of_lines = static_cast<int>(cycles_of_lines.value);
+  const bool leaves_lines = wide_align > max_access_bytes && bytes < 4;
+  for (unsigned gap = 0; gap < 4 && leaves_lines && best_cycles > enough + of_lines; ++gap) {
+    compare(false, gap, false, max_access_bytes, of_lines);
+  }
   const int enough_of_words = enough + cycles_of_wide_items;
   for (unsigned gap = 0; gap < 8 && best_cycles > enough_of_words; ++gap) {
-    compare(true, gap, gap < 2);
+    compare(true, gap, gap < 2, padded_item_bytes(bytes), cycles_of_wide_items);
   }
   best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
   return best;
