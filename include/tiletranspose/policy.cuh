@@ -119,6 +119,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr tile_policy tuned_policy(int architecture, i
     // 20 bytes: 96 % at odd sizes.
     if (element_bytes == 20 && access_bytes == 4) { return {32, 32, 160, 4, 4, 16, 4, 1, 256}; }
     if (access_bytes >= 4) { return detail::parts_policy(element_bytes, access_bytes); }
+    // No kernel has this one; it suits tiles of the caller's.
+    if (detail::lacks_tile(element_bytes, access_bytes)) {
+      return {32, 16, 256, access_bytes, access_bytes, 16, 4, 1, 256};
+    }
     tile_policy groups = detail::groups_policy(element_bytes);
     if (access == tile_access::whole) { groups.fetched_bytes = 256; }
     return groups;
