@@ -76,17 +76,15 @@ inline warp_places find_places(const panel_cut& cut, const side_order& out,
       const int axis = out.axes[k];
       place += layout.steps[axis];
       carries = ++index[k] == cut.extents[axis];
-      if (carries) {
-        place -= index[k] * layout.steps[axis];
-        index[k] = 0;
-      }
+      if (carries) { place -= index[k] * layout.steps[axis], index[k] = 0; }
     }
   }
   return places;
 }
 
-/// The cycles that a warp takes to read an element a lane from shared memory.
-inline int count_cycles(const warp_places& places, const panel_layout& layout, unsigned bytes) {
+/// The cycles that a warp takes to read an element a lane from shared memory; of more than `most`, one more than that.
+inline int count_cycles(const warp_places& places, const panel_layout& layout, unsigned bytes,
+                        int most) {
   const unsigned bank_bytes = larger(bytes, 4u);
   const unsigned banks = 128 / bank_bytes;
   const unsigned item = padded_item_bytes(bytes);
@@ -94,7 +92,7 @@ inline int count_cycles(const warp_places& places, const panel_layout& layout, u
   unsigned last[32] = {};  // those behind the one that a bank was asked for last
   unsigned char words[32] = {};
   int worst = 0;
-  for (unsigned lane = 0; lane < places.count / of_lane; ++lane) {
+  for (unsigned lane = 0; lane < places.count / of_lane && worst <= most; ++lane) {
     const unsigned element = (lane >> layout.rotation_shift) % of_lane;
     unsigned byte = places.bytes[lane * of_lane + element];
     if (layout.pads) { byte += (byte / item >> layout.pad_shift) * item; }
@@ -120,10 +118,8 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   int best_cycles = 1 << 30;
   const int enough = enough_cycles(bytes);
   const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
-  const auto compare = [&](bool pads, unsigned gap, bool shifts, unsigned align, int penalty) {
-    panel_layout layout{};
-    layout.align_bytes = align;
-    layout.pads = pads;
+  const auto compare = [&](bool pads, unsigned gap, unsigned align, int penalty) {
+    panel_layout layout{{}, align, pads, 0, 0, 0};
     lay_panel(layout, move, cut, in, out, bytes, gap);
     const warp_places places = find_places(cut, out, layout, bytes);
     constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
@@ -132,24 +128,26 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
       for (const unsigned rotation : rotation_shifts) {
         layout.pad_shift = shift;
         layout.rotation_shift = rotation;
-        const int cycles = count_cycles(places, layout, bytes) + penalty;
+        const int most = best_cycles - penalty - 1;  // else it is no better
+        const int cycles = count_cycles(places, layout, bytes, most) + penalty;
         if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
         if (best_cycles <= enough + penalty) { return; }
         if (bytes >= 4) { break; }
       }
-      if (!shifts) { return; }
+      if (!pads || gap >= 2) { return; }
     }
   };
-  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, false, wide_align, 0); }
+  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, wide_align, 0); }
   // Lines that lie as in memory all begin in the same bank where rows of the input lie multiples of lines apart.
   constexpr int of_lines = static_cast<int>(cycles_of_lines.value);
-  const bool leaves_lines = wide_align > max_access_bytes && bytes < 4;
-  for (unsigned gap = 0; gap < 4 && leaves_lines && best_cycles > enough + of_lines; ++gap) {
-    compare(false, gap, false, max_access_bytes, of_lines);
+  const bool is_single = cut.elements == cut.in.length;  // gaps are between segments
+  const unsigned line_gaps = wide_align == max_access_bytes || bytes >= 4 || is_single ? 0 : 4;
+  for (unsigned gap = 0; gap < line_gaps && best_cycles > enough + of_lines; ++gap) {
+    compare(false, gap, max_access_bytes, of_lines);
   }
-  const int enough_of_words = enough + cycles_of_wide_items;
-  for (unsigned gap = 0; gap < 8 && best_cycles > enough_of_words; ++gap) {
-    compare(true, gap, gap < 2, padded_item_bytes(bytes), cycles_of_wide_items);
+  const unsigned gaps = is_single ? 1 : 8;
+  for (unsigned gap = 0; gap < gaps && best_cycles > enough + cycles_of_wide_items; ++gap) {
+    compare(true, gap, padded_item_bytes(bytes), cycles_of_wide_items);
   }
   best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
   return best;
