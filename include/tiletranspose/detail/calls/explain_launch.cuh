@@ -145,8 +145,7 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, co
               const Plan& plan) {
   result.mover = "gathered panel";
   result.store_bytes = larger(AccessBytes, 4);
-  result.load_bytes =
-      plan.arguments.pads ? static_cast<int>(padded_item_bytes(AccessBytes)) : max_access_bytes;
+  result.load_bytes = static_cast<int>(panel_item_bytes(AccessBytes, plan.arguments.pads));
 }
 template <int ElementBytes, class Plan>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const choice&, const Plan&) {

@@ -177,8 +177,7 @@ explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const tran
       return touched;
     });
   };
-  const int load = panel.pads ? static_cast<int>(padded_item_bytes(AccessBytes)) : max_access_bytes;
-  explained_memory result{sectors(true, panel.from, static_cast<size_type>(load)),
+  explained_memory result{sectors(true, panel.from, panel_item_bytes(AccessBytes, panel.pads)),
                           sectors(false, panel.to, larger(AccessBytes, 4)),
                           explained_bound::missing, 0, 0};
   if (panel.skew > 0) {  // what two panels stage, and no sector twice

@@ -65,8 +65,7 @@ struct panel_cut {
   size_type elements;
   panel_segments in;
   panel_segments out;
-  size_type
-      skew;  ///< of the last axis of the output's segments, elements that the next panel stages, too
+  size_type skew;  ///< of the output's split axis, elements that the next panel stages, too
 
   /// Elements from one panel to the next along an axis.
   size_type part(int axis) const { return extents[axis] - (axis == out.split ? skew : 0); }
@@ -109,10 +108,6 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
   }
 }
 
-/// Panels that are less than so many times as long as their skew are not skewed.
-inline constexpr size_type least_parts_of_skew = 8;
-inline constexpr size_type few_panels = 8;
-
 /// True where segments of the output are parts of an axis that begin inside of sectors. What the few ends of long ones
 /// cost is less than elements that two panels stage, and these are many where the axes before have more than a sector's.
 inline bool is_skewed(const relocation& move, const side_order& out, const panel_cut& cut) {
@@ -142,7 +137,6 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
     const size_type all = move.axes[cut.out.split].extent;
     const size_type skew = divide_up(sector_bytes / move.out_element - 1, cut.out.length / extent);
     if (extent >= least_parts_of_skew * skew) {
-      // Where there are few panels, they become larger rather than one more.
       const size_type panels = divide_up(all, extent);
       cut.skew = skew;
       extent = divide_up(all, panels < few_panels ? panels : divide_up(all, extent - skew)) + skew;

@@ -83,6 +83,13 @@ inline constexpr tuning_row most_skewed_segment_bytes{
     "without, with: floats, 3 columns 98, 100, 5 94, 100, 17 93, 98, 31 87, 97, 47 81, 96; bytes, "
     "17 90, 100, 31 88, 96, 130 64, 91; 5 rows of bytes 80, 72"};
 
+/// Panels that are less than so many times as long as their skew are not skewed.
+inline constexpr tuning_row least_parts_of_skew{
+    8, h200, "2026-11-25",
+    "162 columns of bytes, 256 rows a panel, skewed beside not: 0.92 to 0.98"};
+/// Where an axis has fewer panels they become larger by their skew, rather than one more.
+inline constexpr tuning_row few_panels{8, h200, "2026-11-25", "not compared"};
+
 /// Cycles of a warp's load of bytes or halves that this is worth; other accesses read sectors twice.
 inline constexpr tuning_row cycles_of_lines{
     1, h200, "2026-11-25",

@@ -76,9 +76,8 @@ struct axes_panel_arguments {
   int split[2];  ///< which of `outer` a panel takes a part of that need not be whole, -1: none
   unsigned split_extent[2];  ///< elements along them
   unsigned split_part[2];    ///< those that a panel takes
-  unsigned
-      skew;  ///< elements more along to.clip, where segments of the output begin and end on sectors; 0: they do not
-  int backwards;             ///< 0 or 1: the input runs backwards through this one of them
+  unsigned skew;  ///< elements more along to.clip; 0: segments begin and end inside of sectors
+  int backwards;  ///< 0 or 1: the input runs backwards through this one of them
   long long backwards_step;  ///< bytes of a step along it, 0 where there is none
   unsigned backwards_place;  ///< likewise elements of the panel
   bool backwards_along;      ///< segments of the output run along that axis
@@ -88,9 +87,9 @@ struct axes_panel_arguments {
   bool pads;              ///< one item of the panel is left out behind every 2^pad_shift
   unsigned pad_shift;
   unsigned
-      rotation_shift;  ///< so many threads begin a word with the same one of its elements, the next ones with another
+      rotation_shift;  ///< log2 of the threads that begin a word with the same one of its elements
   unsigned
-      places;  ///< where in shared memory the table of places along a period begins, behind that of segments ..
+      places;  ///< where shared memory has the table of places along a period, behind that of segments ..
   unsigned panel;  ///< .. and the panel
 };
 
@@ -114,7 +113,7 @@ struct panel_segment {
 struct alignas(16) gathered_segment {  // bytes_of_segment in choose/axes_panel.cuh
   long long offset;                    ///< bytes from the first element of the panel
   unsigned place;                      ///< what all its elements have in common
-  unsigned short stores;               ///< words, or elements of whole words
+  unsigned short stores;               ///< words, or elements of whole words: 228 KB of them fit
   unsigned char first;  ///< index of its first element along the axes that it runs along
   unsigned char ends;   ///< elements before its words, and behind them from bit 4 on
 };
@@ -292,16 +291,14 @@ struct segment_lanes {
 };
 
 /// What a panel consists of in shared memory: 16 bytes, or less where one is left out behind every 2^pad_shift.
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned padded_item_bytes(unsigned bytes) {
-  return bytes < 4 ? 8 : bytes;
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned panel_item_bytes(unsigned bytes, bool pads) {
+  return !pads ? max_access_bytes : bytes < 4 ? 8 : bytes;
 }
-template <int Bytes, bool Pads>
-inline constexpr int panel_item_bytes = Pads ? padded_item_bytes(Bytes) : max_access_bytes;
 
 /// Where a byte of the panel is in shared memory.
 template <int Bytes, bool Pads>
 TILETRANSPOSE_FUNCTION unsigned padded_byte(unsigned byte, unsigned pad_shift) {
-  constexpr unsigned item = panel_item_bytes<Bytes, Pads>;
+  constexpr unsigned item = panel_item_bytes(Bytes, Pads);
   return Pads ? byte + (byte / item >> pad_shift) * item : byte;
 }
 
@@ -326,7 +323,7 @@ template <int Bytes, bool Pads>
 TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned char* from,
                                           const panel_segment& segment, const segment_lanes& lanes,
                                           const axes_panel_arguments& arguments) {
-  constexpr unsigned item = panel_item_bytes<Bytes, Pads>;
+  constexpr unsigned item = panel_item_bytes(Bytes, Pads);
   const unsigned lead = segment.place * Bytes % item;
   const unsigned first = segment.place * Bytes - lead;
   const unsigned end = lead + segment.length * Bytes;  // bytes from `below` on

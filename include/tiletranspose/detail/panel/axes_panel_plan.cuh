@@ -36,7 +36,7 @@ inline bool is_along(const panel_segments& segments, const side_order& order, in
 /// output first. No item is that of two segments, and elements are where they are in memory, modulo `align_bytes`.
 inline void lay_panel(panel_layout& layout, const relocation& move, const panel_cut& cut,
                       const side_order& in, const side_order& out, unsigned bytes, unsigned gap) {
-  const unsigned item_bytes = layout.pads ? padded_item_bytes(bytes) : unsigned{max_access_bytes};
+  const unsigned item_bytes = panel_item_bytes(bytes, layout.pads);
   const unsigned item = item_bytes / bytes;
   const unsigned align = layout.align_bytes / bytes;
   unsigned step = 1;
@@ -87,7 +87,7 @@ inline int count_cycles(const warp_places& places, const panel_layout& layout, u
                         int most) {
   const unsigned bank_bytes = larger(bytes, 4u);
   const unsigned banks = 128 / bank_bytes;
-  const unsigned item = padded_item_bytes(bytes);
+  const unsigned item = panel_item_bytes(bytes, true);
   const unsigned of_lane = elements_of_lane(bytes);
   unsigned last[32] = {};  // those behind the one that a bank was asked for last
   unsigned char words[32] = {};
@@ -147,7 +147,7 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   }
   const unsigned gaps = is_single ? 1 : 8;
   for (unsigned gap = 0; gap < gaps && best_cycles > enough + cycles_of_wide_items; ++gap) {
-    compare(true, gap, padded_item_bytes(bytes), cycles_of_wide_items);
+    compare(true, gap, panel_item_bytes(bytes, true), cycles_of_wide_items);
   }
   best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
   return best;
@@ -336,8 +336,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   const panel_segments before_last{cut.out.count - 1, -1, laid.period};
   const unsigned word_elements = elements_of_lane(static_cast<unsigned>(bytes));
   const size_type word = larger<size_type>(bytes, 4);
-  const size_type item =
-      layout.pads ? padded_item_bytes(static_cast<unsigned>(bytes)) : unsigned{max_access_bytes};
+  const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
   describe(arguments.from, cut.in, in, item, 1);
   describe(arguments.to, cut.out, out, word,
            laid.period / common_divisor(laid.period, word_elements));
