@@ -7,6 +7,9 @@
 // Tests tagged [provokes] make a CUDA call fail on purpose, which memcheck reports as an API error.
 
 #include <array>
+#include <set>
+#include <thread>
+#include <tiletranspose/explain.cuh>
 
 #include "calls.cuh"
 
@@ -520,6 +523,49 @@ TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {
 TEST_CASE("calls: from several threads at once", "[calls]") {
   require_device();
   check_several_threads(forms);
+}
+
+TEST_CASE("calls: from threads whose blocks take different amounts of shared memory", "[calls]") {
+  require_device();
+  // Of bytes, by one kernel.
+  constexpr std::array<shape, 4> shapes{{{2097153, 8}, {335545, 50}, {289263, 58}, {262145, 64}}};
+  std::set<std::size_t> amounts;
+  std::vector<input_buffer> ins;
+  std::vector<output_buffer> outs;
+  random_source random;
+  for (const shape s : shapes) {
+    const byte_vector content = random.fill(s.nx * s.ny);
+    const byte_vector expected =
+        reoriented({content.data(), s.ny, s.nx, s.nx, 1}, tt::symmetry::transpose);
+    ins.emplace_back(content);
+    outs.emplace_back(content.size(), 0, random);
+    outs.back().expect(0, s.ny, {expected.data(), s.nx, s.ny, s.ny, 1});
+    outs.back().poison();
+    amounts.insert(
+        tt::explain(outs.back().as<unsigned char>(), ins.back().as<unsigned char>(), s.nx, s.ny)
+            .shared_bytes);
+  }
+  REQUIRE(amounts.size() == shapes.size());
+  REQUIRE(*amounts.begin() > 48 * 1024);  // more than a kernel has without being allowed it
+
+  std::array<cudaError_t, shapes.size()> worst{};
+  std::vector<std::thread> threads;
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    threads.emplace_back([&, i] {
+      const stream s;
+      for (int round = 0; round < 500 && worst[i] == cudaSuccess; ++round) {
+        worst[i] = tt::transpose(outs[i].as<unsigned char>(), ins[i].as<unsigned char>(),
+                                 shapes[i].nx, shapes[i].ny, s);
+      }
+      s.wait();
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    INFO(shapes[i].nx << " x " << shapes[i].ny);
+    CHECK(worst[i] == cudaSuccess);
+    CHECK(outs[i].difference() == "");
+  }
 }
 
 TEST_CASE("calls: on every device", "[calls][elsewhere]") {

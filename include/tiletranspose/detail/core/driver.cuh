@@ -66,13 +66,14 @@ inline cudaError_t allow_more_shared_bytes(const void* kernel, int bytes) {
   return static_cast<cudaError_t>(set_attribute(function, most_dynamic_bytes, bytes));
 }
 
-/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`.
+/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`. All that there are
+/// are asked for, whatever a launch needs: another thread may be about to launch the kernel with more.
 template <class Kernel>
 cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
   return bytes <= default_shared_bytes
              ? cudaSuccess
              : allow_more_shared_bytes(reinterpret_cast<const void*>(kernel),
-                                       static_cast<int>(bytes));
+                                       static_cast<int>(larger(bytes, most_shared_bytes())));
 }
 
 }  // namespace detail
