@@ -241,7 +241,9 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   };
   CHECK(bytes_mover({4001, 3001, 3}) == "panels along several axes");
   CHECK(bytes_mover({4000, 3000, 64}) == "elements along several axes");
-  CHECK(bytes_mover({4000, 3000, 65}) == "rows");
+  CHECK(bytes_mover({4000, 3000, 65}) == "panels along several axes");
+  CHECK(bytes_mover({400, 300, 65}) == "rows");  // few bytes
+  CHECK(bytes_mover({4000, 3000, 1793}) == "rows");
   // What stays together is an element of a tile: in micro-blocks, whose rows are whole and aligned, or as it is.
   const tt::explanation pixels =
       tt::explain_permute(reinterpret_cast<unsigned char*>(out),
@@ -263,7 +265,9 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   // 10 tiles along 300, 1 along 30, and 4 x 5 x 6 of these.
   CHECK(launch(tiles) == "1200 blocks of 128 threads");
   // 65536 x 65536 tiles are cut along both of these axes until a grid holds them.
-  CHECK(launch(tt::explain_permute(out, in, {32, 65536, 65536, 31}, {3, 2, 1, 0})) ==
+  auto* const far_out = reinterpret_cast<double*>(std::uintptr_t{1} << 47);
+  const auto* const far_in = reinterpret_cast<const double*>(std::uintptr_t{1} << 46);
+  CHECK(launch(tt::explain_permute(far_out, far_in, {32, 65536, 65536, 31}, {3, 2, 1, 0})) ==
         "4294967296 blocks of 128 threads in 4 launches");
 
   const tt::explanation same = tt::explain_permute(out, in, {4, 1, 5}, {0, 2, 1});
@@ -283,9 +287,9 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(rule(odd) == "short axes");
   CHECK(odd.store_bytes == 4);
   CHECK(launch(odd) == "447 blocks of 256 threads");  // 3 times 149 for 3 x 96 x 3 x 44
-  // Of many elements a thread takes four: 3 x 3 x 45 times 9 blocks for 2980 x 3.
-  CHECK(launch(tt::explain_permute(out, in, {3, 3, 3, 45, 2980}, {0, 3, 1, 4, 2})) ==
-        "3645 blocks of 256 threads");
+  // Of many elements a thread takes four: 3 x 3 x 45 times 3 blocks for 998 x 3.
+  CHECK(launch(tt::explain_permute(out, in, {3, 3, 3, 45, 998}, {0, 3, 1, 4, 2})) ==
+        "1215 blocks of 256 threads");
   const tt::explanation groups = tt::explain_permute(out, in, {2, 9, 7, 5, 64}, {2, 1, 0, 3, 4});
   CHECK(groups.load_bytes == 16);
   CHECK(groups.store_bytes == 16);

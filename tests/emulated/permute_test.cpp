@@ -394,14 +394,23 @@ TEST_CASE("permute: what goes in panels") {
   // One side is short, and the next axis is the other's fastest.
   CHECK(goes_in_panels(4, {4, 39, 71, 206, 23}, {2, 4, 0, 1, 3}));
   CHECK(goes_in_panels(12, {189, 77, 151, 8}, {3, 1, 2, 0}));
-  // Short rows that stay rows, but not those of whole accesses of 16 bytes.
+  // Rows that stay rows, but not those of whole accesses of 16 bytes, nor longer ones of 8.
   CHECK(goes_in_panels(4, {1000, 300, 30, 3}, {2, 1, 0, 3}));
   CHECK_FALSE(goes_in_panels(4, {1000, 300, 30, 4}, {2, 1, 0, 3}));
-  // Little work, long sides, segments that are short or the whole panel.
+  CHECK(goes_in_panels(4, {30, 40, 30, 20, 31}, {2, 0, 3, 1, 4}));
+  CHECK_FALSE(goes_in_panels(4, {30, 40, 30, 20, 30}, {2, 0, 3, 1, 4}));
+  // Segments of one side, or of both, that are the whole panel.
+  CHECK(goes_in_panels(4, {250000, 5, 3, 4}, {0, 3, 2, 1}));
+  CHECK(goes_in_panels(2, {6, 25, 498, 1649}, {3, 2, 1, 0}));
+  // Instead of tiles, if segments are long enough for the size of elements.
+  CHECK(goes_in_panels(4, {29, 57, 61, 623}, {3, 2, 1, 0}));
+  CHECK_FALSE(goes_in_panels(4, {5, 5, 5, 5, 5, 12505}, {3, 1, 5, 0, 2, 4}));
+  // And of micro-blocks of bytes.
+  CHECK(goes_in_panels(1, {424, 401, 12, 124}, {1, 0, 3, 2}));
+  CHECK_FALSE(goes_in_panels(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
+  // Little work, long sides.
   CHECK_FALSE(goes_in_panels(4, {3, 30000, 3}, {2, 1, 0}));
   CHECK_FALSE(goes_in_panels(4, {28, 48, 28, 28, 48}, {4, 0, 3, 2, 1}));
-  CHECK_FALSE(goes_in_panels(4, {5, 5, 5, 5, 5, 12505}, {3, 1, 5, 0, 2, 4}));
-  CHECK_FALSE(goes_in_panels(4, {250000, 5, 3, 4}, {0, 3, 2, 1}));
   CHECK_FALSE(goes_in_panels(4, {16384, 16384}, {1, 0}));
 }
 

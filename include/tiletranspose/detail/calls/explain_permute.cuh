@@ -100,8 +100,8 @@ inline void explain_panels(explanation& result, const relocation& move, int acce
   result.mover = "panels along several axes";
   result.rule = "panels of axes";
   result.why =
-      "a fastest axis is short, or both sides share one: a panel takes several axes together, so "
-      "that what it reads and writes are long segments";
+      "a panel takes several axes together, so that what it reads and writes are segments so long "
+      "that the sectors at their ends cost less than what tiles or single elements would";
   result.load_bytes = result.store_bytes = larger(access, 4);
   result.threads = panel_axes_threads;
   plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),

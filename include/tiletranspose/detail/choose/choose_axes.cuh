@@ -117,8 +117,9 @@ inline bool are_short_rows(const relocation& move) {
   }
   const size_type row_bytes = move.axes[2].extent * move.in_element;
   relocation wide = move;
-  return row_bytes <= most_short_row_bytes ||
-         (row_bytes <= most_placed_row_bytes && widen(wide) && wide.in_element >= 4);
+  const bool are_many = count_elements(move) * move.in_element >= least_panel_bytes;
+  return row_bytes <= most_short_row_bytes || (row_bytes <= most_placed_row_bytes &&
+                                               (are_many || (widen(wide) && wide.in_element >= 4)));
 }
 
 /// Chooses for elements of the output. Precondition: the relocation is normalized.

@@ -109,45 +109,44 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   return true;
 }
 
-/// True where elements that `choice` has moved by tiles or one by one are better moved in panels: where segments of both
-/// sides run along an axis that both share, so that a panel of few elements has long ones of both.
+/// Percent of its elements' bytes that a panel accesses beside them: a sector of each segment that begins and ends inside
+/// of one. What two panels stage counts half, since the second finds it in the L2 cache.
+inline size_type ragged_percent(const panel_cut& cut, size_type element_bytes) {
+  const auto of = [&](const panel_segments& segments) {
+    return 100 * static_cast<size_type>(sector_bytes) / (segments.length * element_bytes);
+  };
+  return of(cut.in) + (cut.skew > 0 ? 50 * cut.skew / cut.part(cut.out.split) : of(cut.out));
+}
+
+/// The most of that with which panels are faster than what `choice` has.
+inline size_type most_ragged_percent(const axes_choice& choice, const relocation& move,
+                                     size_type access_bytes) {
+  if (choice.together > 1) { return move.in_element <= 3 ? most_ragged_in_micro_blocks : 0; }
+  if (choice.x == move.rank - 1) {  // rows stay rows
+    relocation wide = move;
+    if (!widen(wide)) { return 0; }
+    const size_type row_bytes = move.axes[choice.x].extent * move.in_element;
+    const size_type narrower = row_bytes <= most_short_row_bytes ? max_access_bytes : 8;
+    return wide.in_element < narrower ? most_ragged_elements : 0;
+  }
+  const size_type tiles = most_ragged_of(move.in_element, access_bytes);
+  return choice.mover == axes_mover::tiles ? tiles : larger(tiles, most_ragged_elements.value);
+}
+
+/// True where what `choice` has moved by tiles or one by one is better moved in panels: where segments of both sides are
+/// long.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
-  if (choice.together > 1) { return false; }
   if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
-  const int y = move.rank - 1;
-  const bool one_by_one = choice.mover == axes_mover::elements;
-  const bool keeps_rows = choice.x == y;
-  const size_type row_bytes = move.axes[y].extent * move.in_element;
-  const size_type short_side = smaller(move.axes[choice.x].extent, move.axes[y].extent);
-  // Tiles move bytes, and packed structures but those of 3 bytes, one at a time.
-  const bool packed = access_bytes == 1 && move.in_element != 3;
-  if (keeps_rows ? row_bytes > most_short_row_bytes
-                 : !one_by_one && short_side >= least_long_side && !packed) {
-    return false;
-  }
-  relocation wide = move;
-  if (keeps_rows && !(widen(wide) && wide.in_element < static_cast<size_type>(max_access_bytes))) {
-    return false;
-  }
   const auto access = static_cast<size_type>(access_bytes);
+  const size_type most = most_ragged_percent(choice, move, access);
   const relocation accesses = as_accesses(move, access);
-  if (count_elements(accesses) < least_panel_bytes / access || accesses.rank > most_panel_axes) {
+  if (most == 0 || count_elements(accesses) < least_panel_bytes / access ||
+      accesses.rank > most_panel_axes) {
     return false;
   }
-  const panel_cut cut = cut_panels(accesses, order_of(accesses, true), order_of(accesses, false),
-                                   most_panel_elements(accesses, access), access);
-  const size_type shorter_bytes = smaller(cut.in.length, cut.out.length) * access;
-  const size_type parts = move.in_element / access;  // along these any two segments run
-  const bool shares = cut.in.length * cut.out.length / cut.elements >= 2 * parts;
-  if (keeps_rows) { return shorter_bytes >= least_segment_bytes; }
-  if (one_by_one) {
-    return shares && shorter_bytes >= least_segment_bytes &&
-           cut.elements >= 2 * larger(cut.in.length, cut.out.length);
-  }
-  if (packed) { return shorter_bytes >= least_segment_bytes; }
-  const bool has_words_of_parts = access >= 4 && parts > 1;
-  return shorter_bytes >= 2 * least_segment_bytes &&
-         (has_words_of_parts || (shares && cut.elements >= 2 * cut.out.length));
+  const panel_cut cut = cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
+                                    panel_axes_bytes, large_panel_axes_bytes);
+  return ragged_percent(cut, access) <= most;
 }
 
 enum class axes_way {
@@ -161,7 +160,7 @@ enum class axes_way {
 
 struct axes_copy {
   axes_way way;
-  relocation move;         ///< in the elements that are moved
+  relocation move;         ///< in the elements that are moved; panels move them as they are
   axes_choice choice;      ///< of tiles
   gathered_places places;  ///< of gathered elements
 };
@@ -181,20 +180,25 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
                 : holds                                  ? axes_way::tiles
                                                          : axes_way::elements);
   }
-  if (choose_wide_tiles(copy.move, copy.choice)) { return take(axes_way::wide_tiles); }
+  if (choose_wide_tiles(copy.move, copy.choice)) {
+    const auto wide_bytes = static_cast<int>(copy.move.in_element);
+    const bool panels =
+        wide_bytes <= 4 && takes_panels(copy.choice, copy.move, access_width(wide_bytes));
+    return take(panels ? axes_way::panels : axes_way::wide_tiles);
+  }
   const bool widens = widen(copy.move);
   if (!widens) {
-    if (choose_filled_tiles(copy.choice, move)) { return take(axes_way::tiles); }
+    if (choose_filled_tiles(copy.choice, move)) {
+      return take(takes_panels(copy.choice, move, access_bytes) ? axes_way::panels
+                                                                : axes_way::tiles);
+    }
     const auto together =
         static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
     if (access == move.in_element && together > 1 && gather(copy.move, together, copy.places)) {
       return take(axes_way::gathered);
     }
   }
-  if (takes_panels(chosen, move, access_bytes)) {
-    copy.move = move;
-    return take(axes_way::panels);
-  }
+  if (takes_panels(chosen, move, access_bytes)) { return take(axes_way::panels); }
   return take(widens ? axes_way::wide_elements : axes_way::elements);
 }
 

@@ -85,8 +85,10 @@ inline constexpr tuning_row most_skewed_segment_bytes{
 
 /// Panels that are less than so many times as long as their skew are not skewed.
 inline constexpr tuning_row least_parts_of_skew{
-    8, h200, "2026-11-25",
-    "162 columns of bytes, 256 rows a panel, skewed beside not: 0.92 to 0.98"};
+    3, h200, "2026-11-26",
+    "8, 3, % of a copy of as odd a size: bytes, 2294 x 104351 37, 68, 17 x 22981 x 814 as 1 2 0 "
+    "39, "
+    "60; halves, 570 x 40 x 28 x 163 as 0 2 1 3 38, 49; 4, 3: 301 x 97 x 55 x 201 bytes 32, 43"};
 /// Where an axis has fewer panels they become larger by their skew, rather than one more.
 inline constexpr tuning_row few_panels{8, h200, "2026-11-25", "not compared"};
 
@@ -104,30 +106,69 @@ inline constexpr tuning_row least_panels{264, h200, "2026-11-24", "not compared"
 inline constexpr tuning_row least_panel_bytes{
     8 << 20, h200, "2026-11-24", "panels, otherwise: 50 arrays of 4 KB to 1 MB 36, 55"};
 
-/// Shorter segments than this are no better than tiles.
-inline constexpr tuning_row least_segment_bytes{
-    128, h200, "2026-11-24",
-    "tiles, panels: 5 x 5 x 5 x 5 x 5 x 12505 as 3 1 5 0 2 4 with segments of 160 bytes 66, 44"};
+/// Segments of panels begin and end inside of sectors. Panels are faster than tiles as long as that makes up no more than
+/// so many percent of the elements' bytes. Figures here and below: tiles, panels, % of a copy of as odd a size.
+inline constexpr tuning_row most_ragged_single_bytes{
+    40, h200, "2026-11-26",
+    "17 x 22981 x 814 as 1 2 0 39, 59; 8 x 7047 x 4661 as 2 1 0 38, 71; 39 x 189 x 9 x 14 x 297 "
+    "with 34 percent 35, 38; 1856 x 1616 x 11 x 10 with 49 percent 38, 26"};
+inline constexpr tuning_row most_ragged_halves{
+    23, h200, "2026-11-26",
+    "7 x 198 x 73130 with 18 percent 54, 78; 20 x 6 x 2752 x 76 x 5 with 1 percent 41, 51; with 25 "
+    "percent 65, 52"};
+inline constexpr tuning_row most_ragged_pixels{
+    18, h200, "2026-11-26",
+    "elements of 3 bytes: 3359 x 2685 x 10 with 14 percent 52, 67; 29 x 65485 x 40 with 17 percent "
+    "57, 75; 18 x 24 x 68 x 84 x 39 with 19 percent 51, 38"};
+inline constexpr tuning_row most_ragged_words{
+    14, h200, "2026-11-26",
+    "29 x 57 x 61 x 623 with 11 percent 58, 82; 58 x 182 x 65 x 78 with 6 percent 62, 94; with 17 "
+    "to 19 percent 65, 80, but 97, 91 and 92, 83"};
+inline constexpr tuning_row most_ragged_structs{
+    12, h200, "2026-11-26",
+    "12 bytes: 122 x 7 x 143 x 155 with 6 percent 66, 87; 24 x 129 x 93 x 62 with 11 percent 76, "
+    "84; 21 x 21 x 10 x 9 x 11 x 41 with 13 percent 76, 60"};
+inline constexpr tuning_row most_ragged_doubles{
+    5, h200, "2026-11-26",
+    "22 x 45756 x 6 x 7 with 5 percent 73, 101; 11 x 79 x 8 x 94 x 55 with 4 percent 74, 97; with "
+    "12 percent 94, 84"};
+inline constexpr tuning_row most_ragged_quads{
+    4, h200, "2026-11-26",
+    "29 x 34 x 13 x 10 x 133 with 4 percent 99, 102; with 8 percent 83, 89 and 104, 99"};
+/// These for elements that tiles move by accesses of so many bytes.
+constexpr size_type most_ragged_of(size_type element_bytes, size_type access_bytes) {
+  return element_bytes == 3    ? most_ragged_pixels
+         : access_bytes == 1   ? most_ragged_single_bytes
+         : access_bytes == 2   ? most_ragged_halves
+         : element_bytes == 4  ? most_ragged_words
+         : element_bytes == 8  ? most_ragged_doubles
+         : element_bytes == 16 ? most_ragged_quads
+                               : most_ragged_structs;
+}
+/// For elements one by one, or as many as an access of less than 16 bytes has.
+inline constexpr tuning_row most_ragged_elements{
+    25, h200, "2026-11-26",
+    "14 x 35 x 16 x 2604 elements of 12 bytes as 1 3 0 2 23, 91; rows of 1377 halves as 0 3 2 1 4 "
+    "31, 86; of 123 bytes as 2 0 3 1 4 16, 87; of 31 floats 49, 95"};
+/// For micro-blocks of elements of at most 3 bytes.
+inline constexpr tuning_row most_ragged_in_micro_blocks{
+    8, h200, "2026-11-26",
+    "424 x 401 x 12 x 124 bytes as 1 0 3 2 52, 91; 320 x 96 x 75 x 96 bytes with 37 percent 84, "
+    "58"};
 
-/// A fastest axis of less elements is a short side, for which panels are that take several axes. Bytes and packed
-/// structures go in panels however long it is.
-inline constexpr tuning_row least_long_side{
-    32, h200, "2026-11-24",
-    "tiles, panels: 4 x 39 x 71 x 206 x 23 as 2 4 0 1 3 60, 79; 105 x 1488 x 11 x 36 as 3 1 0 2 "
-    "57, 73; 189 x 77 x 151 x 8 elements of 12 bytes as 3 1 2 0 61, 77; 7 x 44 x 62 x 30 x 13 x 15 "
-    "halves as 1 3 2 5 4 0 53, 80; 4 x 48 x 31 x 266 x 155 bytes as 3 2 1 4 0 38, 82"};
-
-/// Rows of up to so many bytes that stay rows, and are no whole accesses of 16, go in panels, too.
+/// Rows of up to so many bytes that stay rows go in panels but where accesses of 16 bytes move them, longer ones where
+/// accesses are of less than 8. Rows that change places and are so short are never moved by the mover for rows.
 inline constexpr tuning_row most_short_row_bytes{
-    64, h200, "2026-11-24",
-    "elements, panels: 1000 x 300 x 30 x 3 as 2 1 0 3 floats 30, 47, doubles 33, 79, bytes 10, 31"};
+    64, h200, "2026-11-26",
+    "accesses of 8 bytes, panels: rows of 30 floats 74, 96, of 46 101, 96; of 104 bytes 97, 88; "
+    "1000 x 300 x 30 x 3 doubles as 2 1 0 3 33, 79; of 16, 16 elements of 3 bytes 40, 65, 32 bytes "
+    "95, 60; as rows, otherwise: n x n rows of 3 bytes 2, 36"};
 
-/// Rows of up to so many bytes that change places, and are whole words, are moved as elements; shorter ones always.
+/// Nor are rows of up to so many bytes that are whole words, or go in panels.
 inline constexpr tuning_row most_placed_row_bytes{
-    1024, h200, "2026-11-24",
-    "as rows, otherwise, n x n rows of 150 MB: 3 bytes 2, 36; 12 bytes 6, 82; 16 bytes 11, 70; 31 "
-    "bytes 16, 19; 64 bytes 36, 84; 65 bytes 26, 19; 128 bytes 57, 98; 200 bytes 57, 92; 260 bytes "
-    "58, 71; 512 bytes 91, 100; 1000 bytes 82, 97"};
+    1792, h200, "2026-11-26",
+    "as rows, otherwise, n x n rows of 150 MB: 12 bytes 6, 82; 64 bytes 36, 84; 65 bytes 27, 76; "
+    "200 bytes 57, 92; 512 bytes 91, 100; 1000 bytes 82, 97; 1275 bytes 81, 92; 3001 bytes 89, 85"};
 
 /// Fewer bytes are not moved in micro-blocks, whose tiles are large: of elements of 1 or 2 bytes, and of others.
 inline constexpr tuning_row least_micro_bytes{256 << 10, h200, "2026-11-25",

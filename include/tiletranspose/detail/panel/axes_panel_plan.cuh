@@ -178,23 +178,35 @@ inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
   return axes;
 }
 
-/// How long accesses of so many threads to a segment take. Where they are no whole warps they access parts of lines, or of
-/// sectors.
-constexpr unsigned weight_of(unsigned lanes) {
-  if (lanes % 32 == 0) { return 8; }
-  if (lanes % 8 == 0 && lanes > 8) { return 9; }
-  return lanes < 8 ? 20 : 12;
+/// How long it takes that so many threads access a segment once, `bytes` together. Those that are no whole warps are parts
+/// of several, each with lines of its own; where they are not whole sectors, one more is accessed.
+constexpr unsigned weight_of(unsigned lanes, unsigned bytes) {
+  constexpr auto sector = static_cast<unsigned>(sector_bytes);
+  if (lanes <= 8) { return lanes == 8 ? 192 : 320; }
+  const unsigned alone = lanes % 32 == 0 ? 128 : lanes % 8 == 0 ? 144 : 176;
+  return alone + (bytes % sector == 0 ? 0 : 128 * sector / bytes);
 }
 
-/// The threads that share a segment of so many accesses, a multiple of `least`, so that the block is done soonest.
-inline divider share_segments(size_type accesses, size_type segments, unsigned least) {
+/// The threads that share a segment of so many accesses, so that the block is done soonest: one for each access, or a
+/// multiple of `least`, by which those that go on through a segment go on by whole periods.
+inline divider share_segments(size_type accesses, unsigned access_bytes, size_type segments,
+                              unsigned least) {
   unsigned best = least;
   size_type fewest = ~size_type{0};
+  const auto compare = [&](unsigned lanes) {
+    // What starts a segment takes as long as an access, and as two where periods make each thread look up its place.
+    const size_type start = least > 1 && lanes >= accesses ? 2 : 1;
+    const size_type rounds =
+        divide_up(segments, panel_axes_threads / lanes) * (divide_up(accesses, lanes) + start);
+    const size_type time = weight_of(lanes, lanes * access_bytes) * rounds;
+    if (time < fewest) { best = lanes, fewest = time; }
+  };
   for (unsigned lanes = least; lanes <= unsigned{panel_axes_threads};
        lanes += least > 1 ? least : smaller(lanes, 32u)) {
-    const size_type rounds = weight_of(lanes) * divide_up(segments, panel_axes_threads / lanes) *
-                             (divide_up(accesses, lanes) + 1);  // one for what starts a segment
-    if (rounds < fewest) { best = lanes, fewest = rounds; }
+    compare(lanes);
+  }
+  if (least > 1 && accesses <= size_type{panel_axes_threads}) {
+    compare(static_cast<unsigned>(accesses));
   }
   return divider(best);
 }
@@ -242,28 +254,20 @@ inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
   return laid;
 }
 
-/// The same of a size that suits: a large one where segments would be short, and one that fits into the shared memory.
-/// \param large_bytes   of a panel
+/// The same of a size that suits, and that fits into the shared memory.
+/// \param large_bytes   of a panel whose segments would be short otherwise
 /// \param shared_bytes  what a block may ask for
 /// \param arrays        that are moved alike
 inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large_bytes,
                                          size_type shared_bytes, size_type arrays) {
-  const size_type bytes = move.in_element;
   const side_order in = order_of(move, true);
   const side_order out = order_of(move, false);
-  const auto cut_by = [&](size_type panel_bytes) {
-    return cut_panels(move, in, out, most_panel_elements(move, bytes, panel_bytes, arrays), bytes);
-  };
-  const panel_cut cut = cut_by(panel_axes_bytes);
-  if (smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes) {
-    const axes_panel_layout large = lay_out(move, in, out, cut_by(large_bytes));
-    if (large.shared_bytes() <= shared_bytes) { return large; }
+  for (size_type most = large_bytes;; most -= most / 4) {
+    const panel_cut cut =
+        cut_by_size(move, in, out, smaller<size_type>(panel_axes_bytes, most), most, arrays);
+    const axes_panel_layout laid = lay_out(move, in, out, cut);
+    if (laid.shared_bytes() <= shared_bytes) { return laid; }
   }
-  axes_panel_layout laid = lay_out(move, in, out, cut);
-  for (size_type less = panel_axes_bytes / 2; laid.shared_bytes() > shared_bytes; less /= 2) {
-    laid = lay_out(move, in, out, cut_by(less));
-  }
-  return laid;
 }
 
 /// Panels that an array is cut into; more than max_blocks where one launch cannot count them.
@@ -328,7 +332,8 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
     side.step =
         side.clip < 0 ? 0 : static_cast<unsigned>(segments.length / cut.extents[segments.split]);
     side.count = static_cast<unsigned>(cut.elements / segments.length);
-    side.lanes = share_segments(divide_up(segments.length * bytes, access), side.count, least);
+    side.lanes = share_segments(divide_up(segments.length * bytes, access),
+                                static_cast<unsigned>(access), side.count, least);
     side.apart = collect_axes(move, cut, order, segments, false, layout, backwards);
   };
   // Elements of an output with gaps are segments of their own.
