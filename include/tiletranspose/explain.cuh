@@ -159,13 +159,13 @@ explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, siz
 
 /// What tt::permute(out, in, extents, axes) would launch, with the axes that are left when those that stay together are one.
 ///
-///     std::puts(tt::to_string(tt::explain_permute(out, in, {30, 8, 7, 5, 6}, {4, 3, 1, 2, 0})).c_str());
+///     std::puts(tt::to_string(tt::explain_permute(out, in, {300, 8, 7, 5, 6}, {4, 3, 1, 2, 0})).c_str());
 ///
 /// For floats from cudaMalloc:
 ///
-///     30 x 56 x 5 x 6 elements of 4 bytes, axes 3 2 1 0
+///     300 x 56 x 5 x 6 elements of 4 bytes, axes 3 2 1 0
 ///     mover   tiles along several axes, 32 x 32 elements along axes 0 and 2 3, loads of 4 bytes, stores of 4
-///     launch  56 blocks of 128 threads
+///     launch  560 blocks of 128 threads
 ///     rule    tiles of axes: two fastest axes, and more around them than a batch: a side of a tile that is short takes the next axes, too
 template <class T, std::size_t Rank>
 explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],

@@ -330,8 +330,7 @@ using tt::detail::axes_way;
 
 // How a copy goes that no transpose and no rows take; `elements` where one of them does.
 axes_way way_of(const tt::detail::relocation& move, size_type access) {
-  tt::detail::axes_choice chosen = choose_axes(move);
-  take_micro_blocks(chosen, move);
+  const tt::detail::axes_choice chosen = choose_copy(move);
   const bool along_axes = chosen.mover == axes_mover::tiles || chosen.mover == axes_mover::elements;
   return along_axes ? choose_axes_copy(chosen, move, static_cast<int>(access)).way
                     : axes_way::elements;
@@ -476,7 +475,8 @@ TEST_CASE("permute: what two axes and a batch can express goes to their movers")
   CHECK(mover_of({{3, 360, 360}, {9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
   CHECK(mover_of({{3, 64, 4096}, {64, 192, 1}, {64, 1, 64}}) == axes_mover::transpose);
   // Matrices whose short rows lie between those of others, on one side or on both.
-  CHECK(mover_of({{3, 20, 40}, {40, 60, 1}, {20, 1, 120}}) == axes_mover::tiles);
+  CHECK(mover_of({{3, 20, 4000}, {4000, 60, 1}, {20, 1, 12000}}) == axes_mover::tiles);
+  CHECK(mover_of({{3, 20, 40}, {40, 60, 1}, {20, 1, 120}}) == axes_mover::elements);  // few bytes
   CHECK(mover_of({{64, 1, 20}, {100, 1280, 1280}, {20, 64, 1}}) == axes_mover::transpose);
   CHECK(mover_of({{64, 1, 2000}, {100, 64, 20}, {20, 6400, 1}}) == axes_mover::tiles);
   CHECK(mover_of({{5, 1, 500}, {100, 5, 5}, {5, 500, 1}}) == axes_mover::elements);
@@ -491,7 +491,7 @@ TEST_CASE("permute: what two axes and a batch can express goes to their movers")
   CHECK(mover_of({{20, 6000, 1}, {10, 600, 20}, {20, 30, 200}, {30, 1, 4000}}) ==
         axes_mover::tiles);
   // A side that is too short alone takes the next axis.
-  CHECK(mover_of({{20, 1800, 1}, {10, 180, 20}, {60, 3, 200}, {3, 1, 12000}}) == axes_mover::tiles);
+  CHECK(mover_of({{40, 1800, 1}, {10, 180, 40}, {60, 3, 400}, {3, 1, 24000}}) == axes_mover::tiles);
   CHECK(mover_of({{2, 8, 1}, {2, 4, 2}, {2, 2, 4}, {2, 1, 8}}) == axes_mover::elements);
 }
 

@@ -88,8 +88,8 @@ inline void explain_axes(explanation& result, const explained_permute& call,
   } else {
     result.rule = "short axes";
     result.why =
-        "an axis is too short for tiles, or short rows lie between those of others: elements are "
-        "moved one by one, along the fastest axes of both sides first";
+        "an axis or the array is too short for tiles, or short rows lie between those of others: "
+        "elements are moved one by one, along the fastest axes of both sides first";
   }
   result.threads = axes_element_threads;
   plan_axes_elements(moved, accesses, launch_counter{result});
@@ -158,7 +158,7 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
   explanation result;
   explained_permute call{move, {}, {}};
   if (explain_relocation(result, call, permutes)) { return result; }
-  take_micro_blocks(call.choice, call.move);
+  call.choice = choose_copy(call.move);
   const axes_mover mover = call.choice.mover;
   if (mover == axes_mover::copy) {
     result.answer = explained::copies;

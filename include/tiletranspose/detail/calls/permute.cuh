@@ -105,8 +105,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
 /// A normalized relocation of elements as they are.
 template <int ElementBytes, int Alignment>
 cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
-  axes_choice chosen = choose_axes(move);
-  take_micro_blocks(chosen, move);
+  const axes_choice chosen = choose_copy(move);
   switch (chosen.mover) {
     case axes_mover::copy:
       return cudaMemcpyAsync(move.out, move.in,

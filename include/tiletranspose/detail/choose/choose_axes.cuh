@@ -146,7 +146,10 @@ inline axes_choice choose_axes(const relocation& move) {
       is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
     const bool long_runs = out_run(move, x) > short_run && in_run(move, y) > short_run;
-    choice.mover = shorter > short_axis && long_runs ? axes_mover::tiles : axes_mover::elements;
+    const bool are_many = count_elements(move) * larger(move.in_element, move.out_element) >=
+                          micro_limits_of(move.out_element).least_tiled;
+    choice.mover =
+        shorter > short_axis && long_runs && are_many ? axes_mover::tiles : axes_mover::elements;
   }
   return choice;
 }

@@ -118,10 +118,16 @@ inline size_type ragged_percent(const panel_cut& cut, size_type element_bytes) {
   return of(cut.in) + (cut.skew > 0 ? 50 * cut.skew / cut.part(cut.out.split) : of(cut.out));
 }
 
-/// The most of that with which panels are faster than what `choice` has.
+/// The most of that with which panels are faster than what `choice` has. What stays in the L2 cache waits for few sectors.
 inline size_type most_ragged_percent(const axes_choice& choice, const relocation& move,
                                      size_type access_bytes) {
-  if (choice.together > 1) { return move.in_element <= 3 ? most_ragged_in_micro_blocks : 0; }
+  const bool is_cached = count_elements(move) * move.in_element < least_uncached_bytes;
+  const auto beside_tiles = [&](size_type percent) {
+    return is_cached && move.in_element > 1 ? percent / parts_of_cached_percent : percent;
+  };
+  if (choice.together > 1) {
+    return move.in_element <= 3 ? beside_tiles(most_ragged_in_micro_blocks) : 0;
+  }
   if (choice.x == move.rank - 1) {  // rows stay rows
     relocation wide = move;
     if (!widen(wide)) { return 0; }
@@ -130,7 +136,8 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
     return wide.in_element < narrower ? most_ragged_elements : 0;
   }
   const size_type tiles = most_ragged_of(move.in_element, access_bytes);
-  return choice.mover == axes_mover::tiles ? tiles : larger(tiles, most_ragged_elements.value);
+  return choice.mover == axes_mover::tiles ? beside_tiles(tiles)
+                                           : larger(tiles, most_ragged_elements.value);
 }
 
 /// True where what `choice` has moved by tiles or one by one is better moved in panels: where segments of both sides are
@@ -147,6 +154,25 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
   const panel_cut cut = cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
                                     panel_axes_bytes, large_panel_axes_bytes);
   return ragged_percent(cut, access) <= most;
+}
+
+/// Has matrices of halves and of pixels whose rows are short and lie between those of others go in panels.
+inline void take_apart_panels(axes_choice& choice, const relocation& move) {
+  axes_choice tiles = choice;
+  tiles.mover = axes_mover::tiles;
+  if (choice.mover == axes_mover::transpose && (move.in_element == 2 || move.in_element == 3) &&
+      is_interleaved(move, choice.x, most_apart_panel_row_bytes) &&
+      takes_panels(tiles, move, access_width(move.in_element))) {
+    choice = tiles;
+  }
+}
+
+/// How elements that nothing happens to on the way are moved.
+inline axes_choice choose_copy(const relocation& move) {
+  axes_choice choice = choose_axes(move);
+  take_micro_blocks(choice, move);
+  take_apart_panels(choice, move);
+  return choice;
 }
 
 enum class axes_way {

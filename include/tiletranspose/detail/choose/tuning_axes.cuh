@@ -145,6 +145,13 @@ constexpr size_type most_ragged_of(size_type element_bytes, size_type access_byt
          : element_bytes == 16 ? most_ragged_quads
                                : most_ragged_structs;
 }
+/// Of fewer bytes, which stay in the L2 cache, but of single bytes, the percentage is divided by this.
+inline constexpr tuning_row least_uncached_bytes{
+    32 << 20, h200, "2026-11-26",
+    "in a graph: floats with 1 to 22 percent, 8 to 22 MB, tiles 1.15 times as fast; halves with 18 "
+    "to 23 percent, 8 to 22 MB 84, 48 and 80, 66, of 200 MB 83, 101"};
+inline constexpr tuning_row parts_of_cached_percent{3, h200, "2026-11-26",
+                                                    "alone, with the size above"};
 /// For elements one by one, or as many as an access of less than 16 bytes has.
 inline constexpr tuning_row most_ragged_elements{
     25, h200, "2026-11-26",
@@ -188,20 +195,35 @@ inline constexpr tuning_row least_wide_half_bytes{
     32 << 20, h200, "2026-11-25",
     "64, 128: n x 12 x 64 reversed, of 8 MB 78, 70; of 24 MB 99, 95; TTC's cases 90, 92"};
 
-/// These for an element's size; 0: never. Others take the row of the next smaller size. A user's rows stand in
+/// Fewer bytes do not go in tiles, but one by one: of elements of up to 3 bytes, 4, 8 and more.
+inline constexpr tuning_row least_tiled_bytes{64 << 10, h200, "2026-11-26",
+                                              "tiles, one by one, in a graph: bytes, 4 to 16 KB "
+                                              "54, 62, to 64 KB 66, 74, to 256 KB 56, 50"};
+inline constexpr tuning_row least_tiled_word_bytes{256 << 10, h200, "2026-11-26",
+                                                   "64 to 256 KB 56, 60; 256 KB to 1 MB 58, 51"};
+inline constexpr tuning_row least_tiled_double_bytes{
+    1 << 20, h200, "2026-11-26", "4 to 256 KB 45, 64; to 1 MB 50, 61; to 2 MB 68, 66"};
+inline constexpr tuning_row least_tiled_quad_bytes{
+    512 << 10, h200, "2026-11-26", "12 and 16 bytes, 64 to 256 KB 60, 65; 1 to 2 MB 68, 61"};
+
+/// These for an element's size; wide tiles, 0: never. Others take the row of the next smaller size. A user's rows stand in
 /// TILETRANSPOSE_MICRO_TUNING.
 struct micro_limits {
   int element_bytes;
   size_type least;
   size_type least_wide;
+  size_type least_tiled = 0;
 };
 inline constexpr micro_limits micro_tuning[] = {
 #if defined(TILETRANSPOSE_MICRO_TUNING)
     TILETRANSPOSE_MICRO_TUNING
 #else
-    {1, least_micro_bytes, least_wide_bytes},
-    {2, least_micro_bytes, least_wide_half_bytes},
-    {3, least_micro_word_bytes, 0},
+    {1, least_micro_bytes, least_wide_bytes, least_tiled_bytes},
+    {2, least_micro_bytes, least_wide_half_bytes, least_tiled_bytes},
+    {3, least_micro_word_bytes, 0, least_tiled_bytes},
+    {4, least_micro_word_bytes, 0, least_tiled_word_bytes},
+    {8, least_micro_word_bytes, 0, least_tiled_double_bytes},
+    {9, least_micro_word_bytes, 0, least_tiled_quad_bytes},
 #endif
 };
 constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
@@ -222,6 +244,15 @@ inline constexpr tuning_row least_apart_bytes{
     32 << 20, h200, "2026-11-25",
     "as transposes, in micro-blocks: n x 12 x 64 floats reversed, of 6 MB 85, 73; of 12 MB 82, 76; "
     "of 48 MB 94, 94"};
+
+/// Those of halves and of 3 bytes whose rows have fewer go in panels, as far as tiles of theirs do.
+inline constexpr tuning_row most_apart_panel_row_bytes{
+    1024, h200, "2026-11-26",
+    "as transposes, in panels, % of a copy of as odd a size, reversed: 242 x 64 x 8176 halves 42, "
+    "52; "
+    "305 x 1293 x 309 62, 69; 776 x 457 x 213 of 3 bytes 50, 64; 540 x 770 x 229 52, 68; 724 x 178 "
+    "x "
+    "610 with rows of 1830 bytes 70, 62"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
