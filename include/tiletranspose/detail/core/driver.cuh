@@ -9,6 +9,7 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
