@@ -191,10 +191,9 @@ struct axes_copy {
   gathered_places places;  ///< of gathered elements
 };
 
-/// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.
-inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
-                                  int access_bytes) {
-  const auto access = static_cast<size_type>(access_bytes);
+/// The same by tiles or elements.
+inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocation& move,
+                                      size_type access) {
   axes_copy copy{axes_way::elements, move, chosen, {}};
   const auto take = [&](axes_way way) {
     copy.way = way;
@@ -202,30 +201,30 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
   };
   if (chosen.mover == axes_mover::tiles) {
     const bool holds = move.in_element / access <= static_cast<size_type>(most_tile_accesses);
-    return take(takes_panels(chosen, move, access_bytes) ? axes_way::panels
-                : holds                                  ? axes_way::tiles
-                                                         : axes_way::elements);
+    return take(holds ? axes_way::tiles : axes_way::elements);
   }
-  if (choose_wide_tiles(copy.move, copy.choice)) {
-    const auto wide_bytes = static_cast<int>(copy.move.in_element);
-    const bool panels =
-        wide_bytes <= 4 && takes_panels(copy.choice, copy.move, access_width(wide_bytes));
-    return take(panels ? axes_way::panels : axes_way::wide_tiles);
-  }
-  const bool widens = widen(copy.move);
-  if (!widens) {
-    if (choose_filled_tiles(copy.choice, move)) {
-      return take(takes_panels(copy.choice, move, access_bytes) ? axes_way::panels
-                                                                : axes_way::tiles);
-    }
-    const auto together =
-        static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
-    if (access == move.in_element && together > 1 && gather(copy.move, together, copy.places)) {
-      return take(axes_way::gathered);
-    }
-  }
-  if (takes_panels(chosen, move, access_bytes)) { return take(axes_way::panels); }
-  return take(widens ? axes_way::wide_elements : axes_way::elements);
+  if (choose_wide_tiles(copy.move, copy.choice)) { return take(axes_way::wide_tiles); }
+  if (widen(copy.move)) { return take(axes_way::wide_elements); }
+  if (choose_filled_tiles(copy.choice, move)) { return take(axes_way::tiles); }
+  const auto together =
+      static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
+  const bool gathers =
+      access == move.in_element && together > 1 && gather(copy.move, together, copy.places);
+  return take(gathers ? axes_way::gathered : axes_way::elements);
+}
+
+/// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.
+inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
+                                  int access_bytes) {
+  axes_copy copy = choose_unless_panels(chosen, move, static_cast<size_type>(access_bytes));
+  if (copy.way == axes_way::gathered) { return copy; }
+  const bool is_wide = copy.way == axes_way::wide_tiles;
+  const size_type wide_bytes = copy.move.in_element;
+  const bool panels =
+      is_wide ? wide_bytes <= 4 && takes_panels(copy.choice, copy.move, access_width(wide_bytes))
+              : takes_panels(copy.choice, move, access_bytes);
+  if (panels) { copy.way = axes_way::panels; }
+  return copy;
 }
 
 }  // namespace detail
