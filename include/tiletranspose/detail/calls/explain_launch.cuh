@@ -144,7 +144,7 @@ template <int ElementBytes, int AccessBytes, class Plan>
 void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const choice&,
               const Plan& plan) {
   result.mover = "gathered panel";
-  result.store_bytes = larger(AccessBytes, 4);
+  result.store_bytes = static_cast<int>(bytes_of_lane(AccessBytes));
   result.load_bytes = static_cast<int>(panel_item_bytes(AccessBytes, plan.arguments.pads));
 }
 template <int ElementBytes, class Plan>

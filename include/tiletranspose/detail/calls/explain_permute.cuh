@@ -102,13 +102,16 @@ inline void explain_panels(explanation& result, const relocation& move, int acce
   result.why =
       "a panel takes several axes together, so that what it reads and writes are segments so long "
       "that the sectors at their ends cost less than what tiles or single elements would";
-  result.load_bytes = result.store_bytes = larger(access, 4);
+  const auto bytes = static_cast<unsigned>(access);
+  result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
   result.threads = panel_axes_threads;
   plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
                    [&](const launch_plan<axes_panel_arguments>& plan) {
                      ++result.launches;
                      result.blocks += plan.blocks;
                      result.shared_bytes = plan.shared_bytes;
+                     result.load_bytes =
+                         static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
                      return 0;
                    });
 }

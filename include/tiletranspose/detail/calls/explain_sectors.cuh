@@ -169,16 +169,20 @@ explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const tran
   const auto sectors = [&](bool input, const side_segments& side, size_type width) {
     const size_type length = side.length * size_type{AccessBytes};
     const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
-    return mean_sectors(facts, input, length, length, [request](size_type at, size_type bytes) {
-      size_type touched = 0;
-      for (size_type done = 0; done < bytes; done += request) {
-        touched += segment_sectors(at + done, smaller(request, bytes - done));
+    return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
+      // Of the output, elements before the first whole store and behind the last are written singly.
+      const size_type end = at + bytes;
+      const size_type first = input ? at : smaller(divide_up(at, width) * width, end);
+      const size_type last = input ? end : larger(end / width * width, first);
+      size_type touched = (first != at ? 1 : 0) + (last != end ? 1 : 0);
+      for (size_type done = first; done < last; done += request) {
+        touched += segment_sectors(done, smaller(request, last - done));
       }
       return touched;
     });
   };
   explained_memory result{sectors(true, panel.from, panel_item_bytes(AccessBytes, panel.pads)),
-                          sectors(false, panel.to, larger(AccessBytes, 4)),
+                          sectors(false, panel.to, bytes_of_lane(AccessBytes)),
                           explained_bound::missing, 0, 0};
   if (panel.skew > 0) {  // what two panels stage, and no sector twice
     result.sectors_read *= 1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];

@@ -4,8 +4,8 @@
 /// \file
 /// Panels of arrays of any rank: a block moves a part whose input and output are a few long contiguous segments each.
 ///
-///     find     where the segments of the output lie, in memory and in the panel: a table in shared memory
 ///     stage    segments of the input are copied to shared memory, one after the other
+///     find     where the segments of the output lie, in memory and in the panel: a table in shared memory
 ///     gather   segments of the output are written, each element from its place in the panel
 ///
 /// Panels are *skewed* to the sectors of the output: a panel that takes a part of the axis that its segments run along has
@@ -93,9 +93,12 @@ struct axes_panel_arguments {
   unsigned panel;  ///< .. and the panel
 };
 
-/// Elements that a lane stores at a time: a word of them, or one.
+/// What a lane stores at a time of elements of a size: a word of those of 1 and 2 bytes, else 16 bytes.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned bytes_of_lane(unsigned bytes) {
+  return bytes < 4 ? 4 : max_access_bytes;
+}
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned elements_of_lane(unsigned bytes) {
-  return bytes < 4 ? 4 / bytes : 1;
+  return bytes_of_lane(bytes) / bytes;
 }
 
 /// Places of elements that the table has behind those of a period.
@@ -108,14 +111,14 @@ struct panel_segment {
   unsigned place;    ///< of its first element
 };
 
-/// One of the output as the table has it. Of elements of 1 and 2 bytes, its words; what it has before and behind these are
-/// its *ends*.
+/// One of the output as the table has it: its *stores*, of elements_of_lane each. What it has before and behind these are its
+/// *ends*.
 struct alignas(16) gathered_segment {  // bytes_of_segment in choose/axes_panel.cuh
   long long offset;                    ///< bytes from the first element of the panel
   unsigned place;                      ///< what all its elements have in common
-  unsigned short stores;               ///< words, or elements of whole words: 228 KB of them fit
+  unsigned short stores;               ///< 228 KB of them fit
   unsigned char first;  ///< index of its first element along the axes that it runs along
-  unsigned char ends;   ///< elements before its words, and behind them from bit 4 on
+  unsigned char ends;   ///< elements before its stores, and behind them from bit 4 on
 };
 
 /// What one block has of its panel.
@@ -220,16 +223,17 @@ TILETRANSPOSE_FUNCTION gathered_segment gather_from(const panel_segment& segment
   }
   unsigned head = 0;
   unsigned tail = 0;
-  if constexpr (Bytes < 4) {
-    head = smaller((0 - (address + first * Bytes)) % 4 / Bytes, end - first);
+  constexpr unsigned together = elements_of_lane(Bytes);
+  if constexpr (together > 1) {
+    head = smaller((0 - (address + first * Bytes)) % bytes_of_lane(Bytes) / Bytes, end - first);
     first += head;
-    tail = (end - first) % elements_of_lane(Bytes);
+    tail = (end - first) % together;
   }
   // Along a single axis elements are equally far apart, wherever it begins.
   const bool shifts_place = arguments.period_length.divisor == 1;
   return {segment.offset + first * Bytes,
           segment.place + (shifts_place ? first * arguments.period_step : 0),
-          static_cast<unsigned short>((end - first) / elements_of_lane(Bytes)),
+          static_cast<unsigned short>((end - first) / together),
           static_cast<unsigned char>(shifts_place ? 0 : first),
           static_cast<unsigned char>(head | tail << 4)};
 }
@@ -385,32 +389,45 @@ struct panel_reader<Bytes, true> {
 /// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
 /// last one.
 template <int Bytes>
-TILETRANSPOSE_FUNCTION auto join_elements(
-    const access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)], unsigned rotation) {
-  if constexpr (Bytes >= 4) {
-    return elements[0];
-  } else {
+TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)],
+                                          unsigned rotation) {
+  constexpr unsigned count = elements_of_lane(Bytes);
+  if constexpr (Bytes < 4) {
     unsigned word = 0;
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < elements_of_lane(Bytes); ++k) {
+    for (unsigned k = 0; k < count; ++k) {
       word |= static_cast<unsigned>(elements[k]) << (8 * Bytes * k);
     }
     return funnel_shift(word, word, 0 - 8 * Bytes * rotation);
+  } else {
+    TILETRANSPOSE_UNROLL
+    for (unsigned step = 1; step < count; step *= 2) {
+      access_word_t<Bytes> before[count];
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < count; ++k) { before[k] = elements[(k + count - step) % count]; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < count; ++k) {
+        elements[k] = (rotation & step) != 0 ? before[k] : elements[k];
+      }
+    }
+    word16 all;
+    __builtin_memcpy(&all, elements, sizeof all);
+    return all;
   }
 }
 
-/// Writes the words of a segment, or its elements of whole words. `from`: this thread's first ones. `advance`: from there to
-/// its next.
+/// Writes the stores of a segment. `from`: where the elements of this thread's first one are. `advance`: from there to its
+/// next.
 template <int Bytes, class Reader>
 TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to,
                                            Reader (&from)[elements_of_lane(Bytes)],
                                            unsigned advance, unsigned stores,
                                            const segment_lanes& lanes, unsigned rotation) {
   constexpr unsigned parts = elements_of_lane(Bytes);
-  constexpr int several = Bytes == 4 || Bytes == 8 ? 4 : 2;
+  constexpr int several = Bytes == 4 || Bytes == 8 ? 1 : 2;
   move_several<several>(lanes.lane, stores, lanes.step, [&](unsigned at, auto count) {
     constexpr int together = decltype(count)::value;
-    access_word_t<larger(Bytes, 4)> values[together];
+    access_word_t<bytes_of_lane(Bytes)> values[together];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < together; ++i) {
       access_word_t<Bytes> elements[parts];
@@ -436,7 +453,7 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
   constexpr unsigned parts = elements_of_lane(Bytes);  // one more than an end has
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = group.thread_rank(); i < arguments.to.count * 2 * parts; i += Threads) {
-    const loop_step here(i);
+    const loop_step here(i / Threads);
     const auto segment =
         load_shared<gathered_segment>(segments + i / (2 * parts) * sizeof(gathered_segment));
     const unsigned element = i % parts;
@@ -463,7 +480,6 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   unsigned char* const panel = shared + arguments.panel;
   const side_segments& from = arguments.from;
   const unsigned lead = address_bits(part.in) % arguments.align_bytes / Bytes;
-  find_segments<Bytes, Threads>(group, shared, arguments, part, lead);
   const segment_lanes in_lanes(group.thread_rank(), Threads, from.lanes);
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = in_lanes.first; i < in_lanes.end(from.count); i += in_lanes.together) {
@@ -475,6 +491,7 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     }
   }
   commit_copies();
+  find_segments<Bytes, Threads>(group, shared, arguments, part, lead);
   wait_for_copies(0);
   group.sync();
   const side_segments& to = arguments.to;
@@ -504,7 +521,7 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     gather_segment<Bytes>(part.out + segment.offset, readers, advance, segment.stores, lanes,
                           rotation);
   }
-  if constexpr (Bytes < 4) {
+  if constexpr (parts > 1) {
     gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);
   }
 }

@@ -64,7 +64,7 @@ struct warp_places {
 };
 inline warp_places find_places(const panel_cut& cut, const side_order& out,
                                const panel_layout& layout, unsigned bytes) {
-  const unsigned all = bytes <= 4 ? 32 * elements_of_lane(bytes) : 128 / bytes;
+  const unsigned all = (bytes <= 4 ? 32 : 128 / bytes) * elements_of_lane(bytes);
   unsigned index[most_panel_axes] = {};
   warp_places places{0, {}};
   unsigned place = 0;
@@ -132,7 +132,7 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
         const int cycles = count_cycles(places, layout, bytes, most) + penalty;
         if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
         if (best_cycles <= enough + penalty) { return; }
-        if (bytes >= 4) { break; }
+        if (elements_of_lane(bytes) == 1) { break; }
       }
       if (!pads || gap >= 2) { return; }
     }
@@ -339,12 +339,11 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   // Elements of an output with gaps are segments of their own.
   const int last = out.axes[larger(cut.out.count, 1) - 1];
   const panel_segments before_last{cut.out.count - 1, -1, laid.period};
-  const unsigned word_elements = elements_of_lane(static_cast<unsigned>(bytes));
-  const size_type word = larger<size_type>(bytes, 4);
+  const unsigned together = elements_of_lane(static_cast<unsigned>(bytes));
   const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
   describe(arguments.from, cut.in, in, item, 1);
-  describe(arguments.to, cut.out, out, word,
-           laid.period / common_divisor(laid.period, word_elements));
+  describe(arguments.to, cut.out, out, bytes_of_lane(static_cast<unsigned>(bytes)),
+           laid.period / common_divisor(laid.period, together));
   arguments.period = collect_axes(move, cut, out, before_last, true, layout, backwards);
   arguments.period_length = divider(laid.period);
   arguments.period_step = backwards[last] ? 0 - layout.steps[last] : layout.steps[last];
