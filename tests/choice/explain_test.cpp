@@ -254,6 +254,13 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   const tt::explanation pairs = tt::explain_permute(out, in, {1001, 2001, 4}, {1, 0, 2});
   CHECK(rule(pairs) == "tiles of axes");
   CHECK(pairs.load_bytes == 16);
+  // Bytes whose rows and columns start anywhere: 21 tiles of 124 along 33 x 77, and 39 along 97 x 89, 224 rows each.
+  const tt::explanation shifted = tt::explain_permute(reinterpret_cast<unsigned char*>(out),
+                                                      reinterpret_cast<const unsigned char*>(in),
+                                                      {97, 89, 77, 33}, {3, 2, 1, 0});
+  CHECK(mover(shifted) == "word-shifted tiles along several axes");
+  CHECK(shifted.store_bytes == 16);
+  CHECK(launch(shifted) == "819 blocks of 256 threads");
   // Rows that stay where they are, in images of which the input has larger ones.
   CHECK(mover(tt::explain_permute(out, {1200, 3, 1}, in, {4000, 5, 1}, {5000, 400, 3})) == "rows");
 

@@ -240,62 +240,105 @@ TEST_CASE("permute: strides of either sign, gaps and broadcasts") {
   }
 }
 
-// Panels are for large arrays. Here they move small ones, of any extents and strides.
+// Panels and word-shifted tiles are for large arrays. Here they move small ones, of any extents and strides.
 namespace {
+enum class gaps { none, of_output, of_both_backwards };
+
+/// A permute of random extents, and axes that change places, in memory of its own.
+struct random_relocation {
+  std::vector<axis> axes;
+  memory in{{}};
+  memory out{{}};
+  std::size_t in_first = 0;
+  std::size_t out_first = 0;
+  tt::detail::relocation move{};
+  std::string said;
+
+  random_relocation(std::mt19937& generator, int bytes, int access, int rank, size_type most,
+                    size_type elements, gaps allowed)
+      : axes(static_cast<std::size_t>(rank)) {
+    std::vector<int> in_order(static_cast<std::size_t>(rank));
+    std::iota(in_order.begin(), in_order.end(), 0);
+    std::vector<int> out_order = in_order;
+    std::shuffle(in_order.begin(), in_order.end(), generator);
+    std::shuffle(out_order.begin(), out_order.end(), generator);
+    for (axis& one : axes) {
+      one.extent = 1 + generator() % std::min(most, elements);
+      elements = std::max<size_type>(elements / one.extent, 1);
+    }
+    // What lies in front of the first element and behind it.
+    const auto lay = [&](const std::vector<int>& order, std::ptrdiff_t axis::*stride,
+                         bool has_gaps) {
+      std::ptrdiff_t step = 1;
+      std::pair<std::size_t, std::size_t> room{0, 1};
+      for (const int k : order) {
+        axis& one = axes[static_cast<std::size_t>(k)];
+        const auto extent = static_cast<std::ptrdiff_t>(one.extent);
+        const bool backwards = allowed == gaps::of_both_backwards && generator() % 3 == 0;
+        one.*stride = backwards ? -step : step;
+        (backwards ? room.first : room.second) += static_cast<std::size_t>((extent - 1) * step);
+        step = step * extent + (has_gaps ? static_cast<std::ptrdiff_t>(generator() % 4 == 0) : 0);
+      }
+      return room;
+    };
+    const auto in_room = lay(in_order, &axis::in, allowed == gaps::of_both_backwards);
+    const auto out_room = lay(out_order, &axis::out, allowed != gaps::none);
+    const auto size = static_cast<std::size_t>(bytes);
+    in = memory(random_bytes((in_room.first + in_room.second) * size + 128));
+    out =
+        memory(std::vector<unsigned char>((out_room.first + out_room.second) * size + 128, guard));
+    const auto offset = [&] { return generator() % 4 * static_cast<std::size_t>(access); };
+    in_first = 64 + in_room.first * size + offset();
+    out_first = 64 + out_room.first * size + offset();
+    move = {in.bytes.data() + in_first,     out.bytes.data() + out_first,   size, size,
+            static_cast<size_type>(access), static_cast<size_type>(access), rank, {}};
+    said = std::to_string(bytes) + " bytes at " + std::to_string(access) + ":";
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
+      said += ' ' + std::to_string(axes[k].extent) + '/' + std::to_string(axes[k].in) + '/' +
+              std::to_string(axes[k].out);
+    }
+    tt::detail::normalize(move);
+  }
+  std::vector<unsigned char> wanted() {
+    return expected(in.content(), in_first, out.bytes.size(), out_first, axes,
+                    static_cast<int>(move.in_element));
+  }
+};
+
 template <int Bytes, int Access>
 void check_panels(std::mt19937& generator, int rank, size_type most, bool dense) {
-  std::vector<int> in_order(static_cast<std::size_t>(rank));
-  std::iota(in_order.begin(), in_order.end(), 0);
-  std::vector<int> out_order = in_order;
-  std::shuffle(in_order.begin(), in_order.end(), generator);
-  std::shuffle(out_order.begin(), out_order.end(), generator);
-  std::vector<axis> axes(static_cast<std::size_t>(rank));
-  size_type left = 6000;
-  for (axis& one : axes) {
-    one.extent = 1 + generator() % std::min(most, left);
-    left = std::max<size_type>(left / one.extent, 1);
-  }
-  // Strides of either sign, and gaps; what lies in front of the first element and behind it.
-  const auto lay = [&](const std::vector<int>& order, std::ptrdiff_t axis::*stride) {
-    std::ptrdiff_t step = 1;
-    std::pair<std::size_t, std::size_t> room{0, 1};
-    for (const int k : order) {
-      axis& one = axes[static_cast<std::size_t>(k)];
-      const auto extent = static_cast<std::ptrdiff_t>(one.extent);
-      const bool backwards = !dense && generator() % 3 == 0;
-      one.*stride = backwards ? -step : step;
-      (backwards ? room.first : room.second) += static_cast<std::size_t>((extent - 1) * step);
-      step = step * extent + (dense ? 0 : static_cast<std::ptrdiff_t>(generator() % 4 == 0));
-    }
-    return room;
-  };
-  const auto in_room = lay(in_order, &axis::in);
-  const auto out_room = lay(out_order, &axis::out);
-  memory in(random_bytes((in_room.first + in_room.second) * Bytes + 128));
-  memory out(std::vector<unsigned char>((out_room.first + out_room.second) * Bytes + 128, guard));
-  const std::size_t in_first = 64 + in_room.first * Bytes + generator() % 4 * Access;
-  const std::size_t out_first = 64 + out_room.first * Bytes + generator() % 4 * Access;
-  tt::detail::relocation move{in.bytes.data() + in_first,
-                              out.bytes.data() + out_first,
-                              Bytes,
-                              Bytes,
-                              Access,
-                              Access,
-                              rank,
-                              {}};
-  std::string said = std::to_string(Bytes) + " bytes at " + std::to_string(Access) + ":";
-  for (std::size_t k = 0; k < axes.size(); ++k) {
-    move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
-    said += ' ' + std::to_string(axes[k].extent) + '/' + std::to_string(axes[k].in) + '/' +
-            std::to_string(axes[k].out);
-  }
-  INFO(said);
-  tt::detail::normalize(move);
-  if (move.rank == 0 || move.rank > tt::detail::most_axes) { return; }
+  random_relocation moved(generator, Bytes, Access, rank, most, 6000,
+                          dense ? gaps::none : gaps::of_both_backwards);
+  INFO(moved.said);
+  if (moved.move.rank == 0 || moved.move.rank > tt::detail::most_axes) { return; }
   cpu::this_device() = {};
-  REQUIRE(tt::detail::launch_panels<Access>(move, nullptr) == cudaSuccess);
-  REQUIRE(out.content() ==
-          expected(in.content(), in_first, out.bytes.size(), out_first, axes, Bytes));
+  REQUIRE(tt::detail::launch_panels<Access>(moved.move, nullptr) == cudaSuccess);
+  REQUIRE(moved.out.content() == moved.wanted());
+}
+
+/// False where no word-shifted tiles can move it.
+template <int Bytes>
+bool check_word_shifted_tiles(std::mt19937& generator, int rank, size_type most) {
+  random_relocation moved(generator, Bytes, Bytes, rank, most, 120000,
+                          rank % 2 == 0 ? gaps::none : gaps::of_output);
+  INFO(moved.said);
+  const tt::detail::relocation& move = moved.move;
+  if (move.rank < 2 || move.rank > tt::detail::most_axes) { return false; }
+  const tt::detail::axes_choice choice = choose_axes(move);
+  if (choice.x == move.rank - 1 || move.axes[choice.x].in_stride != 1 ||
+      move.axes[move.rank - 1].out_stride != 1) {
+    return false;
+  }
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(static_cast<const unsigned char*>(move.in),
+                                   count_elements(move) * Bytes);
+  cpu::this_device().options.knows(moved.out.bytes.data() + 64, moved.out.bytes.size() - 64);
+  REQUIRE(tt::detail::launch_word_shifted_tiles<Bytes>(choice, move, nullptr) == cudaSuccess);
+  INFO(cpu::this_device().last.table());
+  REQUIRE(cpu::this_device().faults == 0);
+  REQUIRE(moved.out.content() == moved.wanted());
+  return true;
 }
 
 template <int Bytes, int Access>
@@ -324,6 +367,18 @@ TEST_CASE("permute: panels of several axes, elements of words") {
   check_panels_of_all_ranks<16, 16>();
 }
 
+TEST_CASE("permute: word-shifted tiles") {
+  std::mt19937 generator(23);
+  int moved = 0;
+  for (int i = 0; i < 30; ++i) {
+    const int rank = 2 + i % 4;
+    const size_type most = i % 3 == 0 ? 20 : i % 3 == 1 ? 400 : 60000;
+    moved += check_word_shifted_tiles<1>(generator, rank, most) ? 1 : 0;
+    moved += check_word_shifted_tiles<2>(generator, rank, most) ? 1 : 0;
+  }
+  CHECK(moved >= 30);
+}
+
 // Elements of a dense array whose axes change places.
 namespace {
 using tt::detail::axes_way;
@@ -336,7 +391,7 @@ axes_way way_of(const tt::detail::relocation& move, size_type access) {
                     : axes_way::elements;
 }
 
-bool goes_in_panels(size_type element, std::vector<size_type> extents, std::vector<int> axes) {
+bool goes(axes_way way, size_type element, std::vector<size_type> extents, std::vector<int> axes) {
   alignas(16) static unsigned char memory_of_nobody[16];
   tt::detail::relocation move{memory_of_nobody,
                               memory_of_nobody,
@@ -348,8 +403,11 @@ bool goes_in_panels(size_type element, std::vector<size_type> extents, std::vect
                               {}};
   REQUIRE(tt::detail::permute_axes(move, extents.data(), axes.data()));
   normalize(move);
-  const size_type access = tt::access_width(element);
-  return way_of(move, access) == axes_way::panels;
+  return way_of(move, tt::access_width(element)) == way;
+}
+bool goes_in_panels(size_type element, const std::vector<size_type>& extents,
+                    const std::vector<int>& axes) {
+  return goes(axes_way::panels, element, extents, axes);
 }
 }  // namespace
 
@@ -400,7 +458,7 @@ TEST_CASE("permute: what goes in panels") {
   CHECK_FALSE(goes_in_panels(4, {30, 40, 30, 20, 30}, {2, 0, 3, 1, 4}));
   // Segments of one side, or of both, that are the whole panel.
   CHECK(goes_in_panels(4, {250000, 5, 3, 4}, {0, 3, 2, 1}));
-  CHECK(goes_in_panels(2, {6, 25, 498, 1649}, {3, 2, 1, 0}));
+  CHECK(goes_in_panels(2, {498, 25, 1649, 6}, {3, 1, 0, 2}));
   // Instead of tiles, if segments are long enough for the size of elements.
   CHECK(goes_in_panels(4, {29, 57, 61, 623}, {3, 2, 1, 0}));
   CHECK_FALSE(goes_in_panels(4, {5, 5, 5, 5, 5, 12505}, {3, 1, 5, 0, 2, 4}));
@@ -411,6 +469,32 @@ TEST_CASE("permute: what goes in panels") {
   CHECK_FALSE(goes_in_panels(4, {3, 30000, 3}, {2, 1, 0}));
   CHECK_FALSE(goes_in_panels(4, {28, 48, 28, 28, 48}, {4, 0, 3, 2, 1}));
   CHECK_FALSE(goes_in_panels(4, {16384, 16384}, {1, 0}));
+}
+
+TEST_CASE("permute: what goes in word-shifted tiles") {
+  const auto goes_shifted = [](size_type element, const std::vector<size_type>& extents,
+                               const std::vector<int>& axes) {
+    return goes(axes_way::word_shifted_tiles, element, extents, axes);
+  };
+  CHECK(goes_shifted(1, {97, 75, 97, 321}, {3, 2, 1, 0}));
+  CHECK(goes_shifted(2, {97, 75, 97, 321}, {3, 2, 1, 0}));
+  CHECK(goes_shifted(1, {814, 22981, 17}, {2, 1, 0}));
+  CHECK_FALSE(goes_shifted(4, {97, 75, 97, 321}, {3, 2, 1, 0}));
+  // Not what would be mostly empty, nor panels that have long segments.
+  CHECK_FALSE(goes_shifted(1, {3, 120000000, 3}, {2, 1, 0}));
+  CHECK(goes_shifted(2, {6, 25, 498, 1649}, {3, 2, 1, 0}));
+  CHECK_FALSE(goes_shifted(2, {498, 25, 1649, 6}, {3, 1, 0, 2}));
+  // Matrices between whose short rows those of others lie, unless their rows are whole lines.
+  CHECK(goes_shifted(1, {235, 572, 204}, {2, 1, 0}));
+  CHECK(goes_shifted(1, {641, 643, 647}, {2, 1, 0}));
+  CHECK(goes_shifted(2, {181, 217, 181}, {2, 1, 0}));
+  CHECK_FALSE(goes_shifted(2, {641, 643, 647}, {2, 1, 0}));
+  CHECK_FALSE(goes_shifted(1, {1024, 1024, 1024}, {2, 1, 0}));
+  // Micro-blocks, and what stays together.
+  CHECK_FALSE(goes_shifted(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
+  CHECK_FALSE(goes_shifted(1, {97, 75, 97, 321, 4}, {3, 2, 1, 0, 4}));
+  // Little work.
+  CHECK_FALSE(goes_shifted(1, {97, 75, 97, 7}, {3, 2, 1, 0}));
 }
 
 namespace {

@@ -80,6 +80,18 @@ class arrays_on_gpu {
       return tt::detail::launch_panels<tt::access_width(sizeof(T), alignof(T))>(move, nullptr);
     });
   }
+  // And by those of bytes and halves whose rows and columns start anywhere.
+  template <class T, std::size_t Rank>
+  void check_word_shifted(const std::array<std::size_t, Rank>& extents,
+                          const std::array<int, Rank>& order) {
+    check_by<T>(extents, order, [](T* out, const T* in, const auto& given, const auto& axes) {
+      tt::detail::relocation move{in, out, sizeof(T), sizeof(T), alignof(T), alignof(T), Rank, {}};
+      tt::detail::permute_axes(move, given, axes);
+      tt::detail::normalize(move);
+      return tt::detail::launch_word_shifted_tiles<sizeof(T)>(tt::detail::choose_axes(move), move,
+                                                              nullptr);
+    });
+  }
   template <class T, std::size_t Rank, class Permute>
   void check_by(const std::array<std::size_t, Rank>& extents, const std::array<int, Rank>& order,
                 Permute permute) {
@@ -279,6 +291,37 @@ TEST_CASE("permute: panels of several axes", "[permute][quick]") {
   check_small_panels<double>();
   check_small_panels<float_triple>();
   check_small_panels<aligned_quad>();
+}
+
+template <class T>
+void check_word_shifted_tiles() {
+  arrays_on_gpu gpu(std::size_t{1} << 25);
+  gpu.check_word_shifted<T, 2>({300, 301}, {1, 0});
+  gpu.check_word_shifted<T, 3>({3, 1001, 3}, {2, 1, 0});
+  gpu.check_word_shifted<T, 3>({97, 133, 111}, {2, 1, 0});
+  gpu.check_word_shifted<T, 4>({31, 9, 29, 33}, {3, 2, 1, 0});
+  gpu.check_word_shifted<T, 5>({4, 9, 7, 20, 23}, {2, 4, 0, 1, 3});
+  for (std::size_t n = 1; n < 70; n += 4) { gpu.check_word_shifted<T, 3>({n, 5, 261}, {2, 1, 0}); }
+  for (std::size_t n = 1; n < 70; n += 4) { gpu.check_word_shifted<T, 3>({229, 3, n}, {2, 1, 0}); }
+  INFO("elements of " << sizeof(T) << " bytes");
+  REQUIRE(gpu.wrong() == 0);
+}
+
+TEST_CASE("permute: word-shifted tiles", "[permute][quick]") {
+  require_device();
+  check_word_shifted_tiles<char>();
+  check_word_shifted_tiles<short>();
+}
+
+TEST_CASE("permute: large arrays whose rows and columns start anywhere", "[permute]") {
+  require_device();
+  arrays_on_gpu gpu(std::size_t{1} << 25);
+  gpu.check<char, 4>({97, 75, 31, 81}, {3, 2, 1, 0});
+  gpu.check<char, 3>({235, 572, 204}, {2, 1, 0});
+  gpu.check<char, 5>({7, 129, 9, 61, 33}, {1, 3, 0, 4, 2});
+  gpu.check<short, 4>({97, 75, 31, 41}, {3, 2, 1, 0});
+  gpu.check<short, 3>({181, 217, 181}, {2, 1, 0});
+  REQUIRE(gpu.wrong() == 0);
 }
 
 template <class T>

@@ -88,6 +88,11 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
         return launch_copied_tiles<ElementBytes, Access>(copy.choice, move, stream);
       }
       break;
+    case axes_way::word_shifted_tiles:
+      if constexpr (ElementBytes <= 2) {
+        return launch_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
+      }
+      break;
     case axes_way::wide_tiles:
       return move_wide_tiles<ElementBytes>(copy.choice, copy.move, stream);
     case axes_way::panels:

@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/choose/choose_axes.cuh>
 #include <tiletranspose/detail/choose/element_order.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
+#include <tiletranspose/detail/choose/word_shifted_tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -44,9 +45,8 @@ inline bool fills_tiles(const axes_choice& choice) {
          filled(choice.sides[1].extent, side) >= least_tile_filled;
 }
 
-/// True where rows of micro-blocks are whole and aligned on both sides.
-inline bool has_whole_micro_blocks(const axes_choice& choice, const relocation& move) {
-  constexpr auto count = static_cast<size_type>(micro_elements);
+/// True where rows of both sides are whole blocks of `count` elements, and aligned.
+inline bool has_whole_blocks(const axes_choice& choice, const relocation& move, size_type count) {
   size_type odd = (reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out)) %
                   static_cast<size_type>(access_width(count * move.in_element));
   for (int k = 0; k < move.rank; ++k) {
@@ -67,7 +67,8 @@ inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
                      bytes >= least_apart_bytes &&
                      is_interleaved(move, choice.x, most_apart_row_bytes);
   if ((choice.mover == axes_mover::tiles || apart) && has_micro_blocks(move.in_element) &&
-      bytes >= micro_limits_of(move.in_element).least && has_whole_micro_blocks(choice, move)) {
+      bytes >= micro_limits_of(move.in_element).least &&
+      has_whole_blocks(choice, move, micro_elements)) {
     choice.mover = axes_mover::tiles;
     choice.together = micro_elements;
     fill_sides(choice, move, micro_tile_side(move.in_element, bytes));
@@ -140,44 +141,51 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
                                            : larger(tiles, most_ragged_elements.value);
 }
 
-/// True where what `choice` has moved by tiles or one by one is better moved in panels: where segments of both sides are
-/// long.
+/// What `choice` has moved by tiles or one by one, as panels of accesses of a width.
+inline size_type ragged_percent(const relocation& accesses, size_type access_bytes) {
+  return ragged_percent(cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
+                                    panel_axes_bytes, large_panel_axes_bytes),
+                        access_bytes);
+}
+
+/// True where panels are better: where segments of both sides are long.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
   if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
   const auto access = static_cast<size_type>(access_bytes);
   const size_type most = most_ragged_percent(choice, move, access);
   const relocation accesses = as_accesses(move, access);
-  if (most == 0 || count_elements(accesses) < least_panel_bytes / access ||
-      accesses.rank > most_panel_axes) {
-    return false;
-  }
-  const panel_cut cut = cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
-                                    panel_axes_bytes, large_panel_axes_bytes);
-  return ragged_percent(cut, access) <= most;
+  return most > 0 && count_elements(accesses) >= least_panel_bytes / access &&
+         accesses.rank <= most_panel_axes && ragged_percent(accesses, access) <= most;
 }
 
-/// Has matrices of halves and of pixels whose rows are short and lie between those of others go in panels.
-inline void take_apart_panels(axes_choice& choice, const relocation& move) {
+/// Has matrices whose rows are short and lie between those of others go in word-shifted tiles or panels.
+inline void take_apart(axes_choice& choice, const relocation& move) {
+  if (choice.mover != axes_mover::transpose || move.in_element > 3) { return; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
-  if (choice.mover == axes_mover::transpose && (move.in_element == 2 || move.in_element == 3) &&
-      is_interleaved(move, choice.x, most_apart_panel_row_bytes) &&
-      takes_panels(tiles, move, access_width(move.in_element))) {
-    choice = tiles;
-  }
+  const size_type line = max_access_bytes / move.in_element;
+  const bool shifted = move.in_element <= 2 &&
+                       is_interleaved(move, choice.x, most_apart_shifted_of(move.in_element)) &&
+                       !has_whole_blocks(choice, move, line) &&
+                       fits_word_shifted_tiles(choice, move);
+  const bool panels = move.in_element >= 2 &&
+                      is_interleaved(move, choice.x, most_apart_panel_row_bytes) &&
+                      takes_panels(tiles, move, access_width(move.in_element));
+  if (shifted || panels) { choice = tiles; }
 }
 
 /// How elements that nothing happens to on the way are moved.
 inline axes_choice choose_copy(const relocation& move) {
   axes_choice choice = choose_axes(move);
   take_micro_blocks(choice, move);
-  take_apart_panels(choice, move);
+  take_apart(choice, move);
   return choice;
 }
 
 enum class axes_way {
   tiles,
-  wide_tiles,  ///< of what stays together, as elements
+  word_shifted_tiles,  ///< of elements of 1 and 2 bytes that start anywhere
+  wide_tiles,          ///< of what stays together, as elements
   panels,
   gathered,       ///< elements that follow each other in the output are stored together
   wide_elements,  ///< one by one, as wide as all allows
@@ -213,17 +221,30 @@ inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocatio
   return take(gathers ? axes_way::gathered : axes_way::elements);
 }
 
+/// True where elements that are not put together go in word-shifted tiles, if panels do not.
+inline bool takes_word_shifted_tiles(const axes_copy& copy) {
+  const bool are_single =
+      copy.way == axes_way::tiles ? copy.choice.together == 1 : copy.way == axes_way::elements;
+  return are_single && fits_word_shifted_tiles(copy.choice, copy.move);
+}
+
 /// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.
 inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
                                   int access_bytes) {
-  axes_copy copy = choose_unless_panels(chosen, move, static_cast<size_type>(access_bytes));
+  const auto access = static_cast<size_type>(access_bytes);
+  axes_copy copy = choose_unless_panels(chosen, move, access);
   if (copy.way == axes_way::gathered) { return copy; }
+  const bool shifts = takes_word_shifted_tiles(copy);
   const bool is_wide = copy.way == axes_way::wide_tiles;
   const size_type wide_bytes = copy.move.in_element;
   const bool panels =
       is_wide ? wide_bytes <= 4 && takes_panels(copy.choice, copy.move, access_width(wide_bytes))
               : takes_panels(copy.choice, move, access_bytes);
-  if (panels) { copy.way = axes_way::panels; }
+  if (shifts && (!panels || ragged_percent(move, access) >= least_ragged_beside_shifted)) {
+    copy.way = axes_way::word_shifted_tiles;
+  } else if (panels) {
+    copy.way = axes_way::panels;
+  }
   return copy;
 }
 

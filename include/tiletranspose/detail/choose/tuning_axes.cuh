@@ -163,6 +163,35 @@ inline constexpr tuning_row most_ragged_in_micro_blocks{
     "424 x 401 x 12 x 124 bytes as 1 0 3 2 52, 91; 320 x 96 x 75 x 96 bytes with 37 percent 84, "
     "58"};
 
+/// Word-shifted tiles of elements of 1 and 2 bytes are faster than panels and other tiles where so many percent of what they
+/// have room for and load is elements.
+inline constexpr tuning_row least_shifted_filled_bytes{
+    60, h200, "2026-11-26",
+    "panels, these: 97 x 75 x 97 x 321 bytes 49, 124; by what is filled, mean of 390 arrays, 55 to "
+    "65 percent 1.02, 65 to 75 1.49, 75 to 85 1.71; element tiles 2.1 to 2.4"};
+inline constexpr tuning_row least_shifted_filled_halves{
+    65, h200, "2026-11-26",
+    "97 x 75 x 97 x 321 halves 62, 115; by what is filled, mean of 279 arrays, 55 to 65 percent "
+    "0.79, 75 to 85 1.13; element tiles 1.0, 1.23"};
+constexpr size_type least_shifted_filled_of(size_type element_bytes) {
+  return element_bytes == 1 ? least_shifted_filled_bytes : least_shifted_filled_halves;
+}
+/// Panels are faster than these as long as the ends of their segments make up less than so many percent.
+inline constexpr tuning_row least_ragged_beside_shifted{
+    10, h200, "2026-11-26",
+    "mean of panels of halves: 5 to 8 percent 102, 12 to 16 86, 25 to 30 78; of bytes 98, 77, 65"};
+/// Matrices whose rows have fewer bytes and lie between those of others go in these: of bytes, and of halves.
+inline constexpr tuning_row most_apart_shifted_bytes{
+    2048, h200, "2026-11-26",
+    "as transposes, in these, reversed: 235 x 572 x 204 bytes 32, 107; 641 x 643 x 647 64, 106; "
+    "2555 x 11 x 1203 78, 104; 4716 x 6 x 12210 115, 116"};
+inline constexpr tuning_row most_apart_shifted_halves{
+    400, h200, "2026-11-26",
+    "181 x 217 x 181 halves 53, 103; 627 x 986 x 121 59, 104; 640 x 480 x 333 79, 71"};
+constexpr size_type most_apart_shifted_of(size_type element_bytes) {
+  return element_bytes == 1 ? most_apart_shifted_bytes : most_apart_shifted_halves;
+}
+
 /// Rows of up to so many bytes that stay rows go in panels but where accesses of 16 bytes move them, longer ones where
 /// accesses are of less than 8. Rows that change places and are so short are never moved by the mover for rows.
 inline constexpr tuning_row most_short_row_bytes{

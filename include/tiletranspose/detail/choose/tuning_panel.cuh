@@ -97,6 +97,11 @@ constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool 
 inline constexpr tuning_row few_bytes{
     128, h200, "2026-11-21", "floats, tiles, panels: 32 columns 93, 94, 64 columns 94, 93"};
 
+/// Three rows of fewer bytes are gathered: a panel has room for 4096 columns.
+inline constexpr tuning_row least_pixel_columns{
+    3072, h200, "2026-11-26",
+    "batches of 3 x 224 bytes 18, 143, of 3 x 448 35, gathered 144; of 3 x 2048 87; 3 x 3136 150"};
+
 // ---- word-shifted panels
 
 /// Bytes of a panel, which takes twice as much shared memory.

@@ -64,7 +64,7 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   const size_type ny = problem.ny;
   const size_type starts =
       reinterpret_cast<size_type>(problem.in) | reinterpret_cast<size_type>(problem.out);
-  const bool pixels = element == 1 && ny == 3;
+  const bool pixels = element == 1 && ny == 3 && nx >= least_pixel_columns;
   if (problem.pointer_arrays || nx % side != 0 || (ny % side != 0 && !pixels) ||
       starts % max_access_bytes != 0) {
     return vectorised_kind::none;

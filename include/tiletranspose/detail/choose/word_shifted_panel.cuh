@@ -88,8 +88,7 @@ inline word_shifted_kind choose_word_shifted(const tile_problem& problem, size_t
     return problem.in_stride_bytes == nx * element ? word_shifted_kind::columns
                                                    : word_shifted_kind::none;
   }
-  if (kind == panel_kind::none || !is_dense(problem.out_stride_bytes, ny * element) ||
-      ny * element < 4) {
+  if (kind == panel_kind::none || !is_dense(problem.out_stride_bytes, ny * element) || ny < 4) {
     return word_shifted_kind::none;
   }
   if (kind == panel_kind::few_rows) {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
+#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/small/axes_plan.cuh>
 #include <tiletranspose/detail/small/small_grid.cuh>
@@ -35,6 +36,19 @@ __global__ void __launch_bounds__(Lanes* BlockRows)
   alignas(16) __shared__ unsigned char shared[items::shared_bytes];
   move_axes_tile<BlockRows>(static_block<Lanes * BlockRows>{}, items{shared}, arguments,
                             blockIdx.x);
+}
+
+/// Blocks that share a multiprocessor as far as registers go.
+inline constexpr int word_shifted_tile_blocks = 5;
+
+template <int ElementBytes>
+__global__ void __launch_bounds__(word_shifted_tile_shape::threads,
+                                  resident_blocks(word_shifted_tile_shape::threads,
+                                                  word_shifted_tile_blocks))
+    word_shifted_tile_kernel(const __grid_constant__ word_shifted_tile_arguments arguments) {
+  __shared__ word_shifted_tile<ElementBytes> tile;
+  move_word_shifted_tile(static_block<word_shifted_tile_shape::threads>{}, tile, arguments,
+                         blockIdx.x);
 }
 
 template <int Threads, int Rounds, class Operation>
@@ -91,6 +105,16 @@ cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& mov
     if (choice.together > 1) { return launch_micro_tiles<ElementBytes>(choice, move, stream); }
   }
   return launch_axes_tiles(choice, move, copy_operation<ElementBytes, Access>{}, stream);
+}
+
+/// Launches word-shifted tiles. Precondition: fits_word_shifted_tiles.
+template <int ElementBytes>
+cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocation& move,
+                                      cudaStream_t stream) {
+  launch_plan<word_shifted_tile_arguments> plan = plan_word_shifted_tiles(choice, move);
+  void* pointers[] = {&plan.arguments};
+  return start(&word_shifted_tile_kernel<ElementBytes>, plan.blocks, plan.threads,
+               plan.shared_bytes, pointers, stream);
 }
 
 /// Launches elements one by one.

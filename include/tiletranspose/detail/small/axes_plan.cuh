@@ -7,8 +7,10 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/choose/word_shifted_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/small/axes_kernel.cuh>
+#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -47,6 +49,26 @@ inline tile_side make_side(const relocation& move, const side_axes& axes) {
   return side;
 }
 
+/// Tiles along two sides, and along the other axes.
+inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
+                                               size_type x_tiles, size_type y_tiles) {
+  axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                static_cast<unsigned char*>(move.out),
+                                make_side(move, sides[0]),
+                                make_side(move, sides[1]),
+                                divider(x_tiles),
+                                divider(y_tiles),
+                                {}};
+  bool inside[most_axes] = {};
+  for (const side_axes& side : sides) {
+    for (int k = 0; k < side.count; ++k) { inside[side.axes[k]] = true; }
+  }
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (!inside[k] && move.axes[k].extent > 1) { count_axis(arguments.outer, move, k); }
+  }
+  return arguments;
+}
+
 /// Calls launch(arguments, blocks) for each launch of tiles, along the sides that were chosen, until one fails.
 template <class Launch>
 auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch launch)
@@ -66,20 +88,22 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
       return plan_axes_tiles(chosen, part, launch);
     });
   }
-  axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
-                                static_cast<unsigned char*>(move.out),
-                                make_side(move, choice.sides[0]),
-                                make_side(move, choice.sides[1]),
-                                divider(x_tiles),
-                                divider(y_tiles),
-                                {}};
-  size_type blocks = x_tiles * y_tiles;
-  for (int k = move.rank - 1; k >= 0; --k) {
-    if (outer.axes[k].extent == 1) { continue; }
-    count_axis(arguments.outer, move, k);
-    blocks *= move.axes[k].extent;
-  }
-  return launch(arguments, blocks);
+  return launch(make_tile_arguments(choice.sides, move, x_tiles, y_tiles),
+                x_tiles * y_tiles * count_elements(outer));
+}
+
+/// The launch of word-shifted tiles. Precondition: fits_word_shifted_tiles.
+inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const axes_choice& choice,
+                                                                        const relocation& move) {
+  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const auto* const in = static_cast<const unsigned char*>(move.in);
+  return {{make_tile_arguments(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
+           static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
+           in + count_elements(move) * move.in_element},
+          tiles.blocks(),
+          word_shifted_tile_shape::threads,
+          0};
 }
 
 /// The same for elements one by one.

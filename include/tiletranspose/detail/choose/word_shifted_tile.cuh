@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Which copies of elements of 1 and 2 bytes go in tiles whose rows and columns start anywhere, and how these are cut. Pure
+/// functions, plain C++17, host only.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/choose/tuning_axes.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// The shape of these tiles. Rows are of the input; a column's bytes, those of the rows before the tile included, take
+/// `column_bytes` of shared memory.
+struct word_shifted_tile_shape {
+  static constexpr int threads = 256;
+  static constexpr int column_bytes = 256;
+  int element_bytes;
+
+  TILETRANSPOSE_HOST_DEVICE constexpr int lane_cols() const { return 4 / element_bytes; }
+  /// The last lane of a warp has the word behind those of the others.
+  TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return 31 * lane_cols(); }
+  /// Rows before the tile's own, for columns that start at their sectors.
+  TILETRANSPOSE_HOST_DEVICE constexpr int lead_rows() const {
+    return static_cast<int>(sector_bytes) / element_bytes;
+  }
+  TILETRANSPOSE_HOST_DEVICE constexpr int most_rows() const {
+    return column_bytes / element_bytes - lead_rows();
+  }
+};
+
+/// How an array is cut into such tiles, along sides that are contiguous: x in the input, y in the output.
+struct word_shifted_tiles {
+  side_axes sides[2];
+  size_type x_tiles;
+  size_type y_tiles;
+  size_type rows;   ///< of a tile
+  size_type outer;  ///< pairs of sides
+
+  size_type blocks() const { return x_tiles * y_tiles * outer; }
+
+  /// Percent of what tiles have room for, and of the rows that they load twice, that is elements.
+  size_type filled(const word_shifted_tile_shape& shape) const {
+    const auto loaded = rows + static_cast<size_type>(shape.lead_rows());
+    return 100 * sides[0].extent / (x_tiles * static_cast<size_type>(shape.cols())) * 100 *
+           sides[1].extent / (y_tiles * loaded) / 100;
+  }
+};
+
+/// Has a side take one axis more, if it stays contiguous.
+inline bool grow_contiguous(side_axes& side, const relocation& move, int next, bool of_input) {
+  if (next < 0 || side.count == 3) { return false; }
+  const relocation_axis& axis = move.axes[next];
+  const long long stride = of_input ? axis.in_stride : axis.out_stride;
+  if (stride != static_cast<long long>(side.extent) || axis.extent > most_counted / side.extent) {
+    return false;
+  }
+  side.axes[side.count++] = next;
+  side.extent *= axis.extent;
+  return true;
+}
+
+/// Sides take axes until they fill their tiles, the one first that fills them less.
+inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, const relocation& move,
+                                                 const word_shifted_tile_shape& shape) {
+  word_shifted_tiles tiles{};
+  bool taken[most_axes] = {};
+  const int fastest[2] = {choice.x, move.rank - 1};
+  const size_type most[2] = {static_cast<size_type>(shape.cols()),
+                             static_cast<size_type>(shape.most_rows())};
+  for (int s = 0; s < 2; ++s) {
+    tiles.sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
+    taken[fastest[s]] = true;
+  }
+  const auto filled_of = [&](int s) { return filled(tiles.sides[s].extent, most[s]); };
+  bool ended[2] = {};
+  while (!ended[0] || !ended[1]) {
+    const int s = ended[0] ? 1 : ended[1] ? 0 : filled_of(0) <= filled_of(1) ? 0 : 1;
+    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    ended[s] =
+        filled_of(s) >= least_side_filled || !grow_contiguous(tiles.sides[s], move, next, s == 0);
+    if (!ended[s]) { taken[next] = true; }
+  }
+  // Rows are cut evenly: those of a column that starts inside of a sector reach into one tile more.
+  const auto lead = static_cast<size_type>(shape.lead_rows());
+  const size_type reached = tiles.sides[1].extent + lead - 1;
+  tiles.rows = divide_up(divide_up(reached, divide_up(reached, most[1])), lead) * lead;
+  tiles.x_tiles = divide_up(tiles.sides[0].extent, most[0]);
+  tiles.y_tiles = divide_up(reached, tiles.rows);
+  tiles.outer = count_elements(move) / (tiles.sides[0].extent * tiles.sides[1].extent);
+  return tiles;
+}
+
+/// True of an input without gaps, which nothing runs through backwards.
+inline bool is_dense_input(const relocation& move) {
+  size_type reached = 1;
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].in_stride < 0) { return false; }
+    reached += (move.axes[k].extent - 1) * static_cast<size_type>(move.axes[k].in_stride);
+  }
+  return count_elements(move) == reached;
+}
+
+/// True where such tiles are possible, and filled enough. One launch counts them.
+inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation& move) {
+  const size_type bytes = move.in_element;
+  const size_type addresses =
+      reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
+  if (bytes > 2 || addresses % bytes != 0 || choice.x == move.rank - 1 ||
+      move.axes[choice.x].in_stride != 1 || move.axes[move.rank - 1].out_stride != 1 ||
+      count_elements(move) * bytes < least_panel_bytes || !is_dense_input(move)) {
+    return false;
+  }
+  const word_shifted_tile_shape shape{static_cast<int>(bytes)};
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  return larger(tiles.sides[0].extent, tiles.sides[1].extent) <= most_counted &&
+         tiles.blocks() <= max_blocks && tiles.filled(shape) >= least_shifted_filled_of(bytes);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END

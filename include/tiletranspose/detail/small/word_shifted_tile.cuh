@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Tiles along several axes of elements of 1 and 2 bytes whose rows and columns start anywhere. Rows of such a tile are
+/// contiguous in the input, and its columns in the output, each at a place of its own:
+///
+///     find     the places of all rows and columns: tables in shared memory
+///     fill     a warp loads a row by the words that it lies in, and shifts what each lane got together with what the next one
+///              did; a lane transposes 16 bytes' worth of rows in registers and stores 16 bytes of each of its columns
+///     drain    columns are written 16 bytes at a time, put together of two accesses of shared memory
+///
+/// Tiles are *skewed* to the sectors of the output: a column's part begins at its own sector, so that each sector has one
+/// writer. As many rows as a sector has elements are loaded twice for that.
+
+#pragma once
+
+#include <tiletranspose/detail/choose/word_shifted_tile.cuh>
+#include <tiletranspose/detail/core/shuffle.cuh>
+#include <tiletranspose/detail/small/axes_kernel.cuh>
+#include <tiletranspose/warp_transpose.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+struct word_shifted_tile_arguments {
+  axes_tile_arguments axes;
+  unsigned rows;               ///< of a tile
+  unsigned outer;              ///< pairs of sides
+  const unsigned char* begin;  ///< of the input, which has no gaps
+  const unsigned char* end;
+
+  /// The word at `address`, as far as it is the input's.
+  TILETRANSPOSE_FUNCTION unsigned load_inside(const unsigned char* address) const {
+    unsigned word = 0;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int i = 0; i < 4; ++i) {
+      const loop_step here(i);
+      if (address + i >= begin && address + i < end) {
+        word |= static_cast<unsigned>(load_constant<unsigned char>(address + i)) << (8 * i);
+      }
+    }
+    return word;
+  }
+};
+
+/// What a block has in shared memory.
+template <int ElementBytes>
+struct word_shifted_tile {
+  static constexpr word_shifted_tile_shape shape{ElementBytes};
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr unsigned threads = word_shifted_tile_shape::threads;
+  static constexpr unsigned cols = shape.cols();
+  static constexpr unsigned lead_rows = shape.lead_rows();
+  static constexpr unsigned lane_cols = shape.lane_cols();
+  static constexpr unsigned lane_rows = max_access_bytes / ElementBytes;
+  static constexpr unsigned column_accesses = word_shifted_tile_shape::column_bytes / 16;
+
+  word16 columns[cols][column_accesses];
+  long long row_places[shape.most_rows() + shape.lead_rows()];
+  long long column_places[cols];
+
+  /// Where an access of a column is. Those of the columns that lanes next to each other have lie in different banks.
+  TILETRANSPOSE_FUNCTION word16* access(unsigned col, unsigned index) {
+    return &columns[col][(index ^ (col / lane_cols % 8)) % column_accesses];
+  }
+};
+
+/// Fills the tables. Barriers: none; the caller owes one before they are read.
+template <class Tile>
+TILETRANSPOSE_FUNCTION void find_tile_places(Tile& tile,
+                                             const word_shifted_tile_arguments& arguments,
+                                             unsigned x0, unsigned y0, unsigned rank) {
+  const tile_side& x = arguments.axes.x;
+  const tile_side& y = arguments.axes.y;
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned i = rank; i < arguments.rows + Tile::lead_rows; i += Tile::threads) {
+    const unsigned row = y0 + i - Tile::lead_rows;
+    store_shared(&tile.row_places[i], row < y.extent ? y.axes.places(row).in : 0);
+  }
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned i = rank; i < Tile::cols; i += Tile::threads) {
+    store_shared(&tile.column_places[i], x0 + i < x.extent ? x.axes.places(x0 + i).out : 0);
+  }
+}
+
+/// Loads rows and stores them as parts of columns. Barriers: none.
+/// \param in  where the tile's part of a row would be that lies at place 0
+/// \tparam HoldsEnds  words may begin before the input, or end behind it
+template <bool HoldsEnds, class Tile>
+TILETRANSPOSE_FUNCTION void fill_columns(Tile& tile, const word_shifted_tile_arguments& arguments,
+                                         const unsigned char* in, unsigned x0, unsigned y0,
+                                         unsigned rank) {
+  constexpr unsigned lane_rows = Tile::lane_rows;
+  const unsigned lane = rank % 32;
+  // A lane takes part in rows that do not end before its word begins: it begins `below` bytes before the lane's element.
+  const unsigned cols = smaller(arguments.axes.x.extent - x0, 2 * Tile::cols);
+  const int least_below =
+      static_cast<int>(4 * lane + 1) - static_cast<int>(cols) * Tile::element_bytes;
+  TILETRANSPOSE_UNROLL_BY(1)
+  for (unsigned at = rank / 32; at * lane_rows < arguments.rows + Tile::lead_rows;
+       at += Tile::threads / 32) {
+    const loop_step here(at);
+    const unsigned row = y0 + at * lane_rows - Tile::lead_rows;
+    unsigned words[lane_rows][1];
+    unsigned below_all = 0;  // two bits each
+    TILETRANSPOSE_UNROLL
+    for (unsigned r = 0; r < lane_rows; ++r) {
+      const loop_step part(r);
+      const unsigned char* const from =
+          in + load_shared<long long>(&tile.row_places[at * lane_rows + r]) + 4 * lane;
+      const unsigned below = address_bits(from) % 4;
+      below_all |= below << (2 * r);
+      words[r][0] = 0;
+      if (row + r < arguments.axes.y.extent && static_cast<int>(below) >= least_below) {
+        const unsigned char* const word = word_below(from);
+        const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
+        words[r][0] = whole ? load_constant<unsigned>(word) : arguments.load_inside(word);
+      }
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned r = 0; r < lane_rows; ++r) {
+      const loop_step part(lane_rows + r);
+      const unsigned next = shuffle(words[r][0], lane + 1);
+      words[r][0] = funnel_shift(words[r][0], next, 8 * (below_all >> (2 * r) & 3));
+    }
+    unsigned columns[Tile::lane_cols][4];
+    thread_transpose<Tile::element_bytes>(columns, words);
+    if (lane == 31) { continue; }
+    TILETRANSPOSE_UNROLL
+    for (unsigned c = 0; c < Tile::lane_cols; ++c) {
+      const loop_step part(c);
+      word16 rows;
+      __builtin_memcpy(&rows, columns[c], sizeof rows);
+      store_shared(tile.access(lane * Tile::lane_cols + c, at), rows);
+    }
+  }
+}
+
+/// Writes columns, each up to the sector where the next tile's part of it begins. Barriers: none.
+/// \param out  where the tile's part of a column would be that lies at place 0
+template <class Tile>
+TILETRANSPOSE_FUNCTION void drain_columns(Tile& tile, const word_shifted_tile_arguments& arguments,
+                                          unsigned char* out, unsigned x0, unsigned y0,
+                                          unsigned rank) {
+  constexpr int bytes = Tile::element_bytes;
+  constexpr int vector = max_access_bytes;
+  constexpr unsigned lanes = Tile::column_accesses;
+  using element = access_word_t<bytes>;
+  const unsigned lane = rank % lanes;
+  if (lane * vector >= arguments.rows * bytes) { return; }
+  // The column's first byte and its end, counted from the tile's first row; tiles are shorter than `far` rows.
+  constexpr unsigned far = 1u << 20;
+  const unsigned extent = arguments.axes.y.extent;
+  const int first = -static_cast<int>(smaller(y0, far) * bytes);
+  const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, far) * bytes)
+                              : -static_cast<int>((y0 - extent) * bytes);
+  TILETRANSPOSE_UNROLL_BY(4)
+  for (unsigned col = rank / lanes; col < Tile::cols; col += Tile::threads / lanes) {
+    const loop_step here(col / (Tile::threads / lanes));
+    if (x0 + col >= arguments.axes.x.extent) { break; }
+    unsigned char* const column = out + load_shared<long long>(&tile.column_places[col]);
+    const unsigned skew = address_bits(column) % sector_bytes;
+    const int byte = static_cast<int>(lane * vector - skew);
+    if (byte >= end || byte + vector <= first) { continue; }
+    const unsigned at = Tile::lead_rows * bytes + lane * vector - skew;
+    const word16 low = load_shared<word16>(tile.access(col, at / vector));
+    const word16 high = load_shared<word16>(tile.access(col, (at + vector - 1) / vector));
+    const word16 value = shift_together<vector>(low, high, at % vector);
+    if (byte >= first && byte + vector <= end) {
+      store_global(column + byte, value);
+      continue;
+    }
+    element elements[vector / bytes];
+    __builtin_memcpy(elements, &value, vector);
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < vector / bytes; ++i) {
+      const loop_step part(i);
+      const int here_byte = byte + i * bytes;
+      if (here_byte >= first && here_byte < end) { store_global(column + here_byte, elements[i]); }
+    }
+  }
+}
+
+/// The kernel's body: block b moves tile b, counted along y, then x, then the outer axes. Barriers: two, inside.
+template <class Tile, class Group>
+TILETRANSPOSE_FUNCTION void move_word_shifted_tile(Group group, Tile& tile,
+                                                   const word_shifted_tile_arguments& arguments,
+                                                   unsigned block) {
+  const axes_tile_arguments& axes = arguments.axes;
+  const unsigned rank = group.thread_rank();
+  const unsigned line = axes.y_tiles.quotient(block);
+  const unsigned y0 = axes.y_tiles.remainder(block, line) * arguments.rows;
+  const unsigned outer = axes.x_tiles.quotient(line);
+  const unsigned x0 = axes.x_tiles.remainder(line, outer) * Tile::cols;
+  const axis_steps matrix = axes.outer.places(outer);
+  find_tile_places(tile, arguments, x0, y0, rank);
+  group.sync();
+  const unsigned char* const in = axes.in + matrix.in + x0 * Tile::element_bytes;
+  const bool holds_begin = x0 == 0 && y0 <= Tile::lead_rows && outer == 0;
+  const bool holds_end = x0 + Tile::cols + Tile::lane_cols > axes.x.extent &&
+                         y0 + arguments.rows >= axes.y.extent && outer + 1 == arguments.outer;
+  if (holds_begin || holds_end) {
+    fill_columns<true>(tile, arguments, in, x0, y0, rank);
+  } else {
+    fill_columns<false>(tile, arguments, in, x0, y0, rank);
+  }
+  group.sync();
+  drain_columns(tile, arguments, axes.out + matrix.out + y0 * Tile::element_bytes, x0, y0, rank);
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
