@@ -490,8 +490,11 @@ TEST_CASE("permute: what goes in word-shifted tiles") {
   CHECK(goes_shifted(2, {181, 217, 181}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(2, {641, 643, 647}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {1024, 1024, 1024}, {2, 1, 0}));
-  // Micro-blocks, and what stays together.
+  // Instead of micro-blocks, unless rows are whole accesses.
+  CHECK(goes_shifted(1, {264, 87300, 12}, {2, 1, 0}));
+  CHECK_FALSE(goes_shifted(1, {264, 8700, 12}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
+  // What stays together.
   CHECK_FALSE(goes_shifted(1, {97, 75, 97, 321, 4}, {3, 2, 1, 0, 4}));
   // Little work.
   CHECK_FALSE(goes_shifted(1, {97, 75, 97, 7}, {3, 2, 1, 0}));

@@ -50,33 +50,44 @@ inline constexpr int most_tile_accesses = 48;
 /// A side takes one more axis while less than this of its last tile, and of those before, is used: percent.
 inline constexpr size_type least_side_filled = 90;
 
-/// Adds axes to the sides of tiles of `side` x `side` elements, to the one that fills its tiles less, until both are
-/// filled.
-inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
-  choice.tile_side = side;
+/// Adds axes to the sides of tiles of so many elements along each, to the side that fills its tiles less, until both do.
+/// \param contiguous  the input along the first side has no gaps, nor the output along the second
+inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
+                       const size_type (&tile)[2], bool contiguous) {
   bool taken[most_axes] = {};
-  const int fastest[2] = {choice.x, move.rank - 1};
+  const int fastest[2] = {x, move.rank - 1};
   for (int s = 0; s < 2; ++s) {
-    choice.sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
+    sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
     taken[fastest[s]] = true;
   }
-  const auto filled_of = [&](int s) {
-    return filled(choice.sides[s].extent, static_cast<size_type>(side));
+  const auto filled_of = [&](int s) { return filled(sides[s].extent, tile[s]); };
+  const auto grow = [&](int s) {
+    side_axes& grown = sides[s];
+    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    if (filled_of(s) >= least_side_filled || grown.count == 3 || next < 0) { return false; }
+    const relocation_axis& axis = move.axes[next];
+    const long long stride = s == 0 ? axis.in_stride : axis.out_stride;
+    if (axis.extent > most_counted / grown.extent ||
+        (contiguous && stride != static_cast<long long>(grown.extent))) {
+      return false;
+    }
+    grown.axes[grown.count++] = next;
+    grown.extent *= axis.extent;
+    taken[next] = true;
+    return true;
   };
   bool ended[2] = {};
   while (!ended[0] || !ended[1]) {
     const int s = ended[0] ? 1 : ended[1] ? 0 : filled_of(0) <= filled_of(1) ? 0 : 1;
-    side_axes& grown = choice.sides[s];
-    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    if (filled_of(s) >= least_side_filled || grown.count == 3 || next < 0 ||
-        move.axes[next].extent > most_counted / grown.extent) {
-      ended[s] = true;
-      continue;
-    }
-    grown.axes[grown.count++] = next;
-    grown.extent *= move.axes[next].extent;
-    taken[next] = true;
+    ended[s] = !grow(s);
   }
+}
+
+/// The sides of tiles of `side` x `side` elements.
+inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
+  choice.tile_side = side;
+  const auto extent = static_cast<size_type>(side);
+  grow_sides(choice.sides, move, choice.x, {extent, extent}, false);
 }
 
 /// Elements that follow each other in the output before it goes on along `axis`; those of the input likewise.

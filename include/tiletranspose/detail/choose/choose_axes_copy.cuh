@@ -221,11 +221,17 @@ inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocatio
   return take(gathers ? axes_way::gathered : axes_way::elements);
 }
 
-/// True where elements that are not put together go in word-shifted tiles, if panels do not.
+/// True where elements that are not put together go in word-shifted tiles, if panels do not: those of micro-blocks only
+/// where many bytes lie in rows of no whole accesses.
 inline bool takes_word_shifted_tiles(const axes_copy& copy) {
-  const bool are_single =
-      copy.way == axes_way::tiles ? copy.choice.together == 1 : copy.way == axes_way::elements;
-  return are_single && fits_word_shifted_tiles(copy.choice, copy.move);
+  if (copy.way != axes_way::tiles && copy.way != axes_way::elements) { return false; }
+  const bool in_blocks = copy.way == axes_way::tiles && copy.choice.together > 1;
+  if (in_blocks &&
+      (copy.move.in_element > 1 || count_elements(copy.move) < least_shifted_blocks_bytes ||
+       has_whole_blocks(copy.choice, copy.move, max_access_bytes))) {
+    return false;
+  }
+  return fits_word_shifted_tiles(copy.choice, copy.move);
 }
 
 /// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.

@@ -180,6 +180,11 @@ constexpr size_type least_shifted_filled_of(size_type element_bytes) {
 inline constexpr tuning_row least_ragged_beside_shifted{
     10, h200, "2026-11-26",
     "mean of panels of halves: 5 to 8 percent 102, 12 to 16 86, 25 to 30 78; of bytes 98, 77, 65"};
+/// So many single bytes go in these instead of micro-blocks whose rows are no multiples of 16.
+inline constexpr tuning_row least_shifted_blocks_bytes{
+    32 << 20, h200, "2026-11-26",
+    "micro-blocks, these: 264 x 87300 x 12 66, 86; 33060 x 60 x 104 78, 115; 576 x 736 x 12 x 53 "
+    "92, 81; mean of 20 arrays 1.17; of 24 MB 118, 68"};
 /// Matrices whose rows have fewer bytes and lie between those of others go in these: of bytes, and of halves.
 inline constexpr tuning_row most_apart_shifted_bytes{
     2048, h200, "2026-11-26",

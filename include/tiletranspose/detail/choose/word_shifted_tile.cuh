@@ -50,45 +50,17 @@ struct word_shifted_tiles {
   }
 };
 
-/// Has a side take one axis more, if it stays contiguous.
-inline bool grow_contiguous(side_axes& side, const relocation& move, int next, bool of_input) {
-  if (next < 0 || side.count == 3) { return false; }
-  const relocation_axis& axis = move.axes[next];
-  const long long stride = of_input ? axis.in_stride : axis.out_stride;
-  if (stride != static_cast<long long>(side.extent) || axis.extent > most_counted / side.extent) {
-    return false;
-  }
-  side.axes[side.count++] = next;
-  side.extent *= axis.extent;
-  return true;
-}
-
-/// Sides take axes until they fill their tiles, the one first that fills them less.
+/// Rows are cut evenly: those of a column that starts inside of a sector reach into one tile more.
 inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, const relocation& move,
                                                  const word_shifted_tile_shape& shape) {
   word_shifted_tiles tiles{};
-  bool taken[most_axes] = {};
-  const int fastest[2] = {choice.x, move.rank - 1};
-  const size_type most[2] = {static_cast<size_type>(shape.cols()),
-                             static_cast<size_type>(shape.most_rows())};
-  for (int s = 0; s < 2; ++s) {
-    tiles.sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
-    taken[fastest[s]] = true;
-  }
-  const auto filled_of = [&](int s) { return filled(tiles.sides[s].extent, most[s]); };
-  bool ended[2] = {};
-  while (!ended[0] || !ended[1]) {
-    const int s = ended[0] ? 1 : ended[1] ? 0 : filled_of(0) <= filled_of(1) ? 0 : 1;
-    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    ended[s] =
-        filled_of(s) >= least_side_filled || !grow_contiguous(tiles.sides[s], move, next, s == 0);
-    if (!ended[s]) { taken[next] = true; }
-  }
-  // Rows are cut evenly: those of a column that starts inside of a sector reach into one tile more.
+  const auto cols = static_cast<size_type>(shape.cols());
+  const auto most_rows = static_cast<size_type>(shape.most_rows());
   const auto lead = static_cast<size_type>(shape.lead_rows());
+  grow_sides(tiles.sides, move, choice.x, {cols, most_rows}, true);
   const size_type reached = tiles.sides[1].extent + lead - 1;
-  tiles.rows = divide_up(divide_up(reached, divide_up(reached, most[1])), lead) * lead;
-  tiles.x_tiles = divide_up(tiles.sides[0].extent, most[0]);
+  tiles.rows = divide_up(divide_up(reached, divide_up(reached, most_rows)), lead) * lead;
+  tiles.x_tiles = divide_up(tiles.sides[0].extent, cols);
   tiles.y_tiles = divide_up(reached, tiles.rows);
   tiles.outer = count_elements(move) / (tiles.sides[0].extent * tiles.sides[1].extent);
   return tiles;
