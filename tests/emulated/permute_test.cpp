@@ -320,7 +320,7 @@ void check_panels(std::mt19937& generator, int rank, size_type most, bool dense)
 /// False where no word-shifted tiles can move it.
 template <int Bytes>
 bool check_word_shifted_tiles(std::mt19937& generator, int rank, size_type most) {
-  random_relocation moved(generator, Bytes, Bytes, rank, most, 120000,
+  random_relocation moved(generator, Bytes, tt::access_width(Bytes), rank, most, 120000,
                           rank % 2 == 0 ? gaps::none : gaps::of_output);
   INFO(moved.said);
   const tt::detail::relocation& move = moved.move;
@@ -375,8 +375,9 @@ TEST_CASE("permute: word-shifted tiles") {
     const size_type most = i % 3 == 0 ? 20 : i % 3 == 1 ? 400 : 60000;
     moved += check_word_shifted_tiles<1>(generator, rank, most) ? 1 : 0;
     moved += check_word_shifted_tiles<2>(generator, rank, most) ? 1 : 0;
+    moved += check_word_shifted_tiles<3>(generator, rank, most) ? 1 : 0;
   }
-  CHECK(moved >= 30);
+  CHECK(moved >= 45);
 }
 
 // Elements of a dense array whose axes change places.
@@ -479,6 +480,7 @@ TEST_CASE("permute: what goes in word-shifted tiles") {
   CHECK(goes_shifted(1, {97, 75, 97, 321}, {3, 2, 1, 0}));
   CHECK(goes_shifted(2, {97, 75, 97, 321}, {3, 2, 1, 0}));
   CHECK(goes_shifted(1, {814, 22981, 17}, {2, 1, 0}));
+  CHECK(goes_shifted(3, {97, 75, 97, 321}, {3, 2, 1, 0}));
   CHECK_FALSE(goes_shifted(4, {97, 75, 97, 321}, {3, 2, 1, 0}));
   // Not what would be mostly empty, nor panels that have long segments.
   CHECK_FALSE(goes_shifted(1, {3, 120000000, 3}, {2, 1, 0}));
@@ -488,6 +490,7 @@ TEST_CASE("permute: what goes in word-shifted tiles") {
   CHECK(goes_shifted(1, {235, 572, 204}, {2, 1, 0}));
   CHECK(goes_shifted(1, {641, 643, 647}, {2, 1, 0}));
   CHECK(goes_shifted(2, {181, 217, 181}, {2, 1, 0}));
+  CHECK(goes_shifted(3, {79, 1144, 1087}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(2, {641, 643, 647}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {1024, 1024, 1024}, {2, 1, 0}));
   // Instead of micro-blocks, unless rows are whole accesses.

@@ -311,6 +311,7 @@ TEST_CASE("permute: word-shifted tiles", "[permute][quick]") {
   require_device();
   check_word_shifted_tiles<char>();
   check_word_shifted_tiles<short>();
+  check_word_shifted_tiles<bytes<3>>();
 }
 
 TEST_CASE("permute: large arrays whose rows and columns start anywhere", "[permute]") {
@@ -321,6 +322,8 @@ TEST_CASE("permute: large arrays whose rows and columns start anywhere", "[permu
   gpu.check<char, 5>({7, 129, 9, 61, 33}, {1, 3, 0, 4, 2});
   gpu.check<short, 4>({97, 75, 31, 41}, {3, 2, 1, 0});
   gpu.check<short, 3>({181, 217, 181}, {2, 1, 0});
+  gpu.check<bytes<3>, 4>({49, 75, 31, 81}, {3, 2, 1, 0});
+  gpu.check<bytes<3>, 3>({235, 172, 204}, {2, 1, 0});
   REQUIRE(gpu.wrong() == 0);
 }
 

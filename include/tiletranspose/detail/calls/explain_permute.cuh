@@ -121,7 +121,7 @@ inline void explain_word_shifted_tiles(explanation& result, const explained_perm
   result.mover = "word-shifted tiles along several axes";
   result.rule = "word-shifted tiles of axes";
   result.why =
-      "elements of 1 or 2 bytes whose rows and columns start anywhere, along sides that fill "
+      "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
       "tiles: "
       "words are shifted to where columns of the input and sectors of the output start";
   const word_shifted_tile_shape shape{static_cast<int>(call.move.in_element)};
@@ -133,7 +133,7 @@ inline void explain_word_shifted_tiles(explanation& result, const explained_perm
   result.tile_cols = static_cast<size_type>(shape.cols());
   result.load_bytes = 4;
   result.store_bytes = max_access_bytes;
-  result.threads = word_shifted_tile_shape::threads;
+  result.threads = shape.threads();
   result.launches = 1;
   result.blocks = plan_word_shifted_tiles(call.choice, call.move).blocks;
 }

@@ -89,7 +89,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       }
       break;
     case axes_way::word_shifted_tiles:
-      if constexpr (ElementBytes <= 2) {
+      if constexpr (ElementBytes <= 3) {
         return launch_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
       }
       break;

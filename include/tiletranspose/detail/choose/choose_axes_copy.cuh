@@ -60,6 +60,12 @@ inline bool has_whole_blocks(const axes_choice& choice, const relocation& move, 
   return odd == 0;
 }
 
+/// The same of 16 bytes, or of three times as many.
+inline bool has_whole_accesses(const axes_choice& choice, const relocation& move) {
+  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
+  return has_whole_blocks(choice, move, static_cast<size_type>(shape.lane_rows()));
+}
+
 /// Has tiles of a copy moved in micro-blocks where that can be, and matrices whose rows lie between those of others, too.
 inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
   const size_type bytes = count_elements(move) * move.in_element;
@@ -163,11 +169,9 @@ inline void take_apart(axes_choice& choice, const relocation& move) {
   if (choice.mover != axes_mover::transpose || move.in_element > 3) { return; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
-  const size_type line = max_access_bytes / move.in_element;
-  const bool shifted = move.in_element <= 2 &&
+  const bool shifted = count_elements(move) * move.in_element >= least_apart_shifted_bytes &&
                        is_interleaved(move, choice.x, most_apart_shifted_of(move.in_element)) &&
-                       !has_whole_blocks(choice, move, line) &&
-                       fits_word_shifted_tiles(choice, move);
+                       !has_whole_accesses(choice, move) && fits_word_shifted_tiles(choice, move);
   const bool panels = move.in_element >= 2 &&
                       is_interleaved(move, choice.x, most_apart_panel_row_bytes) &&
                       takes_panels(tiles, move, access_width(move.in_element));
@@ -184,7 +188,7 @@ inline axes_choice choose_copy(const relocation& move) {
 
 enum class axes_way {
   tiles,
-  word_shifted_tiles,  ///< of elements of 1 and 2 bytes that start anywhere
+  word_shifted_tiles,  ///< of elements of 1 to 3 bytes that start anywhere
   wide_tiles,          ///< of what stays together, as elements
   panels,
   gathered,       ///< elements that follow each other in the output are stored together
@@ -226,9 +230,9 @@ inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocatio
 inline bool takes_word_shifted_tiles(const axes_copy& copy) {
   if (copy.way != axes_way::tiles && copy.way != axes_way::elements) { return false; }
   const bool in_blocks = copy.way == axes_way::tiles && copy.choice.together > 1;
-  if (in_blocks &&
-      (copy.move.in_element > 1 || count_elements(copy.move) < least_shifted_blocks_bytes ||
-       has_whole_blocks(copy.choice, copy.move, max_access_bytes))) {
+  if (in_blocks && (copy.move.in_element == 2 ||
+                    count_elements(copy.move) * copy.move.in_element < least_shifted_blocks_bytes ||
+                    has_whole_accesses(copy.choice, copy.move))) {
     return false;
   }
   return fits_word_shifted_tiles(copy.choice, copy.move);

@@ -163,38 +163,45 @@ inline constexpr tuning_row most_ragged_in_micro_blocks{
     "424 x 401 x 12 x 124 bytes as 1 0 3 2 52, 91; 320 x 96 x 75 x 96 bytes with 37 percent 84, "
     "58"};
 
-/// Word-shifted tiles of elements of 1 and 2 bytes are faster than panels and other tiles where so many percent of what they
+/// Word-shifted tiles of elements of 1 to 3 bytes are faster than panels and other tiles where so many percent of what they
 /// have room for and load is elements.
 inline constexpr tuning_row least_shifted_filled_bytes{
     60, h200, "2026-11-26",
     "panels, these: 97 x 75 x 97 x 321 bytes 49, 124; by what is filled, mean of 390 arrays, 55 to "
     "65 percent 1.02, 65 to 75 1.49, 75 to 85 1.71; element tiles 2.1 to 2.4"};
-inline constexpr tuning_row least_shifted_filled_halves{
+inline constexpr tuning_row least_shifted_filled_wider{
     65, h200, "2026-11-26",
     "97 x 75 x 97 x 321 halves 62, 115; by what is filled, mean of 279 arrays, 55 to 65 percent "
-    "0.79, 75 to 85 1.13; element tiles 1.0, 1.23"};
+    "0.79, 75 to 85 1.13; element tiles 1.0, 1.23; 3 bytes, panels, 65 percent and more 1.27, "
+    "element tiles 1.45"};
 constexpr size_type least_shifted_filled_of(size_type element_bytes) {
-  return element_bytes == 1 ? least_shifted_filled_bytes : least_shifted_filled_halves;
+  return element_bytes == 1 ? least_shifted_filled_bytes : least_shifted_filled_wider;
 }
 /// Panels are faster than these as long as the ends of their segments make up less than so many percent.
 inline constexpr tuning_row least_ragged_beside_shifted{
     10, h200, "2026-11-26",
     "mean of panels of halves: 5 to 8 percent 102, 12 to 16 86, 25 to 30 78; of bytes 98, 77, 65"};
-/// So many single bytes go in these instead of micro-blocks whose rows are no multiples of 16.
+/// So many bytes of elements of 1 or 3 go in these instead of micro-blocks whose rows are no multiples of 16.
 inline constexpr tuning_row least_shifted_blocks_bytes{
     32 << 20, h200, "2026-11-26",
     "micro-blocks, these: 264 x 87300 x 12 66, 86; 33060 x 60 x 104 78, 115; 576 x 736 x 12 x 53 "
-    "92, 81; mean of 20 arrays 1.17; of 24 MB 118, 68"};
-/// Matrices whose rows have fewer bytes and lie between those of others go in these: of bytes, and of halves.
+    "92, 81; mean of 20 arrays 1.17; of 24 MB 118, 68; of 8 arrays of 3 bytes 1.20"};
+/// Matrices whose rows have fewer bytes and lie between those of others go in these: of 1 or 3 bytes, and of halves.
 inline constexpr tuning_row most_apart_shifted_bytes{
     2048, h200, "2026-11-26",
     "as transposes, in these, reversed: 235 x 572 x 204 bytes 32, 107; 641 x 643 x 647 64, 106; "
-    "2555 x 11 x 1203 78, 104; 4716 x 6 x 12210 115, 116"};
+    "2555 x 11 x 1203 78, 104; 4716 x 6 x 12210 115, 116; 79 x 1144 x 1087 of 3 bytes 48, 112, 724 "
+    "x 178 x 610 101, 111"};
 inline constexpr tuning_row most_apart_shifted_halves{
     400, h200, "2026-11-26",
     "181 x 217 x 181 halves 53, 103; 627 x 986 x 121 59, 104; 640 x 480 x 333 79, 71"};
+/// As long as they are so many bytes, since the mover for little work takes fewer.
+inline constexpr tuning_row least_apart_shifted_bytes{
+    12 << 20, h200, "2026-11-26",
+    "3 bytes, little work, these: 278 x 33 x 360 77, 63; 110 x 70 x 466 76, 68; 212 x 18 x 916 78, "
+    "75; bytes, 334 x 45 x 620 67, 81"};
 constexpr size_type most_apart_shifted_of(size_type element_bytes) {
-  return element_bytes == 1 ? most_apart_shifted_bytes : most_apart_shifted_halves;
+  return element_bytes == 2 ? most_apart_shifted_halves : most_apart_shifted_bytes;
 }
 
 /// Rows of up to so many bytes that stay rows go in panels but where accesses of 16 bytes move them, longer ones where

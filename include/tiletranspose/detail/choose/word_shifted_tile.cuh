@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Which copies of elements of 1 and 2 bytes go in tiles whose rows and columns start anywhere, and how these are cut. Pure
+/// Which copies of elements of 1 to 3 bytes go in tiles whose rows and columns start anywhere, and how these are cut. Pure
 /// functions, plain C++17, host only.
 
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_axes.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -16,19 +18,24 @@ namespace detail {
 /// The shape of these tiles. Rows are of the input; a column's bytes, those of the rows before the tile included, take
 /// `column_bytes` of shared memory.
 struct word_shifted_tile_shape {
-  static constexpr int threads = 256;
   static constexpr int column_bytes = 256;
   int element_bytes;
 
-  TILETRANSPOSE_HOST_DEVICE constexpr int lane_cols() const { return 4 / element_bytes; }
+  /// As many warps as take all rows at once: those of 3 bytes take many registers.
+  TILETRANSPOSE_HOST_DEVICE constexpr int threads() const { return element_bytes == 3 ? 160 : 256; }
+  /// Columns of a lane, which are whole words, and rows that it takes at a time, which are whole accesses of a column.
+  TILETRANSPOSE_HOST_DEVICE constexpr int lane_cols() const { return word_elements(element_bytes); }
+  TILETRANSPOSE_HOST_DEVICE constexpr int lane_rows() const { return 4 * lane_cols(); }
   /// The last lane of a warp has the word behind those of the others.
   TILETRANSPOSE_HOST_DEVICE constexpr int cols() const { return 31 * lane_cols(); }
+  /// Rows that are whole sectors of columns.
+  TILETRANSPOSE_HOST_DEVICE constexpr int sector_rows() const { return 8 * lane_cols(); }
   /// Rows before the tile's own, for columns that start at their sectors.
   TILETRANSPOSE_HOST_DEVICE constexpr int lead_rows() const {
-    return static_cast<int>(sector_bytes) / element_bytes;
+    return round_up(static_cast<int>(sector_bytes - 1) / element_bytes + 1, lane_rows());
   }
   TILETRANSPOSE_HOST_DEVICE constexpr int most_rows() const {
-    return column_bytes / element_bytes - lead_rows();
+    return (column_bytes / element_bytes - lead_rows()) / sector_rows() * sector_rows();
   }
 };
 
@@ -56,10 +63,11 @@ inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, cons
   word_shifted_tiles tiles{};
   const auto cols = static_cast<size_type>(shape.cols());
   const auto most_rows = static_cast<size_type>(shape.most_rows());
-  const auto lead = static_cast<size_type>(shape.lead_rows());
+  const auto step = static_cast<size_type>(shape.sector_rows());
   grow_sides(tiles.sides, move, choice.x, {cols, most_rows}, true);
-  const size_type reached = tiles.sides[1].extent + lead - 1;
-  tiles.rows = divide_up(divide_up(reached, divide_up(reached, most_rows)), lead) * lead;
+  const size_type reached =
+      tiles.sides[1].extent + (sector_bytes - 1) / static_cast<size_type>(shape.element_bytes);
+  tiles.rows = divide_up(divide_up(reached, divide_up(reached, most_rows)), step) * step;
   tiles.x_tiles = divide_up(tiles.sides[0].extent, cols);
   tiles.y_tiles = divide_up(reached, tiles.rows);
   tiles.outer = count_elements(move) / (tiles.sides[0].extent * tiles.sides[1].extent);
@@ -81,7 +89,7 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
   const size_type bytes = move.in_element;
   const size_type addresses =
       reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
-  if (bytes > 2 || addresses % bytes != 0 || choice.x == move.rank - 1 ||
+  if (bytes > 3 || (bytes == 2 && addresses % bytes != 0) || choice.x == move.rank - 1 ||
       move.axes[choice.x].in_stride != 1 || move.axes[move.rank - 1].out_stride != 1 ||
       count_elements(move) * bytes < least_panel_bytes || !is_dense_input(move)) {
     return false;

@@ -39,16 +39,14 @@ __global__ void __launch_bounds__(Lanes* BlockRows)
 }
 
 /// Blocks that share a multiprocessor as far as registers go.
-inline constexpr int word_shifted_tile_blocks = 5;
+constexpr int word_shifted_tile_blocks(int element_bytes) { return element_bytes == 3 ? 3 : 5; }
 
-template <int ElementBytes>
-__global__ void __launch_bounds__(word_shifted_tile_shape::threads,
-                                  resident_blocks(word_shifted_tile_shape::threads,
-                                                  word_shifted_tile_blocks))
+template <int ElementBytes, int Threads = word_shifted_tile_shape{ElementBytes}.threads()>
+__global__ void __launch_bounds__(Threads,
+                                  resident_blocks(Threads, word_shifted_tile_blocks(ElementBytes)))
     word_shifted_tile_kernel(const __grid_constant__ word_shifted_tile_arguments arguments) {
   __shared__ word_shifted_tile<ElementBytes> tile;
-  move_word_shifted_tile(static_block<word_shifted_tile_shape::threads>{}, tile, arguments,
-                         blockIdx.x);
+  move_word_shifted_tile(static_block<Threads>{}, tile, arguments, blockIdx.x);
 }
 
 template <int Threads, int Rounds, class Operation>

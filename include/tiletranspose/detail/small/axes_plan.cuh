@@ -102,7 +102,7 @@ inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const ax
            static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
            in + count_elements(move) * move.in_element},
           tiles.blocks(),
-          word_shifted_tile_shape::threads,
+          shape.threads(),
           0};
 }
 

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Tiles along several axes of elements of 1 and 2 bytes whose rows and columns start anywhere. Rows of such a tile are
+/// Tiles along several axes of elements of 1 to 3 bytes whose rows and columns start anywhere. Rows of such a tile are
 /// contiguous in the input, and its columns in the output, each at a place of its own:
 ///
 ///     find     the places of all rows and columns: tables in shared memory
 ///     fill     a warp loads a row by the words that it lies in, and shifts what each lane got together with what the next one
-///              did; a lane transposes 16 bytes' worth of rows in registers and stores 16 bytes of each of its columns
+///              did; a lane transposes 8 or 16 rows in registers and stores their part of each of its columns
 ///     drain    columns are written 16 bytes at a time, put together of two accesses of shared memory
 ///
 /// Tiles are *skewed* to the sectors of the output: a column's part begins at its own sector, so that each sector has one
@@ -49,11 +49,13 @@ template <int ElementBytes>
 struct word_shifted_tile {
   static constexpr word_shifted_tile_shape shape{ElementBytes};
   static constexpr int element_bytes = ElementBytes;
-  static constexpr unsigned threads = word_shifted_tile_shape::threads;
+  static constexpr unsigned threads = shape.threads();
   static constexpr unsigned cols = shape.cols();
   static constexpr unsigned lead_rows = shape.lead_rows();
   static constexpr unsigned lane_cols = shape.lane_cols();
-  static constexpr unsigned lane_rows = max_access_bytes / ElementBytes;
+  static constexpr unsigned lane_words = lane_cols * ElementBytes / 4;  ///< of a row
+  static constexpr unsigned lane_rows = shape.lane_rows();
+  static constexpr unsigned lane_accesses = lane_rows * ElementBytes / 16;  ///< of a column
   static constexpr unsigned column_accesses = word_shifted_tile_shape::column_bytes / 16;
 
   word16 columns[cols][column_accesses];
@@ -92,47 +94,59 @@ TILETRANSPOSE_FUNCTION void fill_columns(Tile& tile, const word_shifted_tile_arg
                                          const unsigned char* in, unsigned x0, unsigned y0,
                                          unsigned rank) {
   constexpr unsigned lane_rows = Tile::lane_rows;
+  constexpr unsigned lane_words = Tile::lane_words;
   const unsigned lane = rank % 32;
-  // A lane takes part in rows that do not end before its word begins: it begins `below` bytes before the lane's element.
+  // A lane has a word of rows that do not end before it begins, `below` bytes before the lane's first element.
   const unsigned cols = smaller(arguments.axes.x.extent - x0, 2 * Tile::cols);
   const int least_below =
-      static_cast<int>(4 * lane + 1) - static_cast<int>(cols) * Tile::element_bytes;
+      static_cast<int>(4 * lane_words * lane + 1) - static_cast<int>(cols) * Tile::element_bytes;
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned at = rank / 32; at * lane_rows < arguments.rows + Tile::lead_rows;
        at += Tile::threads / 32) {
     const loop_step here(at);
     const unsigned row = y0 + at * lane_rows - Tile::lead_rows;
-    unsigned words[lane_rows][1];
+    unsigned words[lane_rows][lane_words];
     unsigned below_all = 0;  // two bits each
     TILETRANSPOSE_UNROLL
     for (unsigned r = 0; r < lane_rows; ++r) {
-      const loop_step part(r);
       const unsigned char* const from =
-          in + load_shared<long long>(&tile.row_places[at * lane_rows + r]) + 4 * lane;
+          in + load_shared<long long>(&tile.row_places[at * lane_rows + r]) + 4 * lane_words * lane;
       const unsigned below = address_bits(from) % 4;
       below_all |= below << (2 * r);
-      words[r][0] = 0;
-      if (row + r < arguments.axes.y.extent && static_cast<int>(below) >= least_below) {
-        const unsigned char* const word = word_below(from);
-        const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
-        words[r][0] = whole ? load_constant<unsigned>(word) : arguments.load_inside(word);
+      TILETRANSPOSE_UNROLL
+      for (unsigned w = 0; w < lane_words; ++w) {
+        const loop_step part(r * lane_words + w);
+        words[r][w] = 0;
+        if (row + r < arguments.axes.y.extent &&
+            static_cast<int>(below) >= least_below + static_cast<int>(4 * w)) {
+          const unsigned char* const word = word_below(from) + 4 * w;
+          const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
+          words[r][w] = whole ? load_constant<unsigned>(word) : arguments.load_inside(word);
+        }
       }
     }
     TILETRANSPOSE_UNROLL
     for (unsigned r = 0; r < lane_rows; ++r) {
-      const loop_step part(lane_rows + r);
+      const loop_step part(r);
       const unsigned next = shuffle(words[r][0], lane + 1);
-      words[r][0] = funnel_shift(words[r][0], next, 8 * (below_all >> (2 * r) & 3));
+      TILETRANSPOSE_UNROLL
+      for (unsigned w = 0; w < lane_words; ++w) {
+        words[r][w] = funnel_shift(words[r][w], w + 1 < lane_words ? words[r][w + 1] : next,
+                                   8 * (below_all >> (2 * r) & 3));
+      }
     }
-    unsigned columns[Tile::lane_cols][4];
+    unsigned columns[Tile::lane_cols][4 * Tile::lane_accesses];
     thread_transpose<Tile::element_bytes>(columns, words);
     if (lane == 31) { continue; }
     TILETRANSPOSE_UNROLL
-    for (unsigned c = 0; c < Tile::lane_cols; ++c) {
-      const loop_step part(c);
+    for (unsigned i = 0; i < Tile::lane_cols * Tile::lane_accesses; ++i) {
+      const loop_step part(i);
+      const unsigned c = i / Tile::lane_accesses;
+      const unsigned access = i % Tile::lane_accesses;
       word16 rows;
-      __builtin_memcpy(&rows, columns[c], sizeof rows);
-      store_shared(tile.access(lane * Tile::lane_cols + c, at), rows);
+      __builtin_memcpy(&rows, columns[c] + 4 * access, sizeof rows);
+      store_shared(tile.access(lane * Tile::lane_cols + c, at * Tile::lane_accesses + access),
+                   rows);
     }
   }
 }
@@ -144,9 +158,10 @@ TILETRANSPOSE_FUNCTION void drain_columns(Tile& tile, const word_shifted_tile_ar
                                           unsigned char* out, unsigned x0, unsigned y0,
                                           unsigned rank) {
   constexpr int bytes = Tile::element_bytes;
+  constexpr int single = access_width(bytes);
   constexpr int vector = max_access_bytes;
   constexpr unsigned lanes = Tile::column_accesses;
-  using element = access_word_t<bytes>;
+  using part_of_element = access_word_t<single>;
   const unsigned lane = rank % lanes;
   if (lane * vector >= arguments.rows * bytes) { return; }
   // The column's first byte and its end, counted from the tile's first row; tiles are shorter than `far` rows.
@@ -171,13 +186,13 @@ TILETRANSPOSE_FUNCTION void drain_columns(Tile& tile, const word_shifted_tile_ar
       store_global(column + byte, value);
       continue;
     }
-    element elements[vector / bytes];
-    __builtin_memcpy(elements, &value, vector);
+    part_of_element parts[vector / single];
+    __builtin_memcpy(parts, &value, vector);
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < vector / bytes; ++i) {
+    for (int i = 0; i < vector / single; ++i) {
       const loop_step part(i);
-      const int here_byte = byte + i * bytes;
-      if (here_byte >= first && here_byte < end) { store_global(column + here_byte, elements[i]); }
+      const int inside = byte + i * single;
+      if (inside >= first && inside < end) { store_global(column + inside, parts[i]); }
     }
   }
 }
