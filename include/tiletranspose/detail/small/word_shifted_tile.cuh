@@ -164,11 +164,11 @@ TILETRANSPOSE_FUNCTION void drain_columns(Tile& tile, const word_shifted_tile_ar
   using part_of_element = access_word_t<single>;
   const unsigned lane = rank % lanes;
   if (lane * vector >= arguments.rows * bytes) { return; }
-  // The column's first byte and its end, counted from the tile's first row; tiles are shorter than `far` rows.
-  constexpr unsigned far = 1u << 20;
+  // The column's first byte and its end, counted from the tile's first row; tiles have fewer rows than `most`.
+  constexpr unsigned most = 1u << 20;
   const unsigned extent = arguments.axes.y.extent;
-  const int first = -static_cast<int>(smaller(y0, far) * bytes);
-  const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, far) * bytes)
+  const int first = -static_cast<int>(smaller(y0, most) * bytes);
+  const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, most) * bytes)
                               : -static_cast<int>((y0 - extent) * bytes);
   TILETRANSPOSE_UNROLL_BY(4)
   for (unsigned col = rank / lanes; col < Tile::cols; col += Tile::threads / lanes) {
@@ -211,7 +211,9 @@ TILETRANSPOSE_FUNCTION void move_word_shifted_tile(Group group, Tile& tile,
   const axis_steps matrix = axes.outer.places(outer);
   find_tile_places(tile, arguments, x0, y0, rank);
   group.sync();
-  const unsigned char* const in = axes.in + matrix.in + x0 * Tile::element_bytes;
+  constexpr size_type bytes = Tile::element_bytes;
+  const unsigned char* const in = axes.in + matrix.in + x0 * bytes;
+  // Other rows begin and end a word or more from the ends of the input: sides are as long as fills their tiles.
   const bool holds_begin = x0 == 0 && y0 <= Tile::lead_rows && outer == 0;
   const bool holds_end = x0 + Tile::cols + Tile::lane_cols > axes.x.extent &&
                          y0 + arguments.rows >= axes.y.extent && outer + 1 == arguments.outer;
@@ -221,7 +223,7 @@ TILETRANSPOSE_FUNCTION void move_word_shifted_tile(Group group, Tile& tile,
     fill_columns<false>(tile, arguments, in, x0, y0, rank);
   }
   group.sync();
-  drain_columns(tile, arguments, axes.out + matrix.out + y0 * Tile::element_bytes, x0, y0, rank);
+  drain_columns(tile, arguments, axes.out + matrix.out + y0 * bytes, x0, y0, rank);
 }
 
 }  // namespace detail
