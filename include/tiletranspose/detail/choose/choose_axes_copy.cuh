@@ -116,11 +116,14 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   return true;
 }
 
-/// Percent of its elements' bytes that a panel accesses beside them: a sector of each segment that begins and ends inside
-/// of one. What two panels stage counts half, since the second finds it in the L2 cache.
-inline size_type ragged_percent(const panel_cut& cut, size_type element_bytes) {
+/// Percent of the elements' bytes that panels of accesses of a width touch beside them: a sector of each segment that begins
+/// and ends inside of one. What two panels stage counts half, since the second finds it in the L2 cache.
+inline size_type ragged_percent(const relocation& move, size_type access_bytes) {
+  const relocation accesses = as_accesses(move, access_bytes);
+  const panel_cut cut = cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
+                                    panel_axes_bytes, large_panel_axes_bytes);
   const auto of = [&](const panel_segments& segments) {
-    return 100 * static_cast<size_type>(sector_bytes) / (segments.length * element_bytes);
+    return 100 * static_cast<size_type>(sector_bytes) / (segments.length * access_bytes);
   };
   return of(cut.in) + (cut.skew > 0 ? 50 * cut.skew / cut.part(cut.out.split) : of(cut.out));
 }
@@ -147,21 +150,13 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
                                            : larger(tiles, most_ragged_elements.value);
 }
 
-/// What `choice` has moved by tiles or one by one, as panels of accesses of a width.
-inline size_type ragged_percent(const relocation& accesses, size_type access_bytes) {
-  return ragged_percent(cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
-                                    panel_axes_bytes, large_panel_axes_bytes),
-                        access_bytes);
-}
-
-/// True where panels are better: where segments of both sides are long.
+/// True where panels are better than tiles or single elements: where segments of both sides are long.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
   if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
   const auto access = static_cast<size_type>(access_bytes);
   const size_type most = most_ragged_percent(choice, move, access);
-  const relocation accesses = as_accesses(move, access);
-  return most > 0 && count_elements(accesses) >= least_panel_bytes / access &&
-         accesses.rank <= most_panel_axes && ragged_percent(accesses, access) <= most;
+  return most > 0 && count_elements(move) * move.in_element >= least_panel_bytes &&
+         ragged_percent(move, access) <= most;
 }
 
 /// Has matrices whose rows are short and lie between those of others go in word-shifted tiles or panels.
