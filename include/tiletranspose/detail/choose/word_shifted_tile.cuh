@@ -74,16 +74,6 @@ inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, cons
   return tiles;
 }
 
-/// True of an input without gaps, which nothing runs through backwards.
-inline bool is_dense_input(const relocation& move) {
-  size_type reached = 1;
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].in_stride < 0) { return false; }
-    reached += (move.axes[k].extent - 1) * static_cast<size_type>(move.axes[k].in_stride);
-  }
-  return count_elements(move) == reached;
-}
-
 /// True where such tiles are possible, and filled enough. One launch counts them.
 inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation& move) {
   const size_type bytes = move.in_element;
@@ -91,7 +81,8 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
       reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
   if (bytes > 3 || (bytes == 2 && addresses % bytes != 0) || choice.x == move.rank - 1 ||
       move.axes[choice.x].in_stride != 1 || move.axes[move.rank - 1].out_stride != 1 ||
-      count_elements(move) * bytes < least_panel_bytes || !is_dense_input(move)) {
+      count_elements(move) * bytes < least_panel_bytes || !has_dense_input(move) ||
+      begin_of_input(move) != move.in) {
     return false;
   }
   const word_shifted_tile_shape shape{static_cast<int>(bytes)};

@@ -213,20 +213,9 @@ inline divider share_segments(size_type accesses, unsigned access_bytes, size_ty
 
 /// What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.
 inline void set_dense(axes_panel_arguments& arguments, const relocation& move) {
-  size_type elements = 1;
-  size_type reached = 1;
-  const auto* begin = static_cast<const unsigned char*>(move.in);
-  for (int k = 0; k < move.rank; ++k) {
-    const relocation_axis& axis = move.axes[k];
-    const auto steps = static_cast<long long>(axis.extent - 1);
-    elements *= axis.extent;
-    reached += (axis.extent - 1) * distance(axis.in_stride);
-    if (axis.in_stride < 0) {
-      begin += steps * axis.in_stride * static_cast<long long>(move.in_element);
-    }
-  }
-  arguments.dense_begin = begin;
-  arguments.dense_end = elements == reached ? begin + elements * move.in_element : begin;
+  const size_type bytes = has_dense_input(move) ? count_elements(move) * move.in_element : 0;
+  arguments.dense_begin = begin_of_input(move);
+  arguments.dense_end = arguments.dense_begin + bytes;
 }
 
 /// How panels of elements of one access are cut and laid out.

@@ -240,6 +240,28 @@ inline size_type count_elements(const relocation& move) {
   return elements;
 }
 
+/// The lowest byte of the input.
+inline const unsigned char* begin_of_input(const relocation& move) {
+  const auto* begin = static_cast<const unsigned char*>(move.in);
+  for (int k = 0; k < move.rank; ++k) {
+    const relocation_axis& axis = move.axes[k];
+    const auto steps = static_cast<long long>(axis.extent - 1);
+    if (axis.in_stride < 0) {
+      begin += steps * axis.in_stride * static_cast<long long>(move.in_element);
+    }
+  }
+  return begin;
+}
+
+/// True where the input has no gaps.
+inline bool has_dense_input(const relocation& move) {
+  size_type reached = 1;
+  for (int k = 0; k < move.rank; ++k) {
+    reached += (move.axes[k].extent - 1) * distance(move.axes[k].in_stride);
+  }
+  return count_elements(move) == reached;
+}
+
 /// The bits that some address or stride has.
 inline size_type address_bits_of(const relocation& move) {
   size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
