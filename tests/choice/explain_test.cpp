@@ -239,7 +239,8 @@ TEST_CASE("explain: permutes, by the axes that are left") {
                                      reinterpret_cast<const unsigned char*>(in), extents,
                                      {1, 0, 2}));
   };
-  CHECK(bytes_mover({4001, 3001, 3}) == "panels along several axes");
+  CHECK(bytes_mover({4001, 3001, 3}) == "word-shifted tiles along several axes");
+  CHECK(bytes_mover({4001, 3001, 5}) == "panels along several axes");
   CHECK(bytes_mover({4000, 3000, 64}) == "elements along several axes");
   CHECK(bytes_mover({4000, 3000, 65}) == "panels along several axes");
   CHECK(bytes_mover({400, 300, 65}) == "rows");  // few bytes

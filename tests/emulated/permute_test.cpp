@@ -497,7 +497,9 @@ TEST_CASE("permute: what goes in word-shifted tiles") {
   CHECK(goes_shifted(1, {264, 87300, 12}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {264, 8700, 12}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
-  // What stays together.
+  // What stays together: pixels of three bytes, not of four.
+  CHECK(goes_shifted(1, {8001, 8007, 3}, {1, 0, 2}));
+  CHECK(goes_shifted(1, {97, 75, 97, 321, 2}, {3, 2, 1, 0, 4}));
   CHECK_FALSE(goes_shifted(1, {97, 75, 97, 321, 4}, {3, 2, 1, 0, 4}));
   // Little work.
   CHECK_FALSE(goes_shifted(1, {97, 75, 97, 7}, {3, 2, 1, 0}));

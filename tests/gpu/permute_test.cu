@@ -320,6 +320,8 @@ TEST_CASE("permute: large arrays whose rows and columns start anywhere", "[permu
   gpu.check<char, 4>({97, 75, 31, 81}, {3, 2, 1, 0});
   gpu.check<char, 3>({235, 572, 204}, {2, 1, 0});
   gpu.check<char, 5>({7, 129, 9, 61, 33}, {1, 3, 0, 4, 2});
+  gpu.check<char, 3>({2001, 1007, 3}, {1, 0, 2});
+  gpu.check<char, 4>({129, 61, 997, 2}, {2, 1, 0, 3});
   gpu.check<short, 4>({97, 75, 31, 41}, {3, 2, 1, 0});
   gpu.check<short, 3>({181, 217, 181}, {2, 1, 0});
   gpu.check<bytes<3>, 4>({49, 75, 31, 81}, {3, 2, 1, 0});

@@ -117,25 +117,25 @@ inline void explain_panels(explanation& result, const relocation& move, int acce
 }
 
 /// Word-shifted tiles.
-inline void explain_word_shifted_tiles(explanation& result, const explained_permute& call) {
+inline void explain_word_shifted_tiles(explanation& result, const axes_choice& choice,
+                                       const relocation& move, const int (&named)[most_axes]) {
   result.mover = "word-shifted tiles along several axes";
   result.rule = "word-shifted tiles of axes";
   result.why =
       "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
-      "tiles: "
-      "words are shifted to where columns of the input and sectors of the output start";
-  const word_shifted_tile_shape shape{static_cast<int>(call.move.in_element)};
-  const word_shifted_tiles tiles = cut_word_shifted_tiles(call.choice, call.move, shape);
-  axes_choice along = call.choice;
+      "tiles: words are shifted to where columns of the input and sectors of the output start";
+  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  axes_choice along = choice;
   for (int s = 0; s < 2; ++s) { along.sides[s] = tiles.sides[s]; }
-  describe_sides(result, along, call.named);
+  describe_sides(result, along, named);
   result.tile_rows = tiles.rows;
   result.tile_cols = static_cast<size_type>(shape.cols());
   result.load_bytes = 4;
   result.store_bytes = max_access_bytes;
   result.threads = shape.threads();
   result.launches = 1;
-  result.blocks = plan_word_shifted_tiles(call.choice, call.move).blocks;
+  result.blocks = plan_word_shifted_tiles(choice, move).blocks;
 }
 
 /// Tiles, panels or elements of a copy, by accesses of a width.
@@ -146,7 +146,7 @@ inline void explain_axes_copy(explanation& result, const explained_permute& call
     return;
   }
   if (copy.way == axes_way::word_shifted_tiles) {
-    explain_word_shifted_tiles(result, call);
+    explain_word_shifted_tiles(result, copy.choice, copy.move, call.named);
     return;
   }
   const bool is_wide = copy.way == axes_way::wide_tiles || copy.way == axes_way::wide_elements;

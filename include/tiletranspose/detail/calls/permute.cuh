@@ -65,6 +65,21 @@ cudaError_t move_wide_tiles(const axes_choice& choice, const relocation& move,
   }
 }
 
+/// Word-shifted tiles of elements, or of bytes that stay together.
+template <int ElementBytes>
+cudaError_t move_word_shifted_tiles(const axes_choice& choice, const relocation& move,
+                                    cudaStream_t stream) {
+  if constexpr (ElementBytes == 1) {
+    if (move.in_element == 2) { return launch_word_shifted_tiles<2>(choice, move, stream); }
+    if (move.in_element == 3) { return launch_word_shifted_tiles<3>(choice, move, stream); }
+  }
+  if constexpr (ElementBytes <= 3) {
+    return launch_word_shifted_tiles<ElementBytes>(choice, move, stream);
+  } else {
+    return cudaErrorInvalidValue;
+  }
+}
+
 /// Elements that are stored together.
 template <int ElementBytes>
 cudaError_t move_gathered(const axes_copy& copy, cudaStream_t stream) {
@@ -89,10 +104,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       }
       break;
     case axes_way::word_shifted_tiles:
-      if constexpr (ElementBytes <= 3) {
-        return launch_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
-      }
-      break;
+      return move_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
     case axes_way::wide_tiles:
       return move_wide_tiles<ElementBytes>(copy.choice, copy.move, stream);
     case axes_way::panels:

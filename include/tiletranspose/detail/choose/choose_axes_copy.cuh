@@ -108,7 +108,8 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   }
   take_micro_blocks(tiles, wide);
   if (tiles.mover != axes_mover::tiles ||
-      (tiles.together == 1 && !is_wide_element(wide.in_element))) {
+      (tiles.together == 1 && !is_wide_element(wide.in_element) &&
+       !fits_word_shifted_tiles(tiles, wide))) {
     return false;
   }
   move = wide;
@@ -220,14 +221,15 @@ inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocatio
   return take(gathers ? axes_way::gathered : axes_way::elements);
 }
 
-/// True where elements that are not put together go in word-shifted tiles, if panels do not: those of micro-blocks only
-/// where many bytes lie in rows of no whole accesses.
+/// True where elements go in word-shifted tiles, if panels do not: those of micro-blocks only where many bytes lie in rows of
+/// no whole accesses.
 inline bool takes_word_shifted_tiles(const axes_copy& copy) {
-  if (copy.way != axes_way::tiles && copy.way != axes_way::elements) { return false; }
-  const bool in_blocks = copy.way == axes_way::tiles && copy.choice.together > 1;
-  if (in_blocks && (copy.move.in_element == 2 ||
-                    count_elements(copy.move) * copy.move.in_element < least_shifted_blocks_bytes ||
-                    has_whole_accesses(copy.choice, copy.move))) {
+  const bool is_wide = copy.way == axes_way::wide_tiles;
+  if (!is_wide && copy.way != axes_way::tiles && copy.way != axes_way::elements) { return false; }
+  if (copy.way != axes_way::elements && copy.choice.together > 1 &&
+      (is_wide || copy.move.in_element == 2 ||
+       count_elements(copy.move) * copy.move.in_element < least_shifted_blocks_bytes ||
+       has_whole_accesses(copy.choice, copy.move))) {
     return false;
   }
   return fits_word_shifted_tiles(copy.choice, copy.move);
@@ -241,11 +243,12 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
   if (copy.way == axes_way::gathered) { return copy; }
   const bool shifts = takes_word_shifted_tiles(copy);
   const bool is_wide = copy.way == axes_way::wide_tiles;
-  const size_type wide_bytes = copy.move.in_element;
+  const size_type bytes = copy.move.in_element;
+  const int width = is_wide ? access_width(bytes) : access_bytes;
   const bool panels =
-      is_wide ? wide_bytes <= 4 && takes_panels(copy.choice, copy.move, access_width(wide_bytes))
-              : takes_panels(copy.choice, move, access_bytes);
-  if (shifts && (!panels || ragged_percent(move, access) >= least_ragged_beside_shifted)) {
+      (!is_wide || bytes <= 4) && takes_panels(copy.choice, is_wide ? copy.move : move, width);
+  if (shifts && (!panels || ragged_percent(copy.move, static_cast<size_type>(width)) >=
+                                least_ragged_beside_shifted)) {
     copy.way = axes_way::word_shifted_tiles;
   } else if (panels) {
     copy.way = axes_way::panels;
