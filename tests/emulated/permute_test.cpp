@@ -472,6 +472,23 @@ TEST_CASE("permute: what goes in panels") {
   CHECK_FALSE(goes_in_panels(4, {16384, 16384}, {1, 0}));
 }
 
+TEST_CASE("permute: inputs without gaps") {
+  const auto is_dense = [](const std::vector<axis>& axes) {
+    tt::detail::relocation move{};
+    move.rank = static_cast<int>(axes.size());
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
+    }
+    return has_dense_input(move);
+  };
+  CHECK(is_dense({{5, 12, 1}, {3, 4, 5}, {4, 1, 15}}));
+  CHECK(is_dense({{5, -12, 1}, {3, 4, 5}, {4, -1, 15}}));
+  CHECK_FALSE(is_dense({{5, 13, 1}, {3, 4, 5}, {4, 1, 15}}));
+  // As many elements as it reaches over, but some of them twice, and gaps.
+  CHECK_FALSE(is_dense({{2, 0, 1}, {1001, 2001, 2}, {1000, 1, 2002}}));
+  CHECK_FALSE(is_dense({{3, 0, 1}, {3, 4, 3}}));
+}
+
 TEST_CASE("permute: what goes in word-shifted tiles") {
   const auto goes_shifted = [](size_type element, const std::vector<size_type>& extents,
                                const std::vector<int>& axes) {

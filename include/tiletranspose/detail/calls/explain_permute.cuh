@@ -32,10 +32,10 @@ inline void describe_axes(explanation& result, const relocation& move, int (&nam
 }
 
 /// The axes that the sides of tiles run along.
-inline void describe_sides(explanation& result, const axes_choice& choice,
+inline void describe_sides(explanation& result, const side_axes (&sides)[2],
                            const int (&named)[most_axes]) {
   for (int s = 0; s < 2; ++s) {
-    const side_axes& from = choice.sides[1 - s];
+    const side_axes& from = sides[1 - s];
     result.tile_sides[s].count = from.count;
     for (int k = 0; k < from.count; ++k) {
       result.tile_sides[s].axes[k] = named[from.axes[from.count - 1 - k]];
@@ -69,7 +69,7 @@ inline void explain_axes(explanation& result, const explained_permute& call,
     const int side = choice.tile_side;
     const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
     result.tile_rows = result.tile_cols = static_cast<size_type>(side);
-    describe_sides(result, choice, call.named);
+    describe_sides(result, choice.sides, call.named);
     result.threads = side / choice.together * block_rows;
     plan_axes_tiles(choice, moved, launch_counter{result});
     return;
@@ -126,9 +126,7 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
       "tiles: words are shifted to where columns of the input and sectors of the output start";
   const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
   const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
-  axes_choice along = choice;
-  for (int s = 0; s < 2; ++s) { along.sides[s] = tiles.sides[s]; }
-  describe_sides(result, along, named);
+  describe_sides(result, tiles.sides, named);
   result.tile_rows = tiles.rows;
   result.tile_cols = static_cast<size_type>(shape.cols());
   result.load_bytes = 4;

@@ -77,12 +77,10 @@ inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, cons
 /// True where such tiles are possible, and filled enough. One launch counts them.
 inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation& move) {
   const size_type bytes = move.in_element;
-  const size_type addresses =
-      reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out);
-  if (bytes > 3 || (bytes == 2 && addresses % bytes != 0) || choice.x == move.rank - 1 ||
-      move.axes[choice.x].in_stride != 1 || move.axes[move.rank - 1].out_stride != 1 ||
-      count_elements(move) * bytes < least_panel_bytes || !has_dense_input(move) ||
-      begin_of_input(move) != move.in) {
+  if (bytes > 3 || (bytes == 2 && address_bits_of(move) % bytes != 0) ||
+      choice.x == move.rank - 1 || move.axes[move.rank - 1].out_stride != 1 ||
+      !has_dense_input(move) || begin_of_input(move) != move.in ||
+      count_elements(move) * bytes < least_panel_bytes) {
     return false;
   }
   const word_shifted_tile_shape shape{static_cast<int>(bytes)};

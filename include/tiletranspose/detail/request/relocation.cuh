@@ -253,13 +253,17 @@ inline const unsigned char* begin_of_input(const relocation& move) {
   return begin;
 }
 
-/// True where the input has no gaps.
+/// True where the input has neither gaps nor elements that are read twice.
 inline bool has_dense_input(const relocation& move) {
+  bool taken[sizeof(move.axes) / sizeof(move.axes[0])] = {};
   size_type reached = 1;
-  for (int k = 0; k < move.rank; ++k) {
-    reached += (move.axes[k].extent - 1) * distance(move.axes[k].in_stride);
+  for (int i = 0; i < move.rank; ++i) {
+    const int axis = nearest_of_input(move, taken);
+    taken[axis] = true;
+    if (distance(move.axes[axis].in_stride) != reached) { return false; }
+    reached *= move.axes[axis].extent;
   }
-  return count_elements(move) == reached;
+  return true;
 }
 
 /// The bits that some address or stride has.
