@@ -7,7 +7,7 @@
 #pragma once
 
 #define LARGE_WORK(bytes, vectors) \
-  { bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, vectors, 1, 0 }
+  { bytes, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, vectors, 1, 0 }
 #define TILETRANSPOSE_SMALL_TUNING                                                                 \
   LARGE_WORK(1, 16'777'216), LARGE_WORK(2, 8'388'608), LARGE_WORK(3, 0), LARGE_WORK(4, 4'194'304), \
       LARGE_WORK(5, 0), LARGE_WORK(8, 1'048'576), LARGE_WORK(9, 0)

@@ -19,6 +19,7 @@
 #include <iostream>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "paired.cuh"
@@ -30,10 +31,11 @@ namespace {
 
 namespace lib = tt::detail;
 
-/// One call by both ways, and what it moves.
+/// One call by both ways, what it moves, and what limits are compared with.
 struct both_ways {
   std::function<cudaError_t()> little, large;
   relocation moved;
+  std::size_t counted;
 };
 
 template <int Bytes, int Alignment>
@@ -41,49 +43,48 @@ struct alignas(Alignment) element {
   unsigned char bytes[Bytes];
 };
 
-/// The first rule that applies beside the one for little work.
-lib::choice choose_large(const lib::transpose_facts& facts) {
-  for (const lib::transpose_rule& rule : lib::transpose_rules) {
-    lib::choice chosen;
-    if (rule.applies == lib::little_work || !rule.applies(facts, chosen)) { continue; }
-    chosen.shared_bytes = facts.shared_bytes;
-    return chosen;
-  }
-  return {};
-}
-
 lib::choice choose_little(const lib::transpose_facts& facts) {
   lib::choice chosen;
   chosen.by = lib::mover::little;
-  chosen.little = lib::small_mover_of(
-      lib::small_transpose(facts.problem, 1, facts.element_bytes, facts.element_bytes));
+  const lib::small_problem little = lib::little_problem(facts);
+  chosen.little = lib::small_mover_of(little, lib::work_of(little).direct);
   return chosen;
 }
 
-template <int Bytes, int Alignment, class Choose>
-cudaError_t transpose_by(Choose choose, std::size_t nx, std::size_t ny) {
+template <int Bytes, int Alignment>
+lib::transpose_facts facts_of(std::size_t nx, std::size_t ny, std::size_t batch) {
   using type = element<Bytes, Alignment>;
   const arena& a = device();
-  const lib::tile_problem problem = lib::make_problem(lib::dense_request(
-      reinterpret_cast<type*>(a.out), reinterpret_cast<const type*>(a.in), nx, ny));
-  const std::size_t bits = lib::address_bits_of(problem, Alignment);
-  return lib::with_access<Bytes, Alignment>(bits, [&](auto width) {
-    constexpr int access = decltype(width)::value;
-    static_assert(lib::has_little_work(Bytes, access, true), "compiled without what is timed");
-    const lib::transpose_facts facts =
-        lib::find_facts(problem, 1, Bytes, access, bits, {lib::most_shared_bytes()});
-    const lib::choice chosen = choose(facts);
-    return lib::with_mover<Bytes, access>(chosen, [&](auto mover) {
-      return lib::run_choice<lib::matrices::one>(mover, facts, chosen, a.stream);
-    });
+  const lib::tile_problem problem = lib::make_problem(
+      lib::dense_request(reinterpret_cast<type*>(a.out), reinterpret_cast<const type*>(a.in), nx,
+                         ny, batch, nx * ny, nx * ny));
+  return lib::find_facts(problem, batch, Bytes, tt::access_width(Bytes, Alignment),
+                         lib::address_bits_of(problem, Alignment), {lib::most_shared_bytes()});
+}
+
+template <int Bytes, int Alignment, lib::matrices Matrices, class Choose>
+cudaError_t transpose_by(Choose choose, std::size_t nx, std::size_t ny, std::size_t batch) {
+  constexpr int access = static_cast<int>(tt::access_width(Bytes, Alignment));
+  static_assert(lib::has_little_work(Bytes, access, true), "compiled without what is timed");
+  const lib::transpose_facts facts = facts_of<Bytes, Alignment>(nx, ny, batch);
+  const lib::choice chosen = choose(facts);
+  return lib::with_mover<Bytes, access>(chosen, [&](auto mover) {
+    return lib::run_choice<Matrices>(mover, facts, chosen, device().stream);
   });
 }
 
-template <int Bytes, int Alignment>
-both_ways transposes(std::size_t nx, std::size_t ny) {
-  return {[=] { return transpose_by<Bytes, Alignment>(choose_little, nx, ny); },
-          [=] { return transpose_by<Bytes, Alignment>(choose_large, nx, ny); },
-          relocate(tt::symmetry::transpose, nx, ny, nx, ny)};
+/// \param by_work  the limit is one of work, else of elements
+template <int Bytes, int Alignment, lib::matrices Matrices = lib::matrices::one>
+both_ways transposes(std::size_t nx, std::size_t ny, bool by_work = false, std::size_t batch = 1) {
+  relocation moved = relocate(tt::symmetry::transpose, nx, ny, nx, ny);
+  moved.batch = static_cast<long long>(batch);
+  moved.in_batch = moved.out_batch = static_cast<long long>(nx * ny);
+  const std::size_t work =
+      lib::work_of(lib::little_problem(facts_of<Bytes, Alignment>(nx, ny, batch))).places;
+  return {
+      [=] { return transpose_by<Bytes, Alignment, Matrices>(choose_little, nx, ny, batch); },
+      [=] { return transpose_by<Bytes, Alignment, Matrices>(lib::choose_large, nx, ny, batch); },
+      moved, by_work ? work : nx * ny * batch};
 }
 
 template <int Bytes, int Alignment>
@@ -99,13 +100,13 @@ both_ways flips(std::size_t nx, std::size_t ny) {
         return lib::with_access<Bytes, Alignment>(lib::row_bits(rows, Alignment), [&](auto width) {
           const lib::copy_operation<Bytes, decltype(width)::value> operation;
           const lib::little_rows work = lib::make_little_rows(rows);
-          return lib::launch_small<false>(lib::small_mover_of(work.problem), work.problem,
+          return lib::launch_small<false>(lib::small_mover_of(work.problem, false), work.problem,
                                           lib::batch_of<lib::matrices::one>(rows, work.first),
                                           operation, device().stream);
         });
       },
       [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },
-      relocate(flip, nx, ny, nx, nx)};
+      relocate(flip, nx, ny, nx, nx), nx * ny};
 }
 
 /// Calls of one kind, of about `elements` elements each.
@@ -126,14 +127,50 @@ std::vector<both_ways> whole_rows(std::size_t elements) {
   const std::size_t side = step * odd(root(elements) / step);
   return {transposes<Bytes, Alignment>(side, side)};
 }
-template <int Bytes, int Alignment>
-std::vector<both_ways> short_sides(std::size_t elements) {
+/// Few columns, few rows and small matrices, as many of them as panels of a kind take else.
+template <int Bytes, int Alignment, class Takes>
+std::vector<both_ways> in_panels(std::size_t elements, Takes takes) {
   std::vector<both_ways> calls;
+  const auto add = [&](auto kind, std::size_t nx, std::size_t ny, std::size_t batch) {
+    if (takes(lib::choose_large(facts_of<Bytes, Alignment>(nx, ny, batch)))) {
+      calls.push_back(transposes<Bytes, Alignment, decltype(kind)::value>(nx, ny, true, batch));
+    }
+  };
+  using one = std::integral_constant<lib::matrices, lib::matrices::one>;
+  using several = std::integral_constant<lib::matrices, lib::matrices::batch>;
   for (const std::size_t side : {3, 17}) {  // moved directly, and by tiles
-    calls.push_back(transposes<Bytes, Alignment>(side, elements / side | 1));
-    calls.push_back(transposes<Bytes, Alignment>(elements / side | 1, side));
+    add(one{}, side, elements / side | 1, 1);
+    add(one{}, elements / side | 1, side, 1);
+  }
+  for (const std::size_t side : {5, 16, 25, 32}) {
+    const std::size_t batch = elements / (side * side);
+    if (batch > 1 && batch <= lib::max_grid_side) { add(several{}, side, side, batch); }
   }
   return calls;
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> gathered(std::size_t elements) {
+  return in_panels<Bytes, Alignment>(
+      elements, [](const lib::choice& c) { return c.by == lib::mover::gathered_panel; });
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> vectorised(std::size_t elements) {
+  return in_panels<Bytes, Alignment>(
+      elements, [](const lib::choice& c) { return c.by == lib::mover::vectorised_panel; });
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> shifted(std::size_t elements) {
+  return in_panels<Bytes, Alignment>(elements, [](const lib::choice& c) {
+    return c.by == lib::mover::word_shifted_panel &&
+           c.word_shifted != lib::word_shifted_kind::columns;
+  });
+}
+template <int Bytes, int Alignment>
+std::vector<both_ways> shifted_columns(std::size_t elements) {
+  return in_panels<Bytes, Alignment>(elements, [](const lib::choice& c) {
+    return c.by == lib::mover::word_shifted_panel &&
+           c.word_shifted == lib::word_shifted_kind::columns;
+  });
 }
 template <int Bytes, int Alignment>
 std::vector<both_ways> mirrored(std::size_t elements) {
@@ -160,9 +197,10 @@ std::vector<timed_both_ways> time_rising(make_calls make, std::size_t bytes, int
   int behind = 0;
   for (double n = least_elements; n <= most_elements && behind < 3; n *= std::sqrt(2.0)) {
     const auto elements = static_cast<std::size_t>(n);
-    double little = 0, large = 0;  // logarithms
-    const std::vector<both_ways> calls = make(elements);
+    double little = 0, large = 0, counted = 0;  // logarithms
     if (2 * elements * bytes > device().bytes) { break; }
+    const std::vector<both_ways> calls = make(elements);
+    if (calls.empty()) { continue; }
     const int repeats = elements * bytes <= (std::size_t{4} << 20) ? 40 : 10;
     for (const both_ways& call : calls) {
       verify(call, bytes);
@@ -171,9 +209,11 @@ std::vector<timed_both_ways> time_rising(make_calls make, std::size_t bytes, int
                                              in_graph(stream, repeats, call.large), rounds);
       little += std::log(times.call);
       large += std::log(times.copy);
+      counted += std::log(static_cast<double>(call.counted));
     }
     const auto count = static_cast<double>(calls.size());
-    timed.push_back({elements, std::exp(little / count), std::exp(large / count)});
+    timed.push_back({static_cast<std::size_t>(std::exp(counted / count)), std::exp(little / count),
+                     std::exp(large / count)});
     behind = timed.back().little > 1.5 * timed.back().large ? behind + 1 : 0;
   }
   return timed;
@@ -191,7 +231,10 @@ lib::small_limits tune_row(int rounds) {
   const limit limits[] = {
       {"tile", &lib::small_limits::tile, &long_sides<Bytes, Alignment>},
       {"whole", &lib::small_limits::whole, &whole_rows<Bytes, Alignment>},
-      {"narrow", &lib::small_limits::narrow, &short_sides<Bytes, Alignment>},
+      {"gathered", &lib::small_limits::gathered, &gathered<Bytes, Alignment>},
+      {"vectorised", &lib::small_limits::vectorised, &vectorised<Bytes, Alignment>},
+      {"shifted", &lib::small_limits::shifted, &shifted<Bytes, Alignment>},
+      {"columns", &lib::small_limits::shifted_columns, &shifted_columns<Bytes, Alignment>},
       {"rows", &lib::small_limits::rows, &mirrored<Bytes, Alignment>},
   };
   lib::small_limits row = lib::small_limits_of(Bytes);
@@ -199,7 +242,7 @@ lib::small_limits tune_row(int rounds) {
     const std::size_t shipped = row.*one.value;
     const found_limit found = find_limit(time_rising(one.calls, Bytes, rounds), shipped);
     row.*one.value = found.limit;
-    std::fprintf(stderr, "%2d bytes, %-6s %9zu -> %9zu, gain %.2f\n", Bytes, one.name, shipped,
+    std::fprintf(stderr, "%2d bytes, %-10s %9zu -> %9zu, gain %.2f\n", Bytes, one.name, shipped,
                  found.limit, found.gain);
   }
   return row;

@@ -4,12 +4,13 @@
 // Which problems are little work and how they are moved, in plain C++: each rule at its limits. Compiled with the tuning
 // rows of small_rows.hpp, and once more with the library's own, for which the limits are read from the rows.
 
+#include <tiletranspose/detail/choose/choose.cuh>
 #include <tiletranspose/detail/choose/choose_reverse.cuh>
-#include <tiletranspose/detail/choose/choose_small.cuh>
 
 #include <catch2/catch_test_macros.hpp>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 template <>
@@ -45,13 +46,51 @@ constexpr small_problem dense_rows(size_type length, size_type rows, int bytes,
   return {{length, bytes, bytes}, {rows, row, row}, batch, bytes, bytes, false};
 }
 
-constexpr small_mover transposed(size_type fast, size_type slow, int bytes, bool whole = false,
-                                 size_type batch = 1) {
-  return choose_small(dense_transpose(fast, slow, bytes, batch), whole);
+/// How a transpose is moved if it is little work.
+constexpr small_mover transposed(size_type fast, size_type slow, int bytes, size_type batch = 1) {
+  const small_problem problem = dense_transpose(fast, slow, bytes, batch);
+  return choose_small(problem, tt::detail::most_counted, work_of(problem).direct);
 }
 constexpr small_mover moved_rows(size_type length, size_type rows, int bytes, size_type batch = 1) {
-  return choose_small(dense_rows(length, rows, bytes, batch), false);
+  return tt::detail::choose_small_rows(dense_rows(length, rows, bytes, batch));
 }
+
+/// A batch of matrices of nx columns and ny rows, elements behind each row of input and output.
+struct asked {
+  size_type nx;
+  size_type ny;
+  int bytes;
+  size_type batch = 1;
+  size_type in_gap = 0;
+  size_type out_gap = 0;
+  bool pointers = false;
+};
+tt::detail::transpose_facts facts_of(const asked& a) {
+  const auto element = static_cast<size_type>(a.bytes);
+  tt::detail::tile_problem problem{};
+  problem.in_stride_bytes = (a.nx + a.in_gap) * element;
+  problem.out_stride_bytes = (a.ny + a.out_gap) * element;
+  problem.in_batch_bytes = problem.out_batch_bytes = a.nx * a.ny * element;
+  problem.nx = a.nx;
+  problem.ny = a.ny;
+  problem.pointer_arrays = a.pointers;
+  return tt::detail::find_facts(problem, a.batch, a.bytes, a.bytes,
+                                problem.in_stride_bytes | problem.out_stride_bytes,
+                                {tt::default_shared_bytes});
+}
+bool beside(const tt::detail::choice& other, const asked& a) {
+  const tt::detail::transpose_facts facts = facts_of(a);
+  const small_problem problem = little_problem(facts);
+  return is_little_beside(other, facts, problem, work_of(problem).places);
+}
+/// True where it is little work beside a mover.
+bool beside(tt::detail::mover by, const asked& a) {
+  tt::detail::choice other;
+  other.by = by;
+  other.word_shifted = tt::detail::word_shifted_kind::rows;
+  return beside(other, a);
+}
+using tt::detail::mover;
 
 }  // namespace
 
@@ -65,69 +104,102 @@ TEST_CASE("small: elements between two rows take that of the smaller size") {
   CHECK(tt::detail::small_limits_of(64).element_bytes == 13);
 }
 
-TEST_CASE("small: a transpose is little up to so many elements") {
-  CHECK(transposed(100, 100, 1) == small_mover::tiles);
-  CHECK(transposed(100, 101, 1) == small_mover::none);
-  CHECK(transposed(101, 100, 1) == small_mover::none);
-  CHECK(transposed(50, 100, 4) == small_mover::tiles);
-  CHECK(transposed(51, 100, 4) == small_mover::none);
-  // Rows of whole accesses have a limit of their own.
-  CHECK(transposed(40, 100, 4, true) == small_mover::tiles);
-  CHECK(transposed(40, 101, 4, true) == small_mover::none);
-  // So have narrow ones, whatever their rows.
-  for (const bool whole : {false, true}) {
-    CHECK(transposed(32, 93, 1, whole) == small_mover::tiles);
-    CHECK(transposed(93, 32, 1, whole) == small_mover::tiles);
-    CHECK(transposed(32, 94, 1, whole) == small_mover::none);
-    CHECK(transposed(94, 32, 1, whole) == small_mover::none);
-  }
-  CHECK(transposed(33, 94, 1) == small_mover::tiles);
-  CHECK(transposed(1, 1, 13) == small_mover::none);
-  CHECK(transposed(1, 1, 64) == small_mover::none);
+TEST_CASE("small: beside tiles a transpose is little up to so many elements") {
+  CHECK(beside(mover::tile, {100, 100, 1}));
+  CHECK(!beside(mover::tile, {100, 101, 1}));
+  CHECK(!beside(mover::tile, {101, 100, 1}));
+  CHECK(beside(mover::tile, {50, 100, 4}));
+  CHECK(!beside(mover::tile, {51, 100, 4}));
+  // Rows of whole accesses have a limit of their own, and so have rows with gaps.
+  CHECK(beside(mover::tile, {60, 64, 4}));
+  CHECK(!beside(mover::tile, {64, 64, 4}));
+  CHECK(!beside(mover::tile, {80, 80, 1}));
+  CHECK(beside(mover::tile, {100, 55, 4, 1, 1}));
+  CHECK(beside(mover::tile, {100, 55, 4, 1, 0, 1}));
+  CHECK(!beside(mover::tile, {100, 56, 4, 1, 1}));
+  // Sides that leave tiles mostly empty are always moved so.
+  CHECK(beside(mover::tile, {64, 20'000, 1, 1, 1}));
+  CHECK(!beside(mover::tile, {65, 20'000, 1, 1, 1}));
+  CHECK(beside(mover::tile, {32, 20'000, 4, 1, 1}));
+  CHECK(!beside(mover::tile, {33, 20'000, 4, 1, 1}));
+  // A batch counts as one, and matrices that leave them partly empty have four times the limit.
+  CHECK(beside(mover::tile, {50, 100, 4, 4}));
+  CHECK(!beside(mover::tile, {50, 101, 4, 4}));
+}
+
+TEST_CASE("small: beside panels it is little up to so much work") {
+  // Tiles have the places of 32 x 32 elements each, and of others a thread takes two thirds of the time.
+  CHECK(beside(mover::gathered_panel, {32, 64, 1}));
+  CHECK(!beside(mover::gathered_panel, {32, 65, 1}));
+  CHECK(beside(mover::gathered_panel, {2, 1000, 1}));
+  CHECK(!beside(mover::gathered_panel, {2, 1001, 1}));
+  CHECK(beside(mover::vectorised_panel, {2, 833, 1}));
+  CHECK(!beside(mover::vectorised_panel, {2, 834, 1}));
+  CHECK(beside(mover::word_shifted_panel, {2, 1166, 1}));
+  CHECK(!beside(mover::word_shifted_panel, {2, 1167, 1}));
+  tt::detail::choice columns;
+  columns.by = mover::word_shifted_panel;
+  columns.word_shifted = tt::detail::word_shifted_kind::columns;
+  CHECK(beside(columns, {2, 1333, 1}));
+  CHECK(!beside(columns, {2, 1334, 1}));
+  // Behind pointers small matrices always are.
+  CHECK(beside(mover::gathered_panel, {30, 50, 1, 10'000, 0, 0, true}));
+  CHECK(!beside(mover::gathered_panel, {30, 51, 1, 10'000, 0, 0, true}));
+  // Rows of a short side with gaps are as long as the L2 cache holds them.
+  CHECK(beside(mover::gathered_panel, {4, 1 << 23, 1, 1, 1}));
+  CHECK(!beside(mover::gathered_panel, {4, (1 << 23) + 1, 1, 1, 1}));
+}
+
+TEST_CASE("small: what is little beside every mover is so certainly") {
+  tt::detail::choice chosen;
+  CHECK(little_work(facts_of({2, 833, 1}), chosen));
+  CHECK(chosen.is_certain);
+  CHECK(chosen.little == small_mover::direct);
+  little_work(facts_of({2, 834, 1}), chosen);
+  CHECK(!chosen.is_certain);
+  CHECK(!little_work(facts_of({1, 2, 13}), chosen));
   // A side alone that is longer than any limit, in products that would overflow.
   constexpr size_type huge = std::numeric_limits<size_type>::max();
-  CHECK(choose_small({{huge, 1, 1}, {2, 1, 1}, 1, 1, 1, true}, false) == small_mover::none);
-  CHECK(choose_small({{2, 1, 1}, {huge, 1, 1}, 1, 1, 1, true}, false) == small_mover::none);
-  CHECK(choose_small({{2, 1, 1}, {2, 1, 1}, huge, 1, 1, true}, false) == small_mover::none);
+  CHECK(transposed(1, 1, 3) == small_mover::direct);
+  CHECK(choose_small({{huge, 1, 1}, {2, 1, 1}, 1, 1, 1, true}, ALL, false) == small_mover::none);
+  CHECK(choose_small({{2, 1, 1}, {huge, 1, 1}, 1, 1, 1, true}, ALL, false) == small_mover::none);
+  CHECK(choose_small({{2, 1, 1}, {2, 1, 1}, huge, 1, 1, true}, ALL, false) == small_mover::none);
 }
 
-TEST_CASE("small: short sides are moved without a tile") {
-  CHECK(transposed(8, 300, 1) == small_mover::direct);
-  CHECK(transposed(300, 8, 1) == small_mover::direct);
-  CHECK(transposed(9, 300, 1) == small_mover::tiles);
-  CHECK(transposed(4, 300, 4) == small_mover::direct);
-  CHECK(transposed(5, 300, 4) == small_mover::tiles);
+TEST_CASE("small: what would fill little of its tiles is moved without") {
+  // Of rows of up to 64 elements half a tile and, of longer ones, a quarter.
+  CHECK(transposed(16, 320, 1) == small_mover::direct);
+  CHECK(transposed(17, 320, 1) == small_mover::tiles);
+  CHECK(transposed(320, 8, 1) == small_mover::direct);
+  CHECK(transposed(320, 9, 1) == small_mover::tiles);
+  CHECK(transposed(8, 320, 4) == small_mover::direct);
+  CHECK(transposed(9, 320, 4) == small_mover::tiles);
+  CHECK(transposed(64, 8, 1) == small_mover::direct);
+  CHECK(transposed(64, 16, 1) == small_mover::direct);
+  CHECK(transposed(65, 16, 1) == small_mover::tiles);
   CHECK(transposed(1, 1, 1) == small_mover::direct);
+  // Matrices of a batch likewise, all alike.
+  CHECK(transposed(22, 22, 1, 100) == small_mover::direct);
+  CHECK(transposed(23, 23, 1, 100) == small_mover::tiles);
 }
 
-TEST_CASE("small: batches count as one") {
-  CHECK(transposed(20, 110, 4, false, 1) == small_mover::none);
-  CHECK(transposed(40, 60, 4, false, 2) == small_mover::tiles);
-  CHECK(transposed(40, 60, 4, false, 3) == small_mover::none);
+TEST_CASE("small: batches of rows count as one") {
   CHECK(moved_rows(20, 40, 1, 10) == small_mover::direct);
   CHECK(moved_rows(20, 40, 1, 11) == small_mover::none);
-  CHECK(transposed(17, 17, 3, false, 65535) == small_mover::tiles);
-  CHECK(transposed(17, 17, 3, false, 65536) == small_mover::none);
+  CHECK(transposed(30, 30, 3, 65535) == small_mover::tiles);
+  CHECK(transposed(30, 30, 3, 65536) == small_mover::none);
+  CHECK(transposed(9, 9, 3, 65536) == small_mover::direct);
   CHECK(moved_rows(200, 2, 3, 65535) == small_mover::rows);
   CHECK(moved_rows(200, 2, 3, 65536) == small_mover::direct);
 }
 
-TEST_CASE("small: small matrices of a batch are moved without a tile, twice as wide ones") {
-  CHECK(transposed(16, 128, 3, false, 2) == small_mover::direct);
-  CHECK(transposed(16, 128, 3, false, 1) == small_mover::tiles);
-  CHECK(transposed(16, 129, 3, false, 2) == small_mover::tiles);
-  CHECK(transposed(17, 100, 3, false, 2) == small_mover::tiles);
-  CHECK(transposed(9, 9, 3, false, 65536) == small_mover::direct);
-  // And count as little up to twice as many elements.
-  CHECK(transposed(20, 30, 1, false, 10) == small_mover::tiles);
-  CHECK(transposed(20, 30, 1, false, 11) == small_mover::none);
-  CHECK(transposed(20, 103, 1, false, 2) == small_mover::none);
-}
-
 TEST_CASE("small: elements that are counted fit 31 bits, whatever the tuning rows say") {
   constexpr size_type most = size_type{1} << 30;
-  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4, 3, 3, true}, false) == small_mover::direct);
-  CHECK(choose_small({{4, 3, 3}, {1, 0, 0}, most / 4 + 1, 3, 3, true}, false) == small_mover::none);
+  const auto choose = [](size_type batch) {
+    return choose_small({{4, 3, 3}, {1, 0, 0}, batch, 3, 3, true}, ~size_type{0}, true);
+  };
+  CHECK(choose(most / 4) == small_mover::direct);
+  CHECK(choose(most / 4 + 1) == small_mover::none);
 }
 
 TEST_CASE("small: the fold of a triangle has every pair of tiles once") {
@@ -174,7 +246,7 @@ TEST_CASE("small: offsets fit 31 bits, those beyond the last tile too") {
   constexpr long long most = std::numeric_limits<int>::max();
   constexpr long long far = most / (100 + 256);  // bytes between 100 rows
   const auto choose = [](long long in, long long out) {
-    return choose_small({{100, in, 3}, {100, 3, out}, 1, 3, 3, true}, false);
+    return choose_small({{100, in, 3}, {100, 3, out}, 1, 3, 3, true}, ALL, false);
   };
   const small_mover tiles = small_mover::tiles;
   CHECK(choose(300, 300) == tiles);
@@ -192,7 +264,7 @@ TEST_CASE("small: offsets fit 31 bits, those beyond the last tile too") {
 
   // Rows have no tiles, but blocks of 1024 elements at their ends.
   const auto rows = [](long long in, long long out) {
-    return choose_small({{200, 3, 3}, {100, in, out}, 1, 3, 3, false}, false);
+    return tt::detail::choose_small_rows({{200, 3, 3}, {100, in, out}, 1, 3, 3, false});
   };
   for (const int sign : {1, -1}) {
     CHECK(rows(sign * (most / 100 - 40), 600) == small_mover::rows);
@@ -244,50 +316,51 @@ TEST_CASE("small: whole accesses and squares") {
 }
 
 TEST_CASE("small: tiles are large where there are more elements, and squares in place more rows") {
-  CHECK(small_tile_side(dense_transpose(20, 25, 1), 1) == 16);
-  CHECK(small_tile_side(dense_transpose(20, 26, 1), 1) == 32);
-  CHECK(small_tile_side(dense_transpose(10, 10, 1, 6), 1) == 32);  // those of a batch together
+  CHECK(small_tile_side(dense_transpose(32, 32, 1), 1) == 16);
+  CHECK(small_tile_side(dense_transpose(32, 33, 1), 1) == 32);
+  CHECK(small_tile_side(dense_transpose(10, 10, 1, 2), 1) == 32);  // those of a batch together
   CHECK(small_tile_side(dense_transpose(1, 1, 3), 3) == 32);       // which has no small ones
-  CHECK(small_tile_side(dense_transpose(1, 1, 12), 3) == 32);
-  CHECK(small_tile_side(dense_transpose(1, 1, 12), 12) == 16);  // too many accesses for large ones
+  CHECK(small_tile_side(dense_transpose(32, 32, 12), 3) == 32);
+  CHECK(small_tile_side(dense_transpose(32, 32, 12), 12) ==
+        16);  // too many accesses for large ones
   CHECK(tt::detail::square_tile_side(30, 1) == 16);
   CHECK(tt::detail::square_tile_side(31, 1) == 32);
   CHECK(tt::detail::square_tile_side(40, 4) == 16);
   CHECK(!tt::detail::has_large_square_tile(4));
 }
 
-TEST_CASE("small: what panels cannot take, and what has an operation, has limits of its own") {
-  const auto takes = [](size_type fast, bool whole, auto change) {
+TEST_CASE("small: large tiles that would be emptier than small ones are not taken") {
+  // Of more than 8 bytes, with 60 percent of their places at most.
+  CHECK(small_tile_side(dense_transpose(100, 16, 12), 3) == 16);
+  CHECK(small_tile_side(dense_transpose(100, 17, 12), 3) == 32);
+  CHECK(small_tile_side(dense_transpose(33, 33, 12, 100), 3) == 16);
+  CHECK(small_tile_side(dense_transpose(100, 100, 12), 3) == 32);
+  // Of 8 bytes, that are full.
+  CHECK(small_tile_side(dense_transpose(16, 16, 8, 100), 1) == 16);
+  CHECK(small_tile_side(dense_transpose(16, 15, 8, 100), 1) == 32);
+  CHECK(small_tile_side(dense_transpose(16, 32, 8, 100), 1) == 32);
+  CHECK(small_tile_side(dense_transpose(16, 16, 4, 100), 1) == 32);
+}
+
+TEST_CASE("small: what has an operation has limits of its own") {
+  const auto takes = [](size_type fast, bool whole, tt::detail::small_operation operation) {
     small_problem problem = dense_transpose(fast, 100, 4);
-    change(problem);
-    return choose_small(problem, whole) == small_mover::tiles;
+    problem.operation = operation;
+    return tt::detail::choose_small_operation(problem, whole) == small_mover::tiles;
   };
-  const auto pitched = [](small_problem& problem) { problem.has_panel = false; };
-  CHECK(takes(55, false, pitched));
-  CHECK(!takes(56, false, pitched));
-  CHECK(takes(40, true, pitched));
-  CHECK(!takes(41, true, pitched));
-  const auto backwards = [](small_problem& problem) {
-    problem.slow.out_stride = -problem.slow.out_stride;
-  };
-  CHECK(takes(55, false, backwards));
-  CHECK(!takes(56, false, backwards));
-  const auto fused = [](small_problem& problem) {
-    problem.has_panel = false;
-    problem.operation = tt::detail::small_operation::one_output;
-  };
-  CHECK(takes(70, false, fused));
-  CHECK(!takes(71, false, fused));
-  CHECK(takes(45, true, fused));
-  CHECK(!takes(46, true, fused));
-  const auto dual = [](small_problem& problem) {
-    problem.has_panel = false;
-    problem.operation = tt::detail::small_operation::two_outputs;
-  };
-  CHECK(takes(55, false, dual));
-  CHECK(!takes(56, false, dual));
-  CHECK(takes(45, true, dual));
-  CHECK(!takes(46, true, dual));
+  using tt::detail::small_operation;
+  CHECK(takes(70, false, small_operation::one_output));
+  CHECK(!takes(71, false, small_operation::one_output));
+  CHECK(takes(45, true, small_operation::one_output));
+  CHECK(!takes(46, true, small_operation::one_output));
+  CHECK(takes(55, false, small_operation::two_outputs));
+  CHECK(!takes(56, false, small_operation::two_outputs));
+  CHECK(takes(45, true, small_operation::two_outputs));
+  CHECK(!takes(46, true, small_operation::two_outputs));
+  // Sides that would leave tiles mostly empty have none.
+  small_problem narrow = dense_transpose(30, 100'000, 4);
+  narrow.operation = small_operation::one_output;
+  CHECK(tt::detail::choose_small_operation(narrow, false) == small_mover::tiles);
 }
 
 TEST_CASE("small: few elements of rows are one a thread") {
@@ -305,17 +378,20 @@ TEST_CASE("small: the limits of every element size are those of its row") {
     for (const small_limits& row : tt::detail::small_tuning) {
       CHECK((row.element_bytes <= limits.element_bytes || row.element_bytes > bytes));
     }
-    // Squares of about as many elements, all of which a call may have.
-    for (const bool whole : {false, true}) {
-      const size_type most = whole ? limits.whole : limits.tile;
-      size_type side = 33;
-      while ((side + 1) * (side + 1) <= most) { ++side; }
-      CHECK(transposed(side, most / side, bytes, whole) == small_mover::tiles);
-      CHECK(transposed(side, most / side + 1, bytes, whole) == small_mover::none);
+    // Elements that no tile is needed for.
+    const auto work_of_rows = [](size_type work) { return 2 * work / 3 / 2; };
+    const std::pair<mover, size_type> beside_panels[] = {
+        {mover::gathered_panel, limits.gathered},
+        {mover::vectorised_panel, limits.vectorised},
+        {mover::word_shifted_panel, limits.shifted}};
+    for (const auto& [by, most] : beside_panels) {
+      CHECK(beside(by, {work_of_rows(most), 2, bytes}));
+      CHECK(!beside(by, {work_of_rows(most) + 1, 2, bytes}));
     }
-    CHECK(transposed(32, limits.narrow / 32, bytes) == small_mover::tiles);
-    CHECK(transposed(32, limits.narrow / 32 + 1, bytes) == small_mover::none);
-    CHECK(transposed(limits.direct_side, 70, bytes) == small_mover::direct);
+    CHECK(beside(mover::tile, {65, limits.tile / 65, bytes}));
+    CHECK(
+        !beside(mover::tile, {65, tt::detail::larger(limits.tile, limits.whole) / 65 + 1, bytes}));
+    CHECK(transposed(2, 70, bytes) == small_mover::direct);
     CHECK(moved_rows(limits.rows, 1, bytes) == small_mover::rows);
     CHECK(moved_rows(limits.rows + 1, 1, bytes) == small_mover::none);
     CHECK(moved_rows(100, limits.rows / 100, bytes) == small_mover::direct);
@@ -327,22 +403,13 @@ TEST_CASE("small: the limits of every element size are those of its row") {
   }
 }
 
-TEST_CASE("small: rows of whole accesses of bytes and halves have their own limit from 300 on") {
-  for (const int bytes : {1, 2}) {
-    const size_type length = tt::detail::small_limits_of(bytes).whole / 300 + 1;
-    CHECK(transposed(299, length + 20, bytes, true) == small_mover::tiles);
-    CHECK(transposed(length + 20, 299, bytes, true) == small_mover::tiles);
-    CHECK(transposed(300, length, bytes, true) == small_mover::none);
-  }
-}
-
 TEST_CASE("small: a megabyte of every element size is little work") {
   for (int bytes = 1; bytes <= 64; ++bytes) {
     INFO(bytes << " bytes");
     size_type side = 1;
     while ((side + 1) * (side + 1) * static_cast<size_type>(bytes) <= 1'000'000) { ++side; }
-    CHECK(transposed(side, side, bytes) != small_mover::none);
-    CHECK(transposed(side, side, bytes, true) != small_mover::none);
+    tt::detail::choice chosen;
+    CHECK(little_work(facts_of({side, side, bytes}), chosen));
     CHECK(moved_rows(side, side, bytes) != small_mover::none);
   }
 }

@@ -57,10 +57,11 @@ TEST_CASE(
 TEST_CASE("the header that is written is the one that the library reads") {
   std::ostringstream written;
   print_header(written, "a GPU; 2026-11-24",
-               {{1, 7'000'000, 1'000'000, 7'500'000, 8'000'000, 1'100'000, 400'000, 2'000'000, 0, 8,
-                 1000, 800, 500, 16'777'216, 32, 16'000'000},
-                {4, 1200, 0, 1300, 1400, 1500, 340, 1'100'000, 40, 6, 700, 600, 300, 4'194'304, 1,
-                 40'000'000}});
+               {{1,       7'000'000, 1'000'000, 7'500'000,  8'000'000, 1'100'000, 400'000,
+                 300'000, 500'000,   600'000,   2'000'000,  0,         50,        40,
+                 1000,    800,       500,       16'777'216, 32,        16'000'000},
+                {4,         1200, 0,  1300, 1400, 1500, 340, 350,       360, 370,
+                 1'100'000, 40,   30, 20,   700,  600,  300, 4'194'304, 1,   40'000'000}});
   std::ifstream file(TUNED_HEADER);
   std::stringstream expected;
   expected << file.rdbuf();
@@ -69,8 +70,13 @@ TEST_CASE("the header that is written is the one that the library reads") {
   CHECK(small_limits_of(1).tile == 7'000'000);
   CHECK(small_limits_of(3).rows == 2'000'000);
   CHECK(small_limits_of(4).tile == 1200);
-  CHECK(small_limits_of(64).narrow == 340);
+  CHECK(small_limits_of(64).gathered == 340);
+  CHECK(small_limits_of(1).vectorised == 300'000);
+  CHECK(small_limits_of(1).shifted == 500'000);
+  CHECK(small_limits_of(4).shifted_columns == 370);
   CHECK(small_limits_of(4).small_tile == 40);
+  CHECK(small_limits_of(4).direct_rows == 30);
+  CHECK(small_limits_of(4).direct_columns == 20);
   CHECK(small_limits_of(4).square_tile == 300);
   CHECK(small_limits_of(4).written_bytes == 40'000'000);
 }

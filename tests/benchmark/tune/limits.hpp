@@ -16,9 +16,10 @@
 
 namespace bench {
 
-/// A problem of so many elements: the time by the mover for little work, and by the one that takes it else.
+/// The time of a problem by the mover for little work, and by the one that takes it else. `counted`: what limits are
+/// compared with, elements or work.
 struct timed_both_ways {
-  std::size_t elements;
+  std::size_t counted;
   double little, large;
 };
 
@@ -26,7 +27,7 @@ struct timed_both_ways {
 inline double log_of_times(const std::vector<timed_both_ways>& timed, std::size_t limit) {
   double sum = 0;
   for (const timed_both_ways& t : timed) {
-    sum += std::log(t.elements <= limit ? t.little : t.large);
+    sum += std::log(t.counted <= limit ? t.little : t.large);
   }
   return sum;
 }
@@ -49,13 +50,13 @@ inline constexpr double least_gain = 1.03;
 /// The limit by which the problems, which rise in size, take the least time; the library's own where that is as good.
 inline found_limit find_limit(const std::vector<timed_both_ways>& timed, std::size_t shipped) {
   if (timed.empty()) { return {shipped, 1}; }
-  std::size_t best = timed.front().elements / 2;
+  std::size_t best = timed.front().counted / 2;
   double least = log_of_times(timed, best);
   for (std::size_t i = 0; i < timed.size(); ++i) {
-    const auto here = static_cast<double>(timed[i].elements);
+    const auto here = static_cast<double>(timed[i].counted);
     const std::size_t limit =
-        i + 1 < timed.size() ? rounded(std::sqrt(here * static_cast<double>(timed[i + 1].elements)))
-                             : timed[i].elements;
+        i + 1 < timed.size() ? rounded(std::sqrt(here * static_cast<double>(timed[i + 1].counted)))
+                             : timed[i].counted;
     const double sum = log_of_times(timed, limit);
     if (sum < least) {
       least = sum;
@@ -64,7 +65,7 @@ inline found_limit find_limit(const std::vector<timed_both_ways>& timed, std::si
   }
   int changed = 0;
   for (const timed_both_ways& t : timed) {
-    changed += (t.elements <= best) != (t.elements <= shipped) ? 1 : 0;
+    changed += (t.counted <= best) != (t.counted <= shipped) ? 1 : 0;
   }
   if (changed == 0) { return {shipped, 1}; }
   const double gain = std::exp((log_of_times(timed, shipped) - least) / changed);
@@ -83,8 +84,9 @@ inline void print_header(std::ostream& out, const std::string& where,
   for (const tt::detail::small_limits& row : rows) {
     out << separator << '{' << row.element_bytes;
     for (const std::size_t value :
-         {row.tile, row.whole, row.pitched, row.fused, row.fused_whole, row.narrow, row.rows,
-          row.small_tile, row.direct_side, row.square_side, row.whole_square, row.square_tile,
+         {row.tile, row.whole, row.pitched, row.fused, row.fused_whole, row.gathered,
+          row.vectorised, row.shifted, row.shifted_columns, row.rows, row.small_tile,
+          row.direct_rows, row.direct_columns, row.square_side, row.whole_square, row.square_tile,
           row.vectors, row.vector_blocks, row.written_bytes}) {
       out << ", " << value;
     }

@@ -261,7 +261,7 @@ template <int ElementBytes, int Alignment>
 void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
   const small_problem work = make_little_rows(rows).problem;
-  const small_mover little = choose_small(work, false);
+  const small_mover little = choose_small_rows(work);
   const bool is_little = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     if (little == small_mover::none || !fits_registers(ElementBytes, access)) { return false; }

@@ -46,13 +46,12 @@ struct little_operation {
   little_operation(fusion kind, const tile_problem& transpose, size_type batch, size_type bits,
                    int in_element, int out_element)
       : problem(small_transpose(transpose, batch, in_element, out_element)) {
-    problem.has_panel = false;
     problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
     problem.operation =
         kind == fusion::dual ? small_operation::two_outputs : small_operation::one_output;
     const size_type rows =
         (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
-    mover = choose_small(problem, (bits | rows) % max_access_bytes == 0);
+    mover = choose_small_operation(problem, (bits | rows) % max_access_bytes == 0);
   }
 };
 

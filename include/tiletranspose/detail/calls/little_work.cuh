@@ -36,7 +36,7 @@ bool move_little_rows(const row_problem& rows, const Operation& operation, cudaS
   if constexpr (has_little_work(Operation::in_bytes, Operation::in_bytes / Operation::accesses,
                                 false)) {
     const little_rows work = make_little_rows(rows);
-    const small_mover mover = choose_small(work.problem, false);
+    const small_mover mover = choose_small_rows(work.problem);
     if (mover == small_mover::none) { return false; }
     status = launch_small<false>(mover, work.problem, batch_of<Matrices>(rows, work.first),
                                  operation, stream);

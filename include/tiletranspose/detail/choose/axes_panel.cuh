@@ -178,20 +178,20 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
   return cut;
 }
 
-/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks. `arrays`: moved alike.
+/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks, but `whole` of them at least.
 inline size_type most_panel_elements(const relocation& move, size_type access_bytes,
-                                     size_type panel_bytes, size_type arrays) {
-  return smaller<size_type>(
-      panel_bytes / access_bytes,
-      larger<size_type>(count_elements(move) * arrays / least_panels, panel_axes_threads));
+                                     size_type panel_bytes, size_type whole) {
+  return smaller<size_type>(panel_bytes / access_bytes,
+                            larger<size_type>(count_elements(move) / least_panels, whole));
 }
 
 /// Panels of `panel_bytes`, but of `large_bytes` where segments would be short.
 inline panel_cut cut_by_size(const relocation& move, const side_order& in, const side_order& out,
-                             size_type panel_bytes, size_type large_bytes, size_type arrays = 1) {
+                             size_type panel_bytes, size_type large_bytes,
+                             size_type whole = panel_axes_threads) {
   const size_type bytes = move.in_element;
   const auto cut_by = [&](size_type most) {
-    return cut_panels(move, in, out, most_panel_elements(move, bytes, most, arrays), bytes);
+    return cut_panels(move, in, out, most_panel_elements(move, bytes, most, whole), bytes);
   };
   const panel_cut cut = cut_by(panel_bytes);
   const bool is_short = smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes;

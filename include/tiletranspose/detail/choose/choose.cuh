@@ -5,7 +5,7 @@
 /// Which mover takes a transpose: an ordered list of rules over facts, of which the first that applies decides. No CUDA
 /// call, no launch, no template on the element. Plain C++17, host only.
 ///
-/// A new rule is a function `bool rule(transpose_facts&, choice&)` and a line of `transpose_rules`; the numbers that it
+/// A new rule is a function `bool rule(transpose_facts&, choice&)` and a line of `large_rules`; the numbers that it
 /// compares with are rows of tuning_tile.cuh and tuning_panel.cuh. What a call can never take is not compiled:
 /// `reachable` says so, and tests/choice holds the rules to it.
 
@@ -54,6 +54,7 @@ struct transpose_facts {
 struct choice {
   mover by = mover::tile;
   small_mover little = small_mover::none;                    ///< of little work
+  bool is_certain = false;                                   ///< likewise: whatever takes it else
   tile_access access = tile_access::any;                     ///< of a tile
   vectorised_kind vectorised = vectorised_kind::none;        ///< of a vectorised one
   vectorised_size size = vectorised_size::kb_16;             ///< likewise
@@ -180,13 +181,6 @@ inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
          cols <= max_grid_side &&
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
-inline bool little_work(const transpose_facts& facts, choice& chosen) {
-  chosen.by = mover::little;
-  chosen.little = choose_small_transpose(facts.problem, facts.batch, facts.element_bytes,
-                                         facts.element_bytes, facts.whole_rows);
-  return chosen.little != small_mover::none &&
-         fits_registers(facts.element_bytes, facts.access_bytes);
-}
 inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
   return pays_whole(facts) && facts.sectors && facts.batch > 1 && fills_tiles(facts) &&
          take_tile(chosen, tile_access::whole);
@@ -249,16 +243,8 @@ struct transpose_rule {
   bool (*applies)(const transpose_facts&, choice&);
 };
 
-/// The first that applies decides.
-inline constexpr transpose_rule transpose_rules[] = {
-    {"vector tiles",
-     "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
-     "start soonest",
-     vector_tiles},
-    {"little work",
-     "so few elements that latency decides: one element an access, and tiles small enough to give "
-     "every multiprocessor a block",
-     little_work},
+/// What takes transposes that are not little work.
+inline constexpr transpose_rule large_rules[] = {
     {"filled tiles",
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
      filled_tiles},
@@ -285,22 +271,91 @@ inline constexpr transpose_rule transpose_rules[] = {
     {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
 };
 
-/// How a transpose is moved. What it names fits, and can be launched.
-inline choice choose(const transpose_facts& facts) {
-  for (const transpose_rule& rule : transpose_rules) {
-    choice chosen;
+/// The first of some rules that applies; false where none does.
+template <size_type Count>
+bool choose_by(const transpose_rule (&rules)[Count], const transpose_facts& facts, choice& chosen) {
+  for (const transpose_rule& rule : rules) {
+    chosen = {};
     if (!rule.applies(facts, chosen)) { continue; }
     chosen.shared_bytes = facts.shared_bytes;
     chosen.rule = rule.name;
     chosen.why = rule.why;
-    return chosen;
+    return true;
   }
-  return {};  // the last rule applies always
+  return false;
+}
+/// What takes a transpose that is not little work: the last of its rules always applies.
+inline choice choose_large(const transpose_facts& facts) {
+  choice chosen;
+  choose_by(large_rules, facts, chosen);
+  return chosen;
+}
+
+inline small_problem little_problem(const transpose_facts& facts) {
+  return small_transpose(facts.problem, facts.batch, facts.element_bytes, facts.element_bytes);
+}
+/// True where it is little work beside the mover that takes it else.
+inline bool is_little_beside(const choice& other, const transpose_facts& facts,
+                             const small_problem& little, size_type work) {
+  const tile_problem& problem = facts.problem;
+  const small_limits& limits = small_limits_of(facts.element_bytes);
+  const auto element = static_cast<size_type>(facts.element_bytes);
+  const size_type matrix = problem.nx * problem.ny;
+  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
+  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
+  switch (other.by) {
+    case mover::gathered_panel:
+      if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
+      if (!(problem.nx <= problem.ny ? in_dense : out_dense)) {
+        return matrix * facts.batch * element <= least_apart_matrix_bytes;
+      }
+      return work <= limits.gathered;
+    case mover::vectorised_panel:
+      return work <= limits.vectorised;
+    case mover::word_shifted_panel:
+      return work <= (other.word_shifted == word_shifted_kind::columns ? limits.shifted_columns
+                                                                       : limits.shifted);
+    default:
+      break;
+  }
+  if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
+  if (facts.whole_rows) { return matrix * facts.batch <= limits.whole; }
+  const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
+  const size_type times = facts.batch > 1 && matrix <= most_lone_tile_elements ? 4 : 1;
+  return matrix * facts.batch <= times * (follows ? limits.tile : limits.pitched);
+}
+inline bool little_work(const transpose_facts& facts, choice& chosen) {
+  if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
+  const small_problem little = little_problem(facts);
+  const small_work work = work_of(little);
+  chosen.by = mover::little;
+  chosen.little = choose_small(little, most_counted, work.direct);
+  chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
+  return chosen.little != small_mover::none &&
+         (chosen.is_certain || is_little_beside(choose_large(facts), facts, little, work.places));
+}
+
+/// What takes a transpose sooner than large_rules.
+inline constexpr transpose_rule little_rules[] = {
+    {"vector tiles",
+     "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
+     "start soonest",
+     vector_tiles},
+    {"little work",
+     "so few elements that latency decides: one element an access, and tiles small enough to give "
+     "every multiprocessor a block",
+     little_work},
+};
+
+/// How a transpose is moved. What it names fits, and can be launched.
+inline choice choose(const transpose_facts& facts) {
+  choice chosen;
+  return choose_by(little_rules, facts, chosen) ? chosen : choose_large(facts);
 }
 
 /// True where another choice is possible on a device whose blocks may ask for more shared memory.
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {
-  return chosen.by != mover::little && chosen.by != mover::vector_tile &&
+  return !chosen.is_certain && chosen.by != mover::vector_tile &&
          (has_word_shifted_panel(facts.element_bytes, facts.access_bytes) ||
           has_large_matrices(facts.problem, facts.batch, facts.element_bytes, facts.access_bytes));
 }

@@ -19,7 +19,7 @@ constexpr bool is_little_reverse(size_type length, int element, int alignment) {
   const small_problem problem{{length, -bytes, bytes}, {1, 0, 0}, 1, element, element, false};
   return has_little_work(element, access_width(static_cast<size_type>(element), alignment),
                          false) &&
-         choose_small(problem, false) != small_mover::none;
+         choose_small_rows(problem) != small_mover::none;
 }
 
 /// True where some array of elements of a type with this size and alignment is reversed by a kernel. Choices change at

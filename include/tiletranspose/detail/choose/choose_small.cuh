@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -41,8 +40,6 @@ struct small_problem {
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
-  bool has_panel = true;  ///< panels take it where a side is short: it is a plain transpose
-  bool is_dense = true;   ///< rows follow each other on both sides
   small_operation operation = small_operation::none;
 };
 
@@ -57,20 +54,12 @@ constexpr small_problem small_transpose(const tile_problem& problem, size_type b
                                         int in_element, int out_element) {
   const auto in_bytes = static_cast<size_type>(in_element);
   const auto out_bytes = static_cast<size_type>(out_element);
-  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * in_bytes);
-  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * out_bytes);
-  const bool few_columns = problem.nx <= problem.ny;
-  const bool goes_apart = problem.nx * problem.ny > least_apart_matrix_bytes / batch / in_bytes &&
-                          (few_columns ? goes_in_panels_apart(problem.nx, in_bytes, true)
-                                       : goes_in_panels_apart(problem.ny, out_bytes, false));
   return {axis_of(problem.ny, problem.in_stride_bytes, out_bytes),
           axis_of(problem.nx, in_bytes, problem.out_stride_bytes),
           batch,
           larger(in_element, out_element),
           larger(in_element, out_element),
-          true,
-          (few_columns ? in_dense : out_dense) || goes_apart,
-          in_dense && out_dense};
+          true};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
@@ -90,9 +79,18 @@ constexpr bool fits_registers(int element_bytes, int access) {
 constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   const small_limits& limits = small_limits_of(element_bytes);
   if (!fits_registers(element_bytes, access)) { return false; }
-  const size_type of_tiles = limits.tile | limits.whole | limits.pitched | limits.fused |
-                             limits.fused_whole | limits.narrow;
-  return (transposes ? of_tiles : limits.rows) > 0;
+  const size_type of_transposes = limits.tile | limits.whole | limits.pitched | limits.fused |
+                                  limits.fused_whole | limits.gathered | limits.vectorised |
+                                  limits.shifted | limits.shifted_columns;
+  return (transposes ? of_transposes : limits.rows) > 0;
+}
+
+/// Up to so much work a transpose is little, whichever mover takes it else.
+constexpr size_type certainly_little(const small_limits& limits) {
+  const size_type of_tiles = smaller(limits.tile, smaller(limits.whole, limits.pitched));
+  const size_type of_panels = smaller(smaller(limits.gathered, limits.vectorised),
+                                      smaller(limits.shifted, limits.shifted_columns));
+  return smaller(of_tiles, of_panels);
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
@@ -136,68 +134,75 @@ constexpr bool has_large_tile(int kept_bytes, int accesses) {
          (kept_bytes <= widest_large_tile_element || accesses <= 4);
 }
 
+constexpr size_type elements_of(const small_problem& problem) {
+  return problem.fast.extent * problem.slow.extent * problem.batch;
+}
+
+/// The elements for which tiles of `Side` have room, outside of the matrices, too.
+template <size_type Side>
+constexpr size_type places_of(const small_problem& problem) {
+  return divide_up(problem.fast.extent, Side) * divide_up(problem.slow.extent, Side) *
+         problem.batch * Side * Side;
+}
+
 /// Rows and columns of the tiles that move a problem.
 constexpr int small_tile_side(const small_problem& problem, int accesses) {
-  const size_type elements = problem.fast.extent * problem.slow.extent * problem.batch;
+  const size_type places = places_of<32>(problem);
   return has_large_tile(problem.kept_bytes, accesses) &&
-                 elements > small_limits_of(problem.kept_bytes).small_tile
+                 places > small_limits_of(problem.kept_bytes).small_tile &&
+                 !fits_small_tiles(problem.kept_bytes, elements_of(problem), places_of<16>(problem),
+                                   places)
              ? 32
              : 16;
 }
 
-/// True where matrices of a batch are so small that limits are others.
-constexpr bool has_small_matrices(const small_problem& problem) {
-  return problem.batch > 1 && problem.fast.extent <= small_matrix &&
-         problem.fast.extent * problem.slow.extent <= small_matrix;
-}
-
-/// True where a side is so short that elements are moved directly.
-constexpr bool is_direct(const small_problem& problem) {
-  const size_type times = has_small_matrices(problem) ? 2 : 1;
-  return smaller(problem.fast.extent, problem.slow.extent) <=
-         times * small_limits_of(problem.element_bytes).direct_side;
-}
-
-/// Up to how many elements a transpose counts as little work whose sides are both long.
-constexpr size_type most_of_tiles(const small_problem& problem, bool whole) {
+/// How a transpose that is little work would be moved, and what limits are compared with: the places of the tiles, or what
+/// takes as long.
+struct small_work {
+  bool direct;  ///< so much of tiles would be empty that elements are moved without
+  size_type places;
+};
+constexpr small_work work_of(const small_problem& problem) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
-  const bool is_dense = problem.has_panel && problem.is_dense && problem.slow.out_stride > 0;
-  const size_type plain = whole ? limits.whole : is_dense ? limits.tile : limits.pitched;
-  const size_type fused = whole ? limits.fused_whole : limits.fused;
-  const bool is_plain = problem.operation == small_operation::none ||
-                        (problem.operation == small_operation::two_outputs && !whole);
-  return is_plain ? plain : fused;
+  const size_type places =
+      small_tile_side(problem, 1) == 16 ? places_of<16>(problem) : places_of<32>(problem);
+  const size_type elements = elements_of(problem);
+  const size_type percent =
+      problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
+  const bool direct = 100 * elements <= percent * places;
+  return {direct, direct ? direct_halves * elements / 2 : places};
 }
 
-/// True where a problem counts as little work. `whole`: rows of both sides start at multiples of 16 bytes and have whole
-/// accesses of as many.
+/// True where there are so many elements at most, and offsets fit.
+/// \param direct  elements are moved without tiles
 /// Precondition: no extent is 0.
-constexpr bool is_little_work(const small_problem& problem, bool whole) {
+constexpr bool has_at_most(const small_problem& problem, size_type elements, bool direct) {
+  const size_type most = smaller(elements, most_counted);
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
-  const small_limits& limits = small_limits_of(problem.element_bytes);
-  const size_type shorter = smaller(fast, slow);
-  const size_type times = has_small_matrices(problem) ? 2 : 1;
-  const size_type most = smaller(
-      most_counted,
-      !problem.transposes                                                 ? limits.rows
-      : !problem.has_panel && shorter <= lone_side(problem.element_bytes) ? most_counted
-      : shorter <= narrow_side && problem.has_panel
-          ? times * limits.narrow
-          : most_of_tiles(problem, whole && shorter >= least_whole_side(problem.element_bytes)));
   return fast <= most && slow <= most && problem.batch <= most &&
          fast * slow <= most / problem.batch &&
-         has_short_offsets(problem, is_direct(problem) ? 1 : longest_tile_side);
+         has_short_offsets(problem, direct ? 1 : longest_tile_side);
+}
+
+/// Up to how many elements a transpose with an operation is little work.
+constexpr size_type most_of_operation(const small_problem& problem, bool whole) {
+  const small_limits& limits = small_limits_of(problem.element_bytes);
+  if (smaller(problem.fast.extent, problem.slow.extent) <= lone_side(problem.element_bytes)) {
+    return most_counted;
+  }
+  if (whole) { return limits.fused_whole; }
+  return problem.operation == small_operation::two_outputs ? limits.pitched : limits.fused;
 }
 
 /// True where rows have so few elements that more blocks are worth more than loads together. Precondition: little work.
 constexpr bool has_few_elements(const small_problem& problem) {
-  return problem.kept_bytes > widest_row_element ||
-         problem.fast.extent * problem.slow.extent * problem.batch <= few_row_elements;
+  return problem.kept_bytes > widest_row_element || elements_of(problem) <= few_row_elements;
 }
 
 /// How little work is moved; `none` where the grid has no room for it.
-constexpr small_mover small_mover_of(const small_problem& problem) {
+/// \param direct  of transposes: elements are moved without tiles
+constexpr small_mover small_mover_of(const small_problem& problem, bool direct) {
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
   const bool fits_grid = problem.batch <= max_grid_side;
@@ -205,15 +210,22 @@ constexpr small_mover small_mover_of(const small_problem& problem) {
     return fast > short_row && slow <= max_grid_side && fits_grid ? small_mover::rows
                                                                   : small_mover::direct;
   }
-  if (is_direct(problem)) { return small_mover::direct; }
+  if (direct) { return small_mover::direct; }
   const auto side = static_cast<size_type>(axes_tile_side(problem.kept_bytes));
   return fits_grid && divide_up(slow, side) <= max_grid_side ? small_mover::tiles
                                                              : small_mover::none;
 }
 
-/// What moves a problem if it is little work.
-constexpr small_mover choose_small(const small_problem& problem, bool whole) {
-  return is_little_work(problem, whole) ? small_mover_of(problem) : small_mover::none;
+/// What moves a problem if it has so many elements at most.
+constexpr small_mover choose_small(const small_problem& problem, size_type most, bool direct) {
+  return has_at_most(problem, most, direct) ? small_mover_of(problem, direct) : small_mover::none;
+}
+constexpr small_mover choose_small_rows(const small_problem& problem) {
+  return choose_small(problem, small_limits_of(problem.element_bytes).rows, false);
+}
+/// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes
+constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
+  return choose_small(problem, most_of_operation(problem, whole), work_of(problem).direct);
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
@@ -254,12 +266,6 @@ constexpr bool takes_written_tile(const small_problem& problem, int side) {
          fast * slow <= most / problem.batch &&
          divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&
          has_short_offsets(problem);
-}
-
-/// How a transpose of little work is moved. `whole`: addresses, strides and lengths of rows are multiples of 16 bytes.
-constexpr small_mover choose_small_transpose(const tile_problem& problem, size_type batch,
-                                             int in_element, int out_element, bool whole) {
-  return choose_small(small_transpose(problem, batch, in_element, out_element), whole);
 }
 
 }  // namespace detail

@@ -16,21 +16,26 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Up to how many elements the mover for little work is the fastest. Where a limit is 0 it is never taken, and what takes
-/// nothing is not compiled.
+/// Up to how many elements the mover for little work is the fastest, by what takes them else. Beside panels, the *work* is
+/// compared: elements and the empty places of their tiles. Where a limit is 0 it is never taken, and what takes nothing is
+/// not compiled.
 struct small_limits {
   int element_bytes;
-  size_type tile;           ///< transposes whose sides are both long
-  size_type whole;          ///< the same where rows of both sides start at multiples of 16 bytes
-  size_type pitched;        ///< `tile` where rows have gaps, or those of the output run backwards
-  size_type fused;          ///< `tile` with an operation on the way to one output
-  size_type fused_whole;    ///< `whole` with an operation
-  size_type narrow;         ///< transposes with a side of at most narrow_side elements
-  size_type rows;           ///< flips and reverses
-  size_type small_tile;     ///< up to here tiles are of 16 x 16 elements, then of 32 x 32
-  size_type direct_side;    ///< sides up to this are moved directly, without a tile
-  size_type square_side;    ///< squares in place of up to so many rows
-  size_type whole_square;   ///< the same where rows start at multiples of 16 bytes
+  size_type tile;             ///< beside tiles
+  size_type whole;            ///< the same where rows of both sides start at multiples of 16 bytes
+  size_type pitched;          ///< `tile` where rows have gaps, or those of the output run backwards
+  size_type fused;            ///< `tile` with an operation on the way to one output
+  size_type fused_whole;      ///< `whole` with an operation
+  size_type gathered;         ///< work beside gathered panels
+  size_type vectorised;       ///< work beside vectorised panels
+  size_type shifted;          ///< work beside word-shifted panels
+  size_type shifted_columns;  ///< the same of few columns
+  size_type rows;             ///< flips and reverses
+  size_type small_tile;       ///< work up to which tiles are of 16 x 16 elements, then of 32 x 32
+  size_type direct_rows;      ///< percent of tiles up to which elements of few rows go without one
+  size_type direct_columns;   ///< and those of others
+  size_type square_side;      ///< squares in place of up to so many rows
+  size_type whole_square;     ///< the same where rows start at multiples of 16 bytes
   size_type square_tile;    ///< squares of more rows go through tiles of 32 x 32, others of 16 x 16
   size_type vectors;        ///< whole tiles of 16-byte accesses are faster than elements up to here
   size_type vector_blocks;  ///< if there are so many of these tiles
@@ -42,9 +47,10 @@ inline constexpr size_type all_work = size_type{1} << 30;
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// `tile`, `whole`, `narrow` and `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200.
-/// Geometric means of what they gained where they decide: narrow matrices 1.05 to 1.5, whole rows 1.03 to 1.19, flips 1.04
-/// to 1.32. What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which
+/// `tile`, `whole` and `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. Geometric means
+/// of what they gained where they decide: whole rows 1.03 to 1.19, flips 1.04 to 1.32. Those beside panels, and when
+/// elements are moved without tiles, are from 7293 problems of 0.1 to 16 MB by both movers (2026-11-26): they lose 0 to 2
+/// percent of the faster one's speed on average. What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which
 /// have no tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3 and 8
 /// bytes in small ones 1.06 to 1.12.
 ///
@@ -55,26 +61,36 @@ inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
 #else
-    // bytes, tile, whole, pitched, fused, whole,
-    // narrow, rows, small tile, direct; squares: any, whole, tile; vectors, blocks; written
-    {1, 10'000'000, 1'800'000, 10'700'000, 10'700'000, 4'000'000,  //
-     1'800'000, 2'000'000, 0, 8, 2800, 800, 560, 16'777'216, 32, 16'000'000},
-    {2, 7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,  //
-     2'400'000, 3'500'000, 0, 8, 3200, 800, 560, 8'388'608, 32, 16'000'000},
-    {3, 4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,  //
-     1'800'000, 1'800'000, 30'000, 8, 2300, 2300, 560, 0, 0, 16'000'000},
-    {4, 4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000,  //
-     5'000'000, 5'500'000, 0, 8, 3000, 2000, 640, 4'194'304, 1, 16'000'000},
-    {5, 1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,  //
-     1'200'000, 880'000, 0, 8, 1000, 1000, 1000, 0, 0, 16'000'000},
-    {8, 3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000,  //
-     3'500'000, 2'500'000, 40'000, 6, 2200, 2200, 600, 1'048'576, 1, 16'000'000},
-    {9, 1'200'000, 1'200'000, 700'000, 2'100'000, 2'100'000,  //
-     2'500'000, 10'000'000, 250'000, 6, 2000, 2200, 500, 0, 0, 16'000'000},
-    {16, 2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,  //
-     1'800'000, 1'800'000, all_work, 4, 2200, 2200, 850, 0, 0, 40'000'000},
-    {17, 60'000, 110'000, 250'000, 250'000, 250'000,  //
-     160'000, 250'000, all_work, 4, 300, 300, 300, 0, 0, 16'000'000},
+    // bytes; tile, whole, pitched, fused, fused whole;
+    // gathered, vectorised, shifted, of columns; rows; small tile; direct rows, columns;
+    // squares: any, whole, tile; vectors, blocks; written
+    {1,         10'000'000, 1'800'000, 10'700'000, 10'700'000, 4'000'000,          //
+     2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
+     2800,      800,        560,       16'777'216, 32,         16'000'000},
+    {2,         7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,          //
+     2'500'000, 1'500'000, 5'000'000, 4'500'000, 3'500'000,  0,         45, 36,  //
+     3200,      800,       560,       8'388'608, 32,         16'000'000},
+    {3,         4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,          //
+     4'000'000, 4'000'000, 4'000'000, 4'000'000, 1'800'000, 60'000,    33, 33,  //
+     2300,      2300,      560,       0,         0,         16'000'000},
+    {4,         4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000,          //
+     6'000'000, 4'000'000, 6'000'000, 6'000'000, 5'500'000, 50'000,    45, 28,  //
+     3000,      2000,      640,       4'194'304, 1,         16'000'000},
+    {5,         1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,          //
+     2'000'000, 2'000'000, 2'000'000, 2'000'000, 880'000,   0,         33, 25,  //
+     1000,      1000,      1000,      0,         0,         16'000'000},
+    {8,         3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000,          //
+     4'000'000, 4'000'000, 4'000'000, 4'000'000, 2'500'000, 300'000,   36, 20,  //
+     2200,      2200,      600,       1'048'576, 1,         16'000'000},
+    {9,         1'200'000, 1'200'000, 700'000,   2'100'000,  2'100'000,          //
+     2'500'000, 2'500'000, 2'500'000, 2'500'000, 10'000'000, 400'000,   45, 32,  //
+     2000,      2200,      500,       0,         0,          16'000'000},
+    {16,        2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,          //
+     3'000'000, 4'000'000, 3'000'000, 3'000'000, 1'800'000, all_work,  60, 32,  //
+     2200,      2200,      850,       0,         0,         40'000'000},
+    {17,      60'000,  110'000, 250'000, 250'000, 250'000,            //
+     160'000, 160'000, 160'000, 160'000, 250'000, all_work,  25, 25,  //
+     300,     300,     300,     0,       0,       16'000'000},
 #endif
 };
 
@@ -90,28 +106,41 @@ static_assert(are_in_order(small_tuning, sizeof(small_tuning) / sizeof(small_tun
               "tt: the rows of TILETRANSPOSE_SMALL_TUNING must ascend by their element size, and "
               "begin with that of 1 byte");
 
-/// Sides up to this are short to the other movers, too, whose panels take them.
-inline constexpr size_type narrow_side = 32;
-
 /// Sides up to this leave large tiles mostly empty. Where no panel takes them, of pitched matrices and in fused calls, they
 /// are moved as little work is, however many they are.
 constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 64 : 32; }
 
+/// Outputs whose rows have so few elements have `direct_rows`: what is written directly are whole sectors.
+inline constexpr size_type few_small_rows = 64;
+
+/// Elements that are moved directly take as long as so many halves of a place.
+inline constexpr size_type direct_halves = 3;
+
+/// Tiles of 16 x 16 are taken, however much work there is, where those of 32 x 32 would be emptier: of elements above 8
+/// bytes where they have 60 percent of their places, of 8 bytes where they are full and those a quarter.
+constexpr bool fits_small_tiles(int kept_bytes, size_type elements, size_type small_places,
+                                size_type large_places) {
+  return kept_bytes > 8    ? 5 * small_places <= 3 * large_places
+         : kept_bytes == 8 ? small_places == elements && 4 * small_places <= large_places
+                           : false;
+}
+
 /// Elements up to this size go through tiles of 32 x 32 where several axes make up a side.
 inline constexpr int widest_large_tile_element = 8;
 
-/// Sides from here on have limits of their own where rows are whole accesses. Of bytes and halves, shorter ones fill no
-/// whole tile and are left to panels, of which there are too few.
-inline constexpr tuning_row least_whole_narrow{
-    300, h200, "2026-11-25", "us: 160 x 8928 bytes 7.4 in panels, 2.4 by the explicit form"};
-constexpr size_type least_whole_side(int element_bytes) {
-  return element_bytes <= 2 ? least_whole_narrow : narrow_side + 1;
-}
+/// Matrices of so few elements behind an array of pointers are little work, however many there are: panels take them one by
+/// one.
+inline constexpr tuning_row most_lone_matrix{
+    1500, h200, "2026-11-26",
+    "us, 16 MB: 25 x 25 bytes 22.5, in panels 79.5; 37 x 37 halves 18.1, 21.2; 40 x 40 34.3, 30.4"};
 
-/// Matrices of a batch, of at most so many elements, have twice the limits of `narrow` and `direct`: they would leave most
-/// threads of a tile idle, and panels are slower. 500 of 12 x 12 floats 1.61 us in tiles and 1.31 directly; 300 of 16 x
-/// 16 1.42 and 1.32; 50000 of 3 x 5 bytes 4.75 in panels and 2.77, halves 3.44 and 2.77, 8 bytes 5.90 and 3.03.
-inline constexpr size_type small_matrix = 2048;
+/// Matrices of a batch of so few elements that have no panel leave large tiles partly empty: of them four times the limit
+/// of tiles is little work.
+inline constexpr tuning_row most_lone_tile_elements{
+    32'768, h200, "2026-11-26",
+    "us, 32 MB behind pointers, tiles, little: 134 x 134 of 3 bytes 62.8, 35.9, floats 32.7, 24.1; "
+    "74 x 74 doubles 24.3, "
+    "20.2; 238 x 238 bytes 32.8, 48.5"};
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.

@@ -122,14 +122,13 @@ cudaError_t launch_square_tiles(square_problem square, cudaStream_t stream) {
 template <int ElementBytes, int Access>
 cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
   using operation = copy_operation<ElementBytes, Access>;
-  constexpr bool packs = packs_words(ElementBytes, Access);
+  constexpr int block_rows = packs_words(ElementBytes, Access) ? 8 : 4;
   if constexpr (has_large_square_tile(ElementBytes)) {
     if (square_tile_side(square.side, ElementBytes) == 32) {
-      return launch_square_tiles<operation, 32, (packs ? 8 : 4)>(square, stream);
+      return launch_square_tiles<operation, 32, block_rows>(square, stream);
     }
   }
-  constexpr bool is_word = operation::accesses == 1 || packs;
-  return launch_square_tiles<operation, 16, (is_word ? 8 : 4)>(square, stream);
+  return launch_square_tiles<operation, 16, block_rows>(square, stream);
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.

@@ -246,14 +246,14 @@ inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
 /// The same of a size that suits, and that fits into the shared memory.
 /// \param large_bytes   of a panel whose segments would be short otherwise
 /// \param shared_bytes  what a block may ask for
-/// \param arrays        that are moved alike
+/// \param whole         elements that are not cut only to have more panels
 inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large_bytes,
-                                         size_type shared_bytes, size_type arrays) {
+                                         size_type shared_bytes, size_type whole) {
   const side_order in = order_of(move, true);
   const side_order out = order_of(move, false);
   for (size_type most = large_bytes;; most -= most / 4) {
     const panel_cut cut =
-        cut_by_size(move, in, out, smaller<size_type>(panel_axes_bytes, most), most, arrays);
+        cut_by_size(move, in, out, smaller<size_type>(panel_axes_bytes, most), most, whole);
     const axes_panel_layout laid = lay_out(move, in, out, cut);
     if (laid.shared_bytes() <= shared_bytes) { return laid; }
   }
@@ -273,13 +273,13 @@ inline size_type count_panels(const relocation& move, const panel_cut& cut) {
 /// The launch of panels of elements of one access each. Where there are more than max_blocks the array is to be split.
 /// \param large_bytes   of a panel whose segments would be short otherwise
 /// \param shared_bytes  what a block may ask for
-/// \param arrays        that are moved alike; the plan is that of one
+/// \param whole         elements that are not cut only to have more panels
 inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
                                                          size_type large_bytes,
                                                          size_type shared_bytes,
-                                                         size_type arrays = 1) {
+                                                         size_type whole = panel_axes_threads) {
   const size_type bytes = move.in_element;
-  const axes_panel_layout laid = lay_out_fitting(move, large_bytes, shared_bytes, arrays);
+  const axes_panel_layout laid = lay_out_fitting(move, large_bytes, shared_bytes, whole);
   const side_order& in = laid.in;
   const side_order& out = laid.out;
   const panel_cut& cut = laid.cut;
