@@ -84,7 +84,7 @@ constexpr row table[] = {
     {{40, 40, 1, 1, 0, 0, 60000, 0, true}, "gathered panels"},
     {{40, 40, 1, 1, 0, 0, 300}, "little work"},
     {{40, 40, 1, 1, 0, 0, 2000}, "vectorised panels"},
-    {{134, 134, 3, 1, 0, 0, 900, 0, true}, "little work"},
+    {{134, 134, 3, 1, 0, 0, 700, 0, true}, "little work"},
     {{8, 500001, 1, 1}, "little work"},
     {{500001, 8, 1, 1}, "word-shifted panels"},
     {{1 << 20, 33, 1, 1}, "word-shifted panels"},

@@ -122,9 +122,9 @@ TEST_CASE("small: beside tiles a transpose is little up to so many elements") {
   CHECK(!beside(mover::tile, {65, 20'000, 1, 1, 1}));
   CHECK(beside(mover::tile, {32, 20'000, 4, 1, 1}));
   CHECK(!beside(mover::tile, {33, 20'000, 4, 1, 1}));
-  // A batch counts as one, and matrices that leave them partly empty have four times the limit.
-  CHECK(beside(mover::tile, {50, 100, 4, 4}));
-  CHECK(!beside(mover::tile, {50, 101, 4, 4}));
+  // A batch counts as one, and matrices that leave them partly empty have three times the limit.
+  CHECK(beside(mover::tile, {50, 100, 4, 3}));
+  CHECK(!beside(mover::tile, {50, 101, 4, 3}));
 }
 
 TEST_CASE("small: beside panels it is little up to so much work") {
@@ -142,6 +142,10 @@ TEST_CASE("small: beside panels it is little up to so much work") {
   columns.word_shifted = tt::detail::word_shifted_kind::columns;
   CHECK(beside(columns, {2, 1333, 1}));
   CHECK(!beside(columns, {2, 1334, 1}));
+  // Matrices that one panel holds alone have limits of tiles.
+  CHECK(beside(mover::gathered_panel, {70, 71, 12, 3}));
+  CHECK(!beside(mover::gathered_panel, {70, 72, 12, 3}));
+  CHECK(!beside(mover::gathered_panel, {70, 71, 12, 1}));
   // Behind pointers small matrices always are.
   CHECK(beside(mover::gathered_panel, {30, 50, 1, 10'000, 0, 0, true}));
   CHECK(!beside(mover::gathered_panel, {30, 51, 1, 10'000, 0, 0, true}));
@@ -356,6 +360,13 @@ TEST_CASE("small: what has an operation has limits of its own") {
   CHECK(takes(55, false, small_operation::two_outputs));
   CHECK(!takes(56, false, small_operation::two_outputs));
   CHECK(takes(45, true, small_operation::two_outputs));
+  // Directly moved is less of two outputs.
+  small_problem dual = dense_transpose(16, 320, 1);
+  CHECK(work_of(dual).direct);
+  dual.operation = small_operation::two_outputs;
+  CHECK(!work_of(dual).direct);
+  dual.fast.extent = 8;
+  CHECK(work_of(dual).direct);
   CHECK(!takes(46, true, small_operation::two_outputs));
   // Sides that would leave tiles mostly empty have none.
   small_problem narrow = dense_transpose(30, 100'000, 4);

@@ -80,25 +80,23 @@ void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_
                });
 }
 
-// Little squares, element by element.
-template <int ElementBytes, int Side, int BlockRows>
+// Little squares, an element or one of its accesses a lane.
+template <int ElementBytes, int Side, int Access = tt::access_width(ElementBytes)>
 void check_elements() {
-  using operation = tt::detail::copy_operation<ElementBytes, tt::access_width(ElementBytes)>;
-  using stored = typename operation::stored;
-  constexpr int padding = tt::detail::element_padding<stored, Side>();
-  using tile = tt::shared_tile<stored, tt::padded_layout<stored, Side, Side, padding>>;
-  using storage = typename tile::storage[2];
+  using shape = tt::detail::little_square_shape<ElementBytes, Access, Side>;
+  using storage = typename shape::tile::storage[2];
   // Halves share words; words of 16 x 16 elements conflict with every padding.
-  constexpr int ways = ElementBytes == 2 || (Side == 16 && alignof(stored) == 4) ? 2 : 1;
+  constexpr int ways =
+      ElementBytes == 2 || (Side == 16 && alignof(typename shape::stored) == 4) ? 2 : 1;
   for (const unsigned side : {1, Side - 1, Side, 2 * Side + 1, 3 * Side + 5}) {
     const unsigned tiles = (side + Side - 1) / Side;
     const auto run = [&](const tt::emulator_options& options, unsigned char* first,
                          std::size_t stride, std::size_t) {
       const tt::detail::square_problem square{first, stride, side};
-      return tt::emulate(options, (tiles + 1) * ((tiles + 1) / 2), 2 * Side * BlockRows,
+      return tt::emulate(options, (tiles + 1) * ((tiles + 1) / 2), 2 * shape::threads,
                          sizeof(storage), [&](tt::emulated_block block) {
                            const unsigned at = block.index().x;
-                           tt::detail::swap_elements<tile, BlockRows, operation>(
+                           tt::detail::swap_elements<shape>(
                                *reinterpret_cast<storage*>(block.shared()), square,
                                at / (tiles + 1), at % (tiles + 1));
                          });
@@ -145,16 +143,21 @@ void check_sizes() {
 }  // namespace
 
 TEST_CASE("squares: little ones, element by element") {
-  check_elements<1, 16, 8>();
-  check_elements<1, 32, 4>();
-  check_elements<2, 32, 4>();
-  check_elements<3, 16, 8>();
-  check_elements<3, 32, 8>();
-  check_elements<4, 32, 4>();
-  check_elements<8, 32, 4>();
-  check_elements<12, 16, 4>();
-  check_elements<12, 32, 4>();
-  check_elements<16, 32, 4>();
+  check_elements<1, 16>();
+  check_elements<1, 32>();
+  check_elements<2, 32>();
+  check_elements<3, 16>();
+  check_elements<3, 32>();
+  check_elements<4, 32>();
+  check_elements<8, 32>();
+  check_elements<12, 16>();
+  check_elements<12, 32>();
+  check_elements<16, 32>();
+  check_elements<20, 16>();
+  check_elements<24, 16>();
+  check_elements<8, 32, 2>();
+  check_elements<12, 16, 1>();
+  check_elements<16, 16, 1>();
 }
 
 TEST_CASE("squares: tiles of plain bytes, powers of two") {

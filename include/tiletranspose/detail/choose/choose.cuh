@@ -301,13 +301,17 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const small_limits& limits = small_limits_of(facts.element_bytes);
   const auto element = static_cast<size_type>(facts.element_bytes);
   const size_type matrix = problem.nx * problem.ny;
+  const size_type elements = matrix * facts.batch;
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
       if (!(problem.nx <= problem.ny ? in_dense : out_dense)) {
-        return matrix * facts.batch * element <= least_apart_matrix_bytes;
+        return elements * element <= least_apart_matrix_bytes;
+      }
+      if (facts.batch > 1 && !problem.pointer_arrays && matrix * element > large_matrix_bytes) {
+        return elements <= times_of_lone_matrices * limits.tile;
       }
       return work <= limits.gathered;
     case mover::vectorised_panel:
@@ -319,10 +323,11 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       break;
   }
   if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
-  if (facts.whole_rows) { return matrix * facts.batch <= limits.whole; }
+  if (facts.whole_rows) { return elements <= limits.whole; }
   const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
-  const size_type times = facts.batch > 1 && matrix <= most_lone_tile_elements ? 4 : 1;
-  return matrix * facts.batch <= times * (follows ? limits.tile : limits.pitched);
+  const size_type times =
+      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices.value : 1;
+  return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }

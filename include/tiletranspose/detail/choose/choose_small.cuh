@@ -169,7 +169,9 @@ constexpr small_work work_of(const small_problem& problem) {
   const size_type elements = elements_of(problem);
   const size_type percent =
       problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
-  const bool direct = 100 * elements <= percent * places;
+  const bool is_dual = problem.operation == small_operation::two_outputs;
+  const bool direct = 100 * elements <=
+                      (is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
   return {direct, direct ? direct_halves * elements / 2 : places};
 }
 

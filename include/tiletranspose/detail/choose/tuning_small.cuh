@@ -68,10 +68,10 @@ inline constexpr small_limits small_tuning[] = {
      2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
      2800,      800,        560,       16'777'216, 32,         16'000'000},
     {2,         7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,          //
-     2'500'000, 1'500'000, 5'000'000, 4'500'000, 3'500'000,  0,         45, 36,  //
+     3'200'000, 1'500'000, 5'000'000, 4'500'000, 3'500'000,  0,         45, 36,  //
      3200,      800,       560,       8'388'608, 32,         16'000'000},
     {3,         4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,          //
-     4'000'000, 4'000'000, 4'000'000, 4'000'000, 1'800'000, 60'000,    33, 33,  //
+     3'200'000, 3'200'000, 3'200'000, 3'200'000, 1'800'000, 60'000,    33, 33,  //
      2300,      2300,      560,       0,         0,         16'000'000},
     {4,         4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000,          //
      6'000'000, 4'000'000, 6'000'000, 6'000'000, 5'500'000, 50'000,    45, 28,  //
@@ -80,11 +80,11 @@ inline constexpr small_limits small_tuning[] = {
      2'000'000, 2'000'000, 2'000'000, 2'000'000, 880'000,   0,         33, 25,  //
      1000,      1000,      1000,      0,         0,         16'000'000},
     {8,         3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000,          //
-     4'000'000, 4'000'000, 4'000'000, 4'000'000, 2'500'000, 300'000,   36, 20,  //
+     4'000'000, 4'000'000, 4'000'000, 4'000'000, 2'500'000, 250'000,   36, 20,  //
      2200,      2200,      600,       1'048'576, 1,         16'000'000},
     {9,         1'200'000, 1'200'000, 700'000,   2'100'000,  2'100'000,          //
-     2'500'000, 2'500'000, 2'500'000, 2'500'000, 10'000'000, 400'000,   45, 32,  //
-     2000,      2200,      500,       0,         0,          16'000'000},
+     2'000'000, 2'000'000, 2'000'000, 2'000'000, 10'000'000, 300'000,   45, 32,  //
+     2000,      2200,      2200,      0,         0,          16'000'000},
     {16,        2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,          //
      3'000'000, 4'000'000, 3'000'000, 3'000'000, 1'800'000, all_work,  60, 32,  //
      2200,      2200,      850,       0,         0,         40'000'000},
@@ -113,6 +113,11 @@ constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 6
 /// Outputs whose rows have so few elements have `direct_rows`: what is written directly are whole sectors.
 inline constexpr size_type few_small_rows = 64;
 
+/// With two outputs, of which one has the input's rows, so many percent are moved directly at most.
+inline constexpr tuning_row most_direct_dual{
+    25, h200, "2026-11-26",
+    "us, in tiles, directly: 10 rows of bytes 3.4, 5.2; 13 of floats to halves 19, 40"};
+
 /// Elements that are moved directly take as long as so many halves of a place.
 inline constexpr size_type direct_halves = 3;
 
@@ -134,13 +139,17 @@ inline constexpr tuning_row most_lone_matrix{
     1500, h200, "2026-11-26",
     "us, 16 MB: 25 x 25 bytes 22.5, in panels 79.5; 37 x 37 halves 18.1, 21.2; 40 x 40 34.3, 30.4"};
 
-/// Matrices of a batch of so few elements that have no panel leave large tiles partly empty: of them four times the limit
-/// of tiles is little work.
+/// Matrices of a batch of so few elements that have no panel leave large tiles partly empty; and panels of one matrix that
+/// are larger than `large_matrix_bytes` are one or two at a time. Of both more than `tile` is little work.
 inline constexpr tuning_row most_lone_tile_elements{
     32'768, h200, "2026-11-26",
     "us, 32 MB behind pointers, tiles, little: 134 x 134 of 3 bytes 62.8, 35.9, floats 32.7, 24.1; "
-    "74 x 74 doubles 24.3, "
-    "20.2; 238 x 238 bytes 32.8, 48.5"};
+    "74 x 74 doubles 24.3, 20.2; 238 x 238 bytes 32.8, 48.5"};
+inline constexpr tuning_row times_of_lone_matrices{
+    3, h200, "2026-11-26",
+    "us, panels, little: 86 x 194 x 194 halves 13.7, 5.6; 74 x 74 of 12 bytes, 16 MB 14.2, 7.9; "
+    "134 x 134 floats, 32 MB "
+    "20.2, 20.7"};
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.

@@ -2,9 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Small squares in place: the two halves of a block each move one tile of a pair, element by element.
+/// Small squares in place: the two halves of a block each move one tile of a pair, an element a lane. Elements that take
+/// several accesses are moved as these, an access a lane: so lanes next to each other access memory next to each other.
 
 #pragma once
+
+#include <type_traits>
 
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -13,6 +16,68 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// How a tile of Side x Side elements is moved.
+template <int ElementBytes, int Access, int Side>
+struct little_square_shape {
+  using whole = copy_operation<ElementBytes, Access>;
+  static constexpr int side = Side;
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr bool packs = packs_words(ElementBytes, Access);
+  static constexpr int parts = packs ? 1 : whole::accesses;  ///< of an element, one a lane
+  using operation =
+      typename std::conditional<parts == 1, whole, copy_operation<Access, Access>>::type;
+  using stored = typename operation::stored;
+  static constexpr int lanes = Side * parts;  ///< of a row
+  static constexpr int most_rows = larger(1024 / (2 * lanes), 1);
+  static constexpr int block_rows = smaller(packs ? 8 : 4, most_rows);
+  static constexpr int threads = lanes * block_rows;  ///< of a half
+  /// Rows of parts start `parts` banks after each other, so that those of a column lie side by side.
+  static constexpr int padding =
+      parts == 1 ? element_padding<stored, Side>() : (32 - lanes % 32) % 32 + parts;
+  using tile = shared_tile<stored, padded_layout<stored, Side, lanes, padding>>;
+};
+
+/// Transposes a tile of which `rows` x `cols` elements exist. `from` and `to`: its first element and where that goes.
+/// Barriers: one, inside.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void transpose_parts(Group group, const typename Shape::tile& tile, int rows,
+                                            int cols, const unsigned char* from, unsigned char* to,
+                                            int stride) {
+  using operation = typename Shape::operation;
+  constexpr int rounds = Shape::side / Shape::block_rows;
+  const auto rank = static_cast<int>(group.thread_rank());
+  const int lane = rank % Shape::lanes;
+  const int first = rank / Shape::lanes;
+  const int element = lane / Shape::parts;
+  const int part = lane % Shape::parts;
+  const int loads = element < cols ? rows - first : 0;
+  const int stores = element < rows ? cols - first : 0;
+  const int offset = first * stride + lane * operation::in_bytes;
+  const auto step = static_cast<long long>(Shape::block_rows * stride);
+  typename Shape::stored held[rounds];
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * Shape::block_rows < loads) {
+      held[k] = operation::load(from + offset + step * k, 0, 0);
+    }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * Shape::block_rows < loads) { tile.set(first + k * Shape::block_rows, lane, held[k]); }
+  }
+  group.sync();
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const loop_step here(k);
+    if (k * Shape::block_rows < stores) {
+      const int col = (first + k * Shape::block_rows) * Shape::parts + part;
+      operation::store(to + offset + step * k, tile.get(element, col));
+    }
+  }
+}
 
 /// Half of a block, whose barrier is the block's.
 template <int Threads>
@@ -23,30 +88,29 @@ struct half_with_barrier : half_block<Threads> {
 };
 
 /// The kernel's body: block (i, k) transposes a tile and the one across the diagonal.
-/// Shared memory: the storage of two `Tile`s. Barriers: one, inside.
-template <class Tile, int BlockRows, class Operation>
-TILETRANSPOSE_FUNCTION void swap_elements(typename Tile::storage (&storage)[2],
+/// Shared memory: the storage of two tiles. Barriers: one, inside.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storage)[2],
                                           const square_problem& square, unsigned k, unsigned i) {
-  using half = half_with_barrier<Tile::cols * BlockRows>;
-  constexpr unsigned side = Tile::cols;
+  using half = half_with_barrier<Shape::threads>;
+  constexpr unsigned side = Shape::side;
   const auto end = static_cast<int>(square.side);
   const tile_pair pair = fold_triangle((static_cast<unsigned>(end) + side - 1) / side, k, i);
   if (pair.row > pair.col) { return; }
-  constexpr int element = Operation::in_bytes;
   const auto stride = static_cast<int>(square.stride_bytes);
   const bool second = half::number() == 1;
   const auto row = static_cast<int>((second ? pair.col : pair.row) * side);
   const auto col = static_cast<int>((second ? pair.row : pair.col) * side);
   // A tile on the diagonal is moved by the first half alone.
   const bool exists = !second || pair.row != pair.col;
-  const element_steps<int> steps{element, stride};
   const auto clipped = [&](int first) {
-    return exists ? static_cast<unsigned>(smaller(end - first, static_cast<int>(side))) : 0;
+    return exists ? smaller(end - first, static_cast<int>(side)) : 0;
   };
-  transpose_elements<BlockRows>(
-      half{}, Tile(storage[half::number()]), clipped(row), clipped(col), 0, 0, Operation{},
-      optimisation_barrier_global(square.data + (row * stride + col * element)), steps,
-      optimisation_barrier_global(square.data + (col * stride + row * element)), steps);
+  transpose_parts<Shape>(
+      half{}, typename Shape::tile(storage[half::number()]), clipped(row), clipped(col),
+      optimisation_barrier_global(square.data + (row * stride + col * Shape::element_bytes)),
+      optimisation_barrier_global(square.data + (col * stride + row * Shape::element_bytes)),
+      stride);
 }
 
 }  // namespace detail

@@ -35,13 +35,11 @@ __global__ void __launch_bounds__(2 * Shape::threads,
                          arguments, blockIdx.x);
 }
 
-template <class Operation, int Side, int BlockRows, int Padding>
-__global__ void __launch_bounds__(2 * Side * BlockRows)
+template <class Shape>
+__global__ void __launch_bounds__(2 * Shape::threads)
     little_square_kernel(const __grid_constant__ square_problem square) {
-  using stored = typename Operation::stored;
-  using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
-  __shared__ typename tile::storage storage[2];
-  swap_elements<tile, BlockRows, Operation>(storage, square, blockIdx.y, blockIdx.x);
+  __shared__ typename Shape::tile::storage storage[2];
+  swap_elements<Shape>(storage, square, blockIdx.y, blockIdx.x);
 }
 
 /// A tile of plain bytes as choose_inplace.cuh sees it.
@@ -109,26 +107,23 @@ cudaError_t launch_swaps(Kernel* kernel, swap_arguments arguments, size_type tal
   return cudaSuccess;
 }
 
-template <class Operation, int Side, int BlockRows>
+template <class Shape>
 cudaError_t launch_square_tiles(square_problem square, cudaStream_t stream) {
-  constexpr int padding = element_padding<typename Operation::stored, Side>();
-  const auto tiles = static_cast<unsigned>(divide_up(square.side, Side));
+  const auto tiles = static_cast<unsigned>(divide_up(square.side, Shape::side));
   void* pointers[] = {&square};
-  return start(&little_square_kernel<Operation, Side, BlockRows, padding>,
-               dim3(tiles + 1, (tiles + 1) / 2), 2 * Side * BlockRows, 0, pointers, stream);
+  return start(&little_square_kernel<Shape>, dim3(tiles + 1, (tiles + 1) / 2), 2 * Shape::threads,
+               0, pointers, stream);
 }
 
 /// Transposes a small square.
 template <int ElementBytes, int Access>
 cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
-  using operation = copy_operation<ElementBytes, Access>;
-  constexpr int block_rows = packs_words(ElementBytes, Access) ? 8 : 4;
   if constexpr (has_large_square_tile(ElementBytes)) {
     if (square_tile_side(square.side, ElementBytes) == 32) {
-      return launch_square_tiles<operation, 32, block_rows>(square, stream);
+      return launch_square_tiles<little_square_shape<ElementBytes, Access, 32>>(square, stream);
     }
   }
-  return launch_square_tiles<operation, 16, block_rows>(square, stream);
+  return launch_square_tiles<little_square_shape<ElementBytes, Access, 16>>(square, stream);
 }
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
