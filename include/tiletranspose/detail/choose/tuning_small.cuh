@@ -47,12 +47,12 @@ inline constexpr size_type all_work = size_type{1} << 30;
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// `tile`, `whole` and `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. Geometric means
-/// of what they gained where they decide: whole rows 1.03 to 1.19, flips 1.04 to 1.32. Those beside panels, and when
-/// elements are moved without tiles, are from 7293 problems of 0.1 to 16 MB by both movers (2026-11-26): they lose 0 to 2
-/// percent of the faster one's speed on average. What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which
-/// have no tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3 and 8
-/// bytes in small ones 1.06 to 1.12.
+/// `tile` and `whole`, `gathered` to `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. What
+/// they gained where they decide: whole rows 1.03 to 1.19, flips 1.04 to 1.32. Those beside panels, and the percentages, fit
+/// 7293 problems of 0.1 to 16 MB that both movers moved (2026-11-26); the faster one is missed by 1 percent on average.
+/// What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which have no
+/// tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3, 4 and 8 bytes in
+/// small ones 1.04 to 1.12.
 ///
 /// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
 /// 1.40 by elements; 512 x 512 halves, 64 tiles, 1.29 and 1.45. Wider elements gain from the first tile on: 64 x 64
@@ -68,25 +68,25 @@ inline constexpr small_limits small_tuning[] = {
      2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
      2800,      800,        560,       16'777'216, 32,         16'000'000},
     {2,         7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,          //
-     3'200'000, 1'500'000, 5'000'000, 4'500'000, 3'500'000,  0,         45, 36,  //
+     3'200'000, 1'500'000, 4'000'000, 5'500'000, 3'500'000,  0,         45, 36,  //
      3200,      800,       560,       8'388'608, 32,         16'000'000},
     {3,         4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,          //
-     3'200'000, 3'200'000, 3'200'000, 3'200'000, 1'800'000, 60'000,    33, 33,  //
+     3'800'000, 3'800'000, 3'800'000, 3'800'000, 1'800'000, 60'000,    33, 33,  //
      2300,      2300,      560,       0,         0,         16'000'000},
     {4,         4'000'000, 5'000'000, 4'000'000, 8'000'000, 6'000'000,          //
      6'000'000, 4'000'000, 6'000'000, 6'000'000, 5'500'000, 50'000,    45, 28,  //
      3000,      2000,      640,       4'194'304, 1,         16'000'000},
-    {5,         1'500'000, 1'500'000, 1'500'000, 1'500'000, 1'500'000,          //
+    {5,         1'500'000, 1'800'000, 1'500'000, 1'500'000, 1'500'000,          //
      2'000'000, 2'000'000, 2'000'000, 2'000'000, 880'000,   0,         33, 25,  //
      1000,      1000,      1000,      0,         0,         16'000'000},
     {8,         3'500'000, 5'000'000, 4'000'000, 4'000'000, 5'000'000,          //
-     4'000'000, 4'000'000, 4'000'000, 4'000'000, 2'500'000, 250'000,   36, 20,  //
+     5'900'000, 4'000'000, 5'900'000, 5'900'000, 2'500'000, 250'000,   36, 20,  //
      2200,      2200,      600,       1'048'576, 1,         16'000'000},
     {9,         1'200'000, 1'200'000, 700'000,   2'100'000,  2'100'000,          //
-     2'000'000, 2'000'000, 2'000'000, 2'000'000, 10'000'000, 300'000,   45, 32,  //
+     3'000'000, 3'000'000, 3'000'000, 3'000'000, 10'000'000, 300'000,   45, 32,  //
      2000,      2200,      2200,      0,         0,          16'000'000},
     {16,        2'500'000, 2'500'000, 2'500'000, 2'500'000, 2'500'000,          //
-     3'000'000, 4'000'000, 3'000'000, 3'000'000, 1'800'000, all_work,  60, 32,  //
+     3'000'000, 2'500'000, 3'000'000, 3'000'000, 1'800'000, all_work,  60, 32,  //
      2200,      2200,      850,       0,         0,         40'000'000},
     {17,      60'000,  110'000, 250'000, 250'000, 250'000,            //
      160'000, 160'000, 160'000, 160'000, 250'000, all_work,  25, 25,  //
