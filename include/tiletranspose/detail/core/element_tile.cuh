@@ -8,6 +8,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/tile.cuh>
 
@@ -35,7 +37,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int acce
 /// output holds before. Whoever calls them makes all loads and fetches of a thread before its first store.
 template <int ElementBytes, int Access, bool Packs = packs_words(ElementBytes, Access)>
 struct copy_operation {
-  using stored = element_words<ElementBytes, Access>;
+  using moved = element_words<ElementBytes, Access>;
+  using stored = typename std::conditional<Packs, element_words<4, 4>, moved>::type;
   using fetched = no_operand;
   static constexpr bool fetches = false;
   static constexpr int in_bytes = ElementBytes;
@@ -43,45 +46,33 @@ struct copy_operation {
   static constexpr int kept_bytes = ElementBytes;
   static constexpr int accesses = ElementBytes / Access;
   static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
-    return load_global<stored>(from);
+    const auto parts = load_global<moved>(from);
+    if constexpr (Packs) {
+      unsigned word = 0;
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < accesses; ++i) {
+        word |= static_cast<unsigned>(parts.words[i]) << (8 * Access * i);
+      }
+      return {{word}};
+    } else {
+      return parts;
+    }
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {},
                                            unsigned = 0, unsigned = 0) {
-    store_global(to, value);
+    if constexpr (Packs) {
+      moved parts;
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < accesses; ++i) {
+        parts.words[i] = static_cast<access_word_t<Access>>(value.words[0] >> (8 * Access * i));
+      }
+      store_global(to, parts);
+    } else {
+      store_global(to, value);
+    }
   }
   /// Runs nothing: shows the compiler, in device code alone, what the operation calls.
-  static TILETRANSPOSE_FUNCTION void show_compiler() {}
-};
-template <int ElementBytes, int Access>
-struct copy_operation<ElementBytes, Access, true> {
-  using part = access_word_t<Access>;
-  using stored = element_words<4, 4>;
-  using fetched = no_operand;
-  static constexpr bool fetches = false;
-  static constexpr int in_bytes = ElementBytes;
-  static constexpr int out_bytes = ElementBytes;
-  static constexpr int kept_bytes = ElementBytes;
-  static constexpr int accesses = ElementBytes / Access;
-  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
-    const auto parts = load_global<element_words<ElementBytes, Access>>(from);
-    unsigned word = 0;
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < accesses; ++i) {
-      word |= static_cast<unsigned>(parts.words[i]) << (8 * Access * i);
-    }
-    return {{word}};
-  }
-  static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched = {},
-                                           unsigned = 0, unsigned = 0) {
-    element_words<ElementBytes, Access> parts;
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < accesses; ++i) {
-      parts.words[i] = static_cast<part>(value.words[0] >> (8 * Access * i));
-    }
-    store_global(to, parts);
-  }
   static TILETRANSPOSE_FUNCTION void show_compiler() {}
 };
 
@@ -92,7 +83,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int element_padding() {
   return sizeof(Stored) <= max_access_bytes ? default_padding<Stored, Side>() : 1;
 }
 
-/// Bytes from an element to its neighbours. Offset: int where all distances of the matrix fit it, else long long.
+/// Bytes from what a lane moves to its neighbours. Offset: int where all distances of the matrix fit it, else long long.
 template <class Offset>
 struct element_steps {
   Offset along_row;
@@ -104,8 +95,9 @@ struct element_steps {
 ///     element (c, r) of out becomes element (r, c) of in, by `operation`
 ///
 /// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the
-/// output. `group` has Tile::cols * BlockRows threads; the tile is square; `in` and `out` are the tile's first elements,
-/// and that of `in` is in row `row0` and column `col0` of its matrix.
+/// output. `group` has Tile::cols * BlockRows threads; `in` and `out` are the tile's first elements, and that of `in` is in
+/// row `row0` and column `col0` of its matrix. The tile is square, or its rows are several times as long: then an element
+/// has so many parts, one a lane, which `operation` moves.
 /// Barriers: one, inside; the caller owes another before the tile is used again.
 template <int BlockRows, class Tile, class Group, class Operation, class Offset>
 TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, unsigned rows,
@@ -113,14 +105,15 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
                                                const Operation& operation, const unsigned char* in,
                                                element_steps<Offset> in_steps, unsigned char* out,
                                                element_steps<Offset> out_steps) {
-  static_assert(Tile::rows == Tile::cols && Tile::cols % BlockRows == 0, "");
-  constexpr int side = Tile::cols;
-  constexpr int rounds = side / BlockRows;
-  const int lane = static_cast<int>(group.thread_rank() % side);
-  const int first = static_cast<int>(group.thread_rank() / side);
+  static_assert(Tile::cols % Tile::rows == 0 && Tile::rows % BlockRows == 0, "");
+  constexpr int parts = Tile::cols / Tile::rows;
+  constexpr int rounds = Tile::rows / BlockRows;
+  const int lane = static_cast<int>(group.thread_rank() % Tile::cols);
+  const int first = static_cast<int>(group.thread_rank() / Tile::cols);
+  const int element = lane / parts;
   // Element k * BlockRows of this thread exists while k * BlockRows is below these.
-  const int loads = lane < static_cast<int>(cols) ? static_cast<int>(rows) - first : 0;
-  const int stores = lane < static_cast<int>(rows) ? static_cast<int>(cols) - first : 0;
+  const int loads = element < static_cast<int>(cols) ? static_cast<int>(rows) - first : 0;
+  const int stores = element < static_cast<int>(rows) ? static_cast<int>(cols) - first : 0;
 
   typename Tile::element held[rounds];
   const unsigned char* const from = in + (static_cast<Offset>(first) * in_steps.along_col +
@@ -162,8 +155,8 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     if (k * BlockRows < stores) {
-      operation.store(to(k), tile.get(lane, first + k * BlockRows), old[k],
-                      row0 + static_cast<unsigned>(lane),
+      operation.store(to(k), tile.get(element, (first + k * BlockRows) * parts + lane % parts),
+                      old[k], row0 + static_cast<unsigned>(lane),
                       col0 + static_cast<unsigned>(first + k * BlockRows));
     }
   }

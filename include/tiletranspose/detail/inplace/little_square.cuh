@@ -38,47 +38,6 @@ struct little_square_shape {
   using tile = shared_tile<stored, padded_layout<stored, Side, lanes, padding>>;
 };
 
-/// Transposes a tile of which `rows` x `cols` elements exist. `from` and `to`: its first element and where that goes.
-/// Barriers: one, inside.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void transpose_parts(Group group, const typename Shape::tile& tile, int rows,
-                                            int cols, const unsigned char* from, unsigned char* to,
-                                            int stride) {
-  using operation = typename Shape::operation;
-  constexpr int rounds = Shape::side / Shape::block_rows;
-  const auto rank = static_cast<int>(group.thread_rank());
-  const int lane = rank % Shape::lanes;
-  const int first = rank / Shape::lanes;
-  const int element = lane / Shape::parts;
-  const int part = lane % Shape::parts;
-  const int loads = element < cols ? rows - first : 0;
-  const int stores = element < rows ? cols - first : 0;
-  const int offset = first * stride + lane * operation::in_bytes;
-  const auto step = static_cast<long long>(Shape::block_rows * stride);
-  typename Shape::stored held[rounds];
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
-    if (k * Shape::block_rows < loads) {
-      held[k] = operation::load(from + offset + step * k, 0, 0);
-    }
-  }
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
-    if (k * Shape::block_rows < loads) { tile.set(first + k * Shape::block_rows, lane, held[k]); }
-  }
-  group.sync();
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
-    if (k * Shape::block_rows < stores) {
-      const int col = (first + k * Shape::block_rows) * Shape::parts + part;
-      operation::store(to + offset + step * k, tile.get(element, col));
-    }
-  }
-}
-
 /// Half of a block, whose barrier is the block's.
 template <int Threads>
 struct half_with_barrier : half_block<Threads> {
@@ -104,13 +63,16 @@ TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storag
   // A tile on the diagonal is moved by the first half alone.
   const bool exists = !second || pair.row != pair.col;
   const auto clipped = [&](int first) {
-    return exists ? smaller(end - first, static_cast<int>(side)) : 0;
+    return exists ? static_cast<unsigned>(smaller(end - first, static_cast<int>(side))) : 0;
   };
-  transpose_parts<Shape>(
-      half{}, typename Shape::tile(storage[half::number()]), clipped(row), clipped(col),
-      optimisation_barrier_global(square.data + (row * stride + col * Shape::element_bytes)),
+  using operation = typename Shape::operation;
+  const element_steps<int> steps{operation::in_bytes, stride};
+  transpose_elements<Shape::block_rows>(
+      half{}, typename Shape::tile(storage[half::number()]), clipped(row), clipped(col), 0, 0,
+      operation{},
+      optimisation_barrier_global(square.data + (row * stride + col * Shape::element_bytes)), steps,
       optimisation_barrier_global(square.data + (col * stride + row * Shape::element_bytes)),
-      stride);
+      steps);
 }
 
 }  // namespace detail
