@@ -85,9 +85,11 @@ template <int ElementBytes, int Side, int Access = tt::access_width(ElementBytes
 void check_elements() {
   using shape = tt::detail::little_square_shape<ElementBytes, Access, Side>;
   using storage = typename shape::tile::storage[2];
-  // Halves share words; words of 16 x 16 elements conflict with every padding.
-  constexpr int ways =
-      ElementBytes == 2 || (Side == 16 && alignof(typename shape::stored) == 4) ? 2 : 1;
+  // Halves share words, and so do parts of two elements; words of 16 x 16 elements conflict with every padding.
+  constexpr int ways = shape::parts > 1 && Access < 4 ? 3
+                       : ElementBytes == 2 || (Side == 16 && alignof(typename shape::stored) == 4)
+                           ? 2
+                           : 1;
   for (const unsigned side : {1, Side - 1, Side, 2 * Side + 1, 3 * Side + 5}) {
     const unsigned tiles = (side + Side - 1) / Side;
     const auto run = [&](const tt::emulator_options& options, unsigned char* first,
@@ -156,6 +158,7 @@ TEST_CASE("squares: little ones, element by element") {
   check_elements<20, 16>();
   check_elements<24, 16>();
   check_elements<8, 32, 2>();
+  check_elements<9, 16>();
   check_elements<12, 16, 1>();
   check_elements<16, 16, 1>();
 }

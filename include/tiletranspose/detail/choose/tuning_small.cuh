@@ -133,11 +133,12 @@ constexpr bool fits_small_tiles(int kept_bytes, size_type elements, size_type sm
 /// Elements up to this size go through tiles of 32 x 32 where several axes make up a side.
 inline constexpr int widest_large_tile_element = 8;
 
-/// Matrices of so few elements behind an array of pointers are little work, however many there are: panels take them one by
-/// one.
+/// Matrices of so few elements behind pointers are little work, however many: panels take them one by one.
 inline constexpr tuning_row most_lone_matrix{
-    1500, h200, "2026-11-26",
-    "us, 16 MB: 25 x 25 bytes 22.5, in panels 79.5; 37 x 37 halves 18.1, 21.2; 40 x 40 34.3, 30.4"};
+    1024, h200, "2026-11-26",
+    "us, 60000 matrices in panels, as little work: 16 x 16 bytes 143, 30, 38 x 38 214, 190; floats "
+    "144, 48, 225, 281; "
+    "10 x 100 of 8 bytes 269, 362"};
 
 /// Matrices of a batch of so few elements that have no panel leave large tiles partly empty; and panels of one matrix that
 /// are larger than `large_matrix_bytes` are one or two at a time. Of both more than `tile` is little work.

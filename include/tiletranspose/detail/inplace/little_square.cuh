@@ -29,12 +29,11 @@ struct little_square_shape {
       typename std::conditional<parts == 1, whole, copy_operation<Access, Access>>::type;
   using stored = typename operation::stored;
   static constexpr int lanes = Side * parts;  ///< of a row
-  static constexpr int most_rows = larger(1024 / (2 * lanes), 1);
-  static constexpr int block_rows = smaller(packs ? 8 : 4, most_rows);
-  static constexpr int threads = lanes * block_rows;  ///< of a half
-  /// Rows of parts start `parts` banks after each other, so that those of a column lie side by side.
+  static constexpr int block_rows = packs ? 8 : lanes <= 128 ? 4 : lanes <= 256 ? 2 : 1;
+  static constexpr int threads = lanes * block_rows;  ///< of a half; a block has 1024 at most
+  /// Rows of parts start `parts` of them after each other in the banks, so that those of a column lie side by side.
   static constexpr int padding =
-      parts == 1 ? element_padding<stored, Side>() : (32 - lanes % 32) % 32 + parts;
+      parts == 1 ? element_padding<stored, Side>() : round_up(lanes, 128 / Access) - lanes + parts;
   using tile = shared_tile<stored, padded_layout<stored, Side, lanes, padding>>;
 };
 
