@@ -310,7 +310,9 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       if (!(problem.nx <= problem.ny ? in_dense : out_dense)) {
         return elements * element <= least_apart_matrix_bytes;
       }
-      if (facts.batch > 1 && !problem.pointer_arrays && matrix * element > large_matrix_bytes) {
+      if (facts.batch > 1 && !problem.pointer_arrays && element > 1 &&
+          smaller(problem.nx, problem.ny) > lone_side(facts.element_bytes) &&
+          matrix * element > large_matrix_bytes) {
         return elements <= times_of_lone_matrices * limits.tile;
       }
       return work <= limits.gathered;

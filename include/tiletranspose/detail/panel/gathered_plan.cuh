@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 
@@ -45,7 +46,9 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
   const size_type large = batch > 1 && matrix_bytes < shared_bytes
                               ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
                               : large_panel_axes_bytes.value;
-  const size_type whole = problem.pointer_arrays ? matrix_bytes / access_bytes : size_type{0};
+  const bool fits_panel = batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
+  const size_type whole =
+      problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};
   launch_plan<axes_panel_arguments> plan =
       plan_axes_panel(move, large, shared_bytes, larger<size_type>(whole, panel_axes_threads));
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
