@@ -367,6 +367,42 @@ TEST_CASE("permute: panels of several axes, elements of words") {
   check_panels_of_all_ranks<16, 16>();
 }
 
+// Segments of the output run along many reversed rows: a thread goes on by whole rows, as long as a block has the threads
+// for them, and else row by row.
+namespace {
+template <int Bytes, int Access>
+void check_reversed_rows(std::size_t length) {
+  const std::size_t rows = 1 + 9000 / (length * Bytes);
+  const auto row = static_cast<std::ptrdiff_t>(length);
+  const std::vector<axis> axes{{rows, row, row}, {length, -1, 1}};
+  const std::size_t bytes = rows * length * Bytes;
+  memory in(random_bytes(bytes + 128));
+  memory out(std::vector<unsigned char>(bytes + 128, guard));
+  const std::size_t in_first = 64 + (length - 1) * Bytes;
+  tt::detail::relocation move{
+      in.bytes.data() + in_first, out.bytes.data() + 64, Bytes, Bytes, Access, Access, 2, {}};
+  for (int k = 0; k < 2; ++k) {
+    const axis& one = axes[static_cast<std::size_t>(k)];
+    move.axes[k] = {one.extent, one.in, one.out};
+  }
+  normalize(move);
+  cpu::this_device() = {};
+  INFO(length << " elements of " << Bytes << " bytes");
+  REQUIRE(tt::detail::launch_panels<Access>(move, nullptr) == cudaSuccess);
+  REQUIRE(out.content() == expected(in.content(), in_first, out.bytes.size(), 64, axes, Bytes));
+}
+}  // namespace
+
+TEST_CASE("permute: panels of reversed rows") {
+  for (const std::size_t length : {5u, 64u, 255u, 256u, 257u, 260u, 340u, 701u, 1020u, 1024u}) {
+    check_reversed_rows<1, 1>(length);
+    check_reversed_rows<2, 2>(length);
+    check_reversed_rows<3, 1>(length);
+    check_reversed_rows<4, 4>(length);
+    check_reversed_rows<12, 4>(length);
+  }
+}
+
 TEST_CASE("permute: word-shifted tiles") {
   std::mt19937 generator(23);
   int moved = 0;
@@ -438,6 +474,7 @@ TEST_CASE("permute: what goes in panels fits the shared memory that every block 
     ++taken;
     plan_axes_panels(as_accesses(move, access), [](const auto& plan) {
       REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
+      REQUIRE(plan.arguments.to.lanes.divisor <= static_cast<unsigned>(plan.threads));
       return 0;
     });
   }

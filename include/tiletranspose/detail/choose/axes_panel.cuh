@@ -51,8 +51,16 @@ struct panel_segments {
 /// Threads of a block.
 inline constexpr int panel_axes_threads = 256;
 
-/// Segments of the output are not taken for longer ones from so many elements on: those of all axes but the last are a
-/// period, and threads go on by whole ones.
+/// What a lane stores at a time of elements of a size: a word of those of 1 and 2 bytes, else 16 bytes.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned bytes_of_lane(unsigned bytes) {
+  return bytes < 4 ? 4 : max_access_bytes;
+}
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned elements_of_lane(unsigned bytes) {
+  return bytes_of_lane(bytes) / bytes;
+}
+
+/// Segments of the output are long from so many elements on. Panels are skewed where an axis makes them so long, and the
+/// ends of such segments are counted against tiles; they go on along further axes as lengthen_segments says.
 inline constexpr size_type long_segment = panel_axes_threads;
 
 /// What tables in shared memory hold of a segment.
@@ -83,6 +91,22 @@ inline panel_segments find_segments(const relocation& move, const side_order& or
     if (extents[axis] < move.axes[axis].extent) { found.split = axis; }
   }
   return found;
+}
+
+/// The fewest threads that go on through a segment of the output by whole periods.
+inline unsigned lanes_of_period(size_type period, size_type element_bytes) {
+  const unsigned together = elements_of_lane(static_cast<unsigned>(element_bytes));
+  return static_cast<unsigned>(period / common_divisor(period, together));
+}
+
+/// Has segments of the output run along further axes, as long as a block has the threads for their periods, which are all
+/// axes but the last: so rows of 396 bytes are written by 198 threads that go on two rows each, and not row by row.
+inline void lengthen_segments(panel_cut& cut, const relocation& move, const side_order& out) {
+  while (lanes_of_period(cut.out.length, move.out_element) <= unsigned{panel_axes_threads}) {
+    const panel_segments longer = find_segments(move, out, cut.extents, cut.out.length + 1);
+    if (longer.count == cut.out.count) { return; }
+    cut.out = longer;
+  }
 }
 
 /// Parts of an axis that have as many sectors are whole ones.
@@ -143,6 +167,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
       cut.out = find_segments(move, out, cut.extents, long_segment);
     }
   }
+  lengthen_segments(cut, move, out);
   cut.elements = 1;
   int splits = 0;
   cut.split[0] = cut.split[1] = -1;

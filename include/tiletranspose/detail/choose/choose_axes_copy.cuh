@@ -118,11 +118,14 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
 }
 
 /// Percent of the elements' bytes that panels of accesses of a width touch beside them: a sector of each segment that begins
-/// and ends inside of one. What two panels stage counts half, since the second finds it in the L2 cache.
+/// and ends inside of one, along as many axes as make it long. What two panels stage counts half, since the second finds it
+/// in the L2 cache.
 inline size_type ragged_percent(const relocation& move, size_type access_bytes) {
   const relocation accesses = as_accesses(move, access_bytes);
-  const panel_cut cut = cut_by_size(accesses, order_of(accesses, true), order_of(accesses, false),
-                                    panel_axes_bytes, large_panel_axes_bytes);
+  const side_order out = order_of(accesses, false);
+  panel_cut cut =
+      cut_by_size(accesses, order_of(accesses, true), out, panel_axes_bytes, large_panel_axes_bytes);
+  cut.out = find_segments(accesses, out, cut.extents, long_segment);
   const auto of = [&](const panel_segments& segments) {
     return 100 * static_cast<size_type>(sector_bytes) / (segments.length * access_bytes);
   };

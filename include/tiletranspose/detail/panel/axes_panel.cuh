@@ -20,6 +20,7 @@
 
 #include <type_traits>
 
+#include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
@@ -92,14 +93,6 @@ struct axes_panel_arguments {
       places;  ///< where shared memory has the table of places along a period, behind that of segments ..
   unsigned panel;  ///< .. and the panel
 };
-
-/// What a lane stores at a time of elements of a size: a word of those of 1 and 2 bytes, else 16 bytes.
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned bytes_of_lane(unsigned bytes) {
-  return bytes < 4 ? 4 : max_access_bytes;
-}
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned elements_of_lane(unsigned bytes) {
-  return bytes_of_lane(bytes) / bytes;
-}
 
 /// Places of elements that the table has behind those of a period.
 inline constexpr unsigned more_places = 3;

@@ -328,11 +328,10 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   // Elements of an output with gaps are segments of their own.
   const int last = out.axes[larger(cut.out.count, 1) - 1];
   const panel_segments before_last{cut.out.count - 1, -1, laid.period};
-  const unsigned together = elements_of_lane(static_cast<unsigned>(bytes));
   const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
   describe(arguments.from, cut.in, in, item, 1);
   describe(arguments.to, cut.out, out, bytes_of_lane(static_cast<unsigned>(bytes)),
-           laid.period / common_divisor(laid.period, together));
+           lanes_of_period(laid.period, bytes));
   arguments.period = collect_axes(move, cut, out, before_last, true, layout, backwards);
   arguments.period_length = divider(laid.period);
   arguments.period_step = backwards[last] ? 0 - layout.steps[last] : layout.steps[last];
