@@ -58,9 +58,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t deinterleave(T* const (&planes)[Planes], Element* in, size_type n,
                                        cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::interleave_planes<true, T>(in, plane, n, stream);
+  return detail::interleave_planes<true, T>(in, planes, n, stream);
 }
 
 /// Puts structures together.
@@ -76,9 +74,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t interleave(T* out, Element* const (&planes)[Planes], size_type n,
                                      cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::interleave_planes<false, T>(out, plane, n, stream);
+  return detail::interleave_planes<false, T>(out, planes, n, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

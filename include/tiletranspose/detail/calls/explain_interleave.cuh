@@ -40,20 +40,16 @@ void describe_planes(explanation& result, Shape, const plane_request& request) {
 }
 
 /// What a call answers, by the type of its elements.
-template <bool ToPlanes, class T, std::size_t Planes>
-explanation explain_planes(const void* structs, const void* const (&planes)[Planes], size_type n,
-                           device_facts device) {
-  const plane_request request{structs, planes, Planes, n, sizeof(T), alignof(T), ToPlanes};
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+explanation explain_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
+                           explained_device device) {
+  const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
   explanation result;
   result.element_bytes = sizeof(T);
   result.nx = ToPlanes ? Planes : n;
   result.ny = ToPlanes ? n : Planes;
   result.batch = 1;
-  const verdict answer = examine(request);
-  const bool refused = answer == verdict::refused;
-  if (explain_verdict(result, answer, refused ? find_refusal(request) : refusal::none)) {
-    return result;
-  }
+  if (explain_verdict(result, examine(request))) { return result; }
   tile_problem problem{};
   if (is_transpose(request, problem)) {
     explain_problem<sizeof(T), alignof(T)>(result, problem, 1, device);

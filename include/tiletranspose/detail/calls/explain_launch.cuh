@@ -14,6 +14,12 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
+/// The device that an explanation is for: what a block may ask for of its shared memory, by default that of compute
+/// capability 9.0. It is cudaDevAttrMaxSharedMemoryPerBlockOptin.
+struct explained_device {
+  size_type most_shared_bytes = 227 * 1024;
+};
+
 /// What a call does with its arguments.
 enum class explained { launches, copies, does_nothing, refuses };
 
@@ -62,43 +68,6 @@ struct explanation {
 
 namespace detail {
 
-/// The sentence that says which rule refused a request.
-inline const char* sentence_of(refusal answer) {
-  switch (answer) {
-    case refusal::null_pointer:
-      return "a pointer is null, or the shapes of input and output do not match";
-    case refusal::misaligned_pointer:
-      return "a pointer is no multiple of its type's alignment";
-    case refusal::short_stride:
-      return "a stride is shorter than its row";
-    case refusal::too_large:
-      return "sizes overflow the address space, or a batch stride is less than a matrix";
-    case refusal::shared_tables:
-      return "the arrays of pointers overlap";
-    case refusal::shared_bytes:
-      return "input and output share a byte";
-    case refusal::no_square:
-      return "a matrix that is transposed in its own memory without scratch must be a square";
-    case refusal::second_output:
-      return "the second output is null or misaligned, its stride or shape does not suit it, or it "
-             "shares a byte";
-    case refusal::scratch:
-      return "the scratch is misaligned, less than the least, or shares a byte with the data";
-    case refusal::axes:
-      return "axes repeat, or are none of the array's";
-    case refusal::many_axes:
-      return "more than 8 axes are left when those that stay together are one";
-    case refusal::shared_range:
-      return "input and output share memory between their first and last elements";
-    case refusal::shared_elements:
-      return "an axis of the output does not step over all that the faster ones reach";
-    case refusal::shared_planes:
-      return "two planes that are written share a byte";
-    default:
-      return "";
-  }
-}
-
 inline explanation explain_start(const transpose_request& request) {
   explanation result;
   result.element_bytes = request.in_element;
@@ -108,18 +77,13 @@ inline explanation explain_start(const transpose_request& request) {
   return result;
 }
 /// True where nothing is left to say: nothing to do, or a refusal.
-inline bool explain_verdict(explanation& result, verdict answer, refusal why) {
+inline bool explain_verdict(explanation& result, verdict answer) {
   if (answer == verdict::go) { return false; }
   const bool refused = answer == verdict::refused;
   result.answer = refused ? explained::refuses : explained::does_nothing;
   result.rule = refused ? "refused" : "nothing to do";
-  result.why = refused ? sentence_of(why) : "a size is 0";
+  result.why = answer.why;
   return true;
-}
-inline bool explain_verdict(explanation& result, const transpose_request& request, symmetry s) {
-  const verdict answer = examine(request, s);
-  return explain_verdict(result, answer,
-                         answer == verdict::refused ? find_refusal(request, s) : refusal::none);
 }
 
 /// The part of a matrix that a block takes, and the accesses that it does so by.
@@ -212,11 +176,12 @@ void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>
 
 template <int ElementBytes, int Alignment>
 void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
-                     device_facts device) {
+                     explained_device device) {
   const size_type bits = address_bits_of(problem, Alignment);
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
-    const transpose_facts facts = find_facts(problem, batch, ElementBytes, access, bits, device);
+    const transpose_facts facts =
+        find_facts(problem, batch, ElementBytes, access, bits, {device.most_shared_bytes});
     const choice chosen = choose(facts);
     result.rule = chosen.rule;
     result.why = chosen.why;
@@ -227,9 +192,9 @@ void explain_problem(explanation& result, const tile_problem& problem, size_type
 
 /// What a call of transpose answers.
 template <int ElementBytes, int Alignment>
-explanation explain_transpose(const transpose_request& request, device_facts device) {
+explanation explain_transpose(const transpose_request& request, explained_device device) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
+  if (explain_verdict(result, examine(request))) { return result; }
   if (is_vector(request)) {
     result.answer = explained::copies;
     result.mover = "copy";
@@ -277,9 +242,9 @@ void explain_rows(explanation& result, const row_problem& rows) {
 
 /// What a call of reorient answers.
 template <int ElementBytes, int Alignment>
-explanation explain_reorient(transpose_request request, symmetry s, device_facts device) {
+explanation explain_reorient(transpose_request request, symmetry s, explained_device device) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, request, s)) { return result; }
+  if (explain_verdict(result, examine(request, s))) { return result; }
   if (!transposes(s)) {
     explain_rows<ElementBytes, Alignment>(result, make_rows(request, s));
   } else if (is_vector(request)) {

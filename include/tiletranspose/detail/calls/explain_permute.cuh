@@ -160,20 +160,14 @@ inline void explain_axes_copy(explanation& result, const explained_permute& call
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal.
-/// \param permutes  what make_relocation said of the axes
-inline bool explain_relocation(explanation& result, explained_permute& call, bool permutes) {
+inline bool explain_relocation(explanation& result, explained_permute& call) {
   relocation& move = call.move;
   result.element_bytes = move.in_element;
   result.rank = move.rank;
   for (int k = 0; k < move.rank; ++k) {
     result.axes[k] = {move.axes[k].extent, move.axes[k].in_stride, move.axes[k].out_stride};
   }
-  const bool empty = permutes && is_empty(move);
-  const refusal why = !permutes ? refusal::axes : empty ? refusal::none : find_refusal(move);
-  const verdict answer = empty                  ? verdict::nothing_to_do
-                         : why != refusal::none ? verdict::refused
-                                                : verdict::go;
-  if (explain_verdict(result, answer, why)) { return true; }
+  if (explain_verdict(result, examine(move))) { return true; }
   describe_axes(result, move, call.named);
   call.choice = choose_axes(move);
   return false;
@@ -181,10 +175,10 @@ inline bool explain_relocation(explanation& result, explained_permute& call, boo
 
 /// What a permute without a function answers.
 template <int ElementBytes, int Alignment>
-explanation explain_permute(const relocation& move, bool permutes, device_facts device) {
+explanation explain_permute(const relocation& move, explained_device device) {
   explanation result;
   explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call, permutes)) { return result; }
+  if (explain_relocation(result, call)) { return result; }
   call.choice = choose_copy(call.move);
   const axes_mover mover = call.choice.mover;
   if (mover == axes_mover::copy) {
@@ -208,10 +202,10 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
 
 /// What a permute with a function on the way answers.
 template <class In, class Out>
-explanation explain_transform_permute(const relocation& move, bool permutes, device_facts device) {
+explanation explain_transform_permute(const relocation& move, explained_device device) {
   explanation result;
   explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call, permutes)) { return result; }
+  if (explain_relocation(result, call)) { return result; }
   if (call.choice.mover == axes_mover::transpose) {
     size_type batch = 1;
     const tile_problem problem = make_problem(call.move, call.choice.x, batch);

@@ -28,10 +28,10 @@ cudaError_t move_planes_apart(const plane_request& request, cudaStream_t stream)
   });
 }
 
-template <bool ToPlanes, class T, std::size_t Planes>
-cudaError_t interleave_planes(const void* structs, const void* const (&planes)[Planes], size_type n,
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
                               cudaStream_t stream) {
-  const plane_request request{structs, planes, Planes, n, sizeof(T), alignof(T), ToPlanes};
+  const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   tile_problem problem{};

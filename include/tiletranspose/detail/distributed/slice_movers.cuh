@@ -10,9 +10,7 @@
 #include <tiletranspose/detail/calls/permute.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/distributed/exchange_plan.cuh>
-#include <tiletranspose/detail/request/make_relocation.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
-#include <tiletranspose/detail/request/status.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -127,13 +125,10 @@ class array_mover {
   cudaError_t move(T* out, const long long (&out_strides)[Rank], const T* in,
                    const long long (&in_strides)[Rank], const exchange_slice& slice,
                    cudaStream_t stream) const {
-    relocation moved = typed_relocation(typed_request(out, in), static_cast<int>(Rank));
-    for (size_type k = 0; k < Rank; ++k) {
-      moved.axes[k] = {extent(slice, k), in_strides[k], out_strides[k]};
-    }
-    const verdict answer = examine(moved);
-    return answer == verdict::go ? relocate_bytes<sizeof(T), alignof(T)>(moved, stream)
-                                 : status_of(answer);
+    size_type extents[Rank];
+    for (size_type k = 0; k < Rank; ++k) { extents[k] = extent(slice, k); }
+    return relocate_bytes<sizeof(T), alignof(T)>(
+        make_relocation(out, out_strides, in, in_strides, extents), stream);
   }
 
   T* out_;

@@ -2,28 +2,32 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From the arguments of a call to a request, whose types are gone.
+/// From the arguments of a call to a request or a relocation, whose types are gone.
 
 #pragma once
 
-#include <tiletranspose/detail/request/request.cuh>
+#include <cstddef>
+
+#include <tiletranspose/detail/request/relocation.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One matrix at each pointer, with what their types say. Its shape is still to be set.
+template <class Out, class In>
+typed_sides sides_of(Out* out, const In* in) {
+  return {const_cast<const void*>(static_cast<const volatile void*>(in)),
+          const_cast<void*>(static_cast<const volatile void*>(out)),
+          sizeof(In),
+          sizeof(Out),
+          alignof(In),
+          alignof(Out)};
+}
+
+/// One matrix at each pointer. Its shape is still to be set.
 template <class Out, class In>
 transpose_request typed_request(Out* out, const In* in) {
-  transpose_request request{};
-  request.in = const_cast<const void*>(static_cast<const volatile void*>(in));
-  request.out = const_cast<void*>(static_cast<const volatile void*>(out));
-  request.batch = 1;
-  request.in_element = sizeof(In);
-  request.out_element = sizeof(Out);
-  request.in_alignment = alignof(In);
-  request.out_alignment = alignof(Out);
-  return request;
+  return {sides_of(out, in), 0, 0, 0, 0, 1, 0, 0, false};
 }
 
 /// A dense matrix, or a batch of them.
@@ -88,6 +92,33 @@ inline transpose_request in_batch(transpose_request request, size_type batch, si
   request.in_batch = in_batch;
   request.out_batch = out_batch;
   return request;
+}
+
+template <std::size_t Rank>
+constexpr bool check_rank() {
+  static_assert(Rank <= most_given_axes, "tt: an array to be permuted has at most 16 axes");
+  return true;
+}
+
+/// A permute between dense arrays.
+template <class Out, class In, std::size_t Rank>
+relocation make_relocation(Out* out, const In* in, const size_type (&extents)[Rank],
+                           const int (&axes)[Rank]) {
+  relocation move{sides_of(out, in), Rank, {}};
+  for (std::size_t k = 0; k < Rank; ++k) { move.axes[k].extent = extents[k]; }
+  move.permutes = permute_axes(move, extents, axes);
+  return move;
+}
+
+/// Between arrays whose strides the caller gives: std::ptrdiff_t, or another number of as many bits.
+template <class Out, class In, class Stride, std::size_t Rank>
+relocation make_relocation(Out* out, const Stride (&out_strides)[Rank], const In* in,
+                           const Stride (&in_strides)[Rank], const size_type (&extents)[Rank]) {
+  relocation move{sides_of(out, in), Rank, {}};
+  for (std::size_t k = 0; k < Rank; ++k) {
+    move.axes[k] = {extents[k], in_strides[k], out_strides[k]};
+  }
+  return move;
 }
 
 }  // namespace detail

@@ -6,16 +6,19 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
+#include <cstddef>
+
 #include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+inline constexpr int most_planes = 16;
+
 /// `structures` of `planes` elements each, and as many elements in each plane.
 struct plane_request {
   const void* structs;
-  const void* const* plane;
+  const void* plane[most_planes];
   size_type planes;
   size_type structures;
   size_type element;  ///< bytes
@@ -23,32 +26,25 @@ struct plane_request {
   bool to_planes;  ///< the planes are written, else the structures
 };
 
-/// The rule that refuses a request with work to do.
-inline refusal find_refusal(const plane_request& request) {
-  memory_region structs{};
-  for (size_type k = 0; k <= request.planes; ++k) {  // the structures, and plane after plane
-    memory_region region{};
-    const void* const at = k == 0 ? request.structs : request.plane[k - 1];
-    if (at == nullptr) { return refusal::null_pointer; }
-    if (!points(at, request.alignment)) { return refusal::misaligned_pointer; }
-    const size_type segments = k == 0 ? request.structures : 1;
-    const size_type length = k == 0 ? request.planes : request.structures;
-    if (!make_region(at, segments, length, length, request.element, region)) {
-      return refusal::too_large;
-    }
-    if (k == 0) { structs = region; }
-    if (k > 0 && overlap(structs, region)) { return refusal::shared_bytes; }
-    for (size_type other = 1; request.to_planes && other < k; ++other) {
-      const auto address = reinterpret_cast<size_type>(request.plane[other - 1]);
-      if (overlap({address, 1, region.row_bytes, 0}, region)) { return refusal::shared_planes; }
-    }
-  }
-  return refusal::none;
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+plane_request make_planes(const void* structs, Element* const (&planes)[Planes], size_type n) {
+  plane_request request{structs, {}, Planes, n, sizeof(T), alignof(T), ToPlanes};
+  for (std::size_t k = 0; k < Planes; ++k) { request.plane[k] = planes[k]; }
+  return request;
 }
 
 inline verdict examine(const plane_request& request) {
-  if (request.structures == 0) { return verdict::nothing_to_do; }
-  return find_refusal(request) == refusal::none ? verdict::go : verdict::refused;
+  if (request.structures == 0) { return nothing_to_move; }
+  size_type bytes = 0;  // of a plane
+  size_type all = 0;
+  const bool fits = multiplies(request.structures, request.element, bytes) &&
+                    multiplies(request.planes, bytes, all);
+  if (!fits) { all = ~size_type{0}; }
+  used_memory memory[most_planes + 1] = {{request.structs, all, !request.to_planes}};
+  for (size_type k = 0; k < request.planes; ++k) {
+    memory[k + 1] = {request.plane[k], bytes, request.to_planes};
+  }
+  return examine_memory(memory, request.planes + 1, request.alignment);
 }
 
 /// Planes that lie equally far apart, in either direction, are the rows of a matrix, which is the transpose of that of the
@@ -64,22 +60,11 @@ inline bool is_transpose(const plane_request& request, tile_problem& problem) {
     if (address(k) - address(k - 1) != step) { return false; }
   }
   void* const first = const_cast<void*>(request.plane[0]);
+  void* const structs = const_cast<void*>(request.structs);
   const size_type struct_bytes = request.planes * request.element;
-  problem = {};
+  problem = {first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false};
   if (request.to_planes) {
-    problem.in = request.structs;
-    problem.out = first;
-    problem.in_stride_bytes = struct_bytes;
-    problem.out_stride_bytes = step;
-    problem.nx = request.planes;
-    problem.ny = request.structures;
-  } else {
-    problem.in = first;
-    problem.out = const_cast<void*>(request.structs);
-    problem.in_stride_bytes = step;
-    problem.out_stride_bytes = struct_bytes;
-    problem.nx = request.structures;
-    problem.ny = request.planes;
+    problem = {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false};
   }
   return true;
 }

@@ -24,28 +24,13 @@ struct relocation_axis {
   long long out_stride;
 };
 
-/// What is to be moved. After `normalize` the axes are those that matter, the slowest of the output first.
-struct relocation {
-  const void* in;  ///< the element whose indices are all 0
-  void* out;
-  size_type in_element;  ///< bytes
-  size_type out_element;
-  size_type in_alignment;
-  size_type out_alignment;
+/// What is to be moved, from the element on whose indices are all 0. After `normalize` the axes are those that matter, the
+/// slowest of the output first.
+struct relocation : typed_sides {
   int rank;
   relocation_axis axes[most_given_axes];
+  bool permutes = true;  ///< false where the caller's axes repeat, or are none of the array's
 };
-
-inline relocation typed_relocation(const transpose_request& types, int rank) {
-  return {types.in,
-          types.out,
-          types.in_element,
-          types.out_element,
-          types.in_alignment,
-          types.out_alignment,
-          rank,
-          {}};
-}
 
 /// True where `axes` names each of 0 .. rank - 1 once. Precondition: most_given_axes at most.
 inline bool is_permutation(const int* axes, int rank) {
@@ -146,12 +131,14 @@ inline bool is_injective(const relocation& move) {
   return true;
 }
 
-/// The rule that refuses a relocation with work to do; where none does it is normalized.
-inline refusal find_refusal(relocation& move) {
-  if (move.in == nullptr || move.out == nullptr) { return refusal::null_pointer; }
-  if (!points(move.in, move.in_alignment) || !points(move.out, move.out_alignment)) {
-    return refusal::misaligned_pointer;
+/// Examines a relocation and, where it may go, normalizes it.
+inline verdict examine(relocation& move) {
+  if (!move.permutes) { return refuse("axes repeat, or are none of the array's"); }
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent == 0) { return nothing_to_move; }
   }
+  const verdict pointers = examine_pointers(move);
+  if (pointers != verdict::go) { return pointers; }
   size_type bytes = larger(move.in_element, move.out_element);
   reach in{0, move.in_element};
   reach out{0, move.out_element};
@@ -160,34 +147,25 @@ inline refusal find_refusal(relocation& move) {
     if (!multiplies(bytes, axis.extent, bytes) ||
         !add_reach(in, axis.extent, axis.in_stride, move.in_element) ||
         !add_reach(out, axis.extent, axis.out_stride, move.out_element)) {
-      return refusal::too_large;
+      return size_refused;
     }
   }
   const auto in_at = reinterpret_cast<size_type>(move.in);
   const auto out_at = reinterpret_cast<size_type>(move.out);
   if (in_at < in.before || in.behind > ~size_type{0} - in_at || out_at < out.before ||
       out.behind > ~size_type{0} - out_at) {
-    return refusal::too_large;
+    return size_refused;
   }
   if (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind) {
-    return refusal::shared_range;
+    return refuse("input and output share memory between their first and last elements");
   }
   normalize(move);
-  if (move.rank > most_axes) { return refusal::many_axes; }
-  return is_injective(move) ? refusal::none : refusal::shared_elements;
-}
-
-inline bool is_empty(const relocation& move) {
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].extent == 0) { return true; }
+  if (move.rank > most_axes) {
+    return refuse("more than 8 axes are left when those that stay together are one");
   }
-  return false;
-}
-
-/// Examines a relocation and, where it may go, normalizes it.
-inline verdict examine(relocation& move) {
-  if (is_empty(move)) { return verdict::nothing_to_do; }
-  return find_refusal(move) == refusal::none ? verdict::go : verdict::refused;
+  return is_injective(move)
+             ? verdict{verdict::go}
+             : refuse("an axis of the output does not step over all that the faster ones reach");
 }
 
 /// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes
