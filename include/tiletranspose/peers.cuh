@@ -80,7 +80,7 @@ template <class T>
   if (!detail::can_plan(nx, ny, count, sizeof(T))) { return 0; }
   for (int i = 0; i < count; ++i) {
     const detail::exchange_plan plan(nx, ny, count, i, sizeof(T), options.step_bytes);
-    const size_type bytes = detail::exchange_scratch<true>(plan);
+    const size_type bytes = detail::exchange_scratch(plan, true);
     most = bytes > most ? bytes : most;
   }
   return most;

@@ -6,7 +6,7 @@
 
 #include "random_begins.hpp"
 
-#include <tiletranspose/detail/distributed/exchange_order.cuh>
+#include <tiletranspose/detail/distributed/exchange_plan.cuh>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>

@@ -2,34 +2,105 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Distributed calls over an NCCL communicator: asked for their scratch, checked, run, and compared over the ranks.
+/// Distributed calls over an NCCL communicator: asked for their scratch, checked, run, and compared over the ranks. What
+/// NCCL knows of its communicator, and its errors as CUDA's.
 
 #pragma once
 
+#include <nccl.h>
+
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
-#include <tiletranspose/detail/distributed/exchange_memory.cuh>
-#include <tiletranspose/detail/distributed/nccl_transport.cuh>
 #include <tiletranspose/detail/distributed/slice_movers.cuh>
+
+#if NCCL_VERSION_CODE < 21900
+#error "tt: distributed.cuh needs NCCL 2.19 or newer"
+#endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// What a caller is told of an error of NCCL's; ncclGetLastError(comm) has its text.
+inline cudaError_t nccl_status(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return cudaSuccess;
+    case ncclSystemError:
+      return cudaErrorOperatingSystem;
+    case ncclInvalidArgument:
+    case ncclInvalidUsage:
+      return cudaErrorInvalidResourceHandle;
+    default:
+      return cudaErrorUnknown;
+  }
+}
+
+/// The same once a communicator that does not block has queued what was asked of it.
+inline cudaError_t nccl_finish(ncclResult_t result, ncclComm_t comm) {
+  while (result == ncclInProgress) {
+    const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
+    if (asked != ncclSuccess) { return nccl_status(asked); }
+  }
+  return nccl_status(result);
+}
+
+/// Fails where the communicator has failed before, and where it is of another device than the current one.
+inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
+  if (comm == nullptr) { return cudaErrorInvalidValue; }
+  ncclResult_t state = ncclSuccess;
+  int device = 0;
+  ncclResult_t result = ncclCommGetAsyncError(comm, &state);
+  if (result == ncclSuccess) { result = state; }
+  cudaError_t status = nccl_finish(result, comm);
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCount(comm, &ranks)); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommUserRank(comm, &rank)); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCuDevice(comm, &device)); }
+  int current = 0;
+  if (status == cudaSuccess) { status = cudaGetDevice(&current); }
+  return status == cudaSuccess && current != device ? cudaErrorInvalidDevice : status;
+}
+
+/// All messages of a step in one group, so that they travel at once.
+struct nccl_transport {
+  static constexpr bool lands = false;
+  ncclComm_t comm;
+
+  cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
+                       unsigned char* received, cudaStream_t stream) const {
+    ncclResult_t result = ncclGroupStart();
+    if (result != ncclSuccess) { return nccl_status(result); }
+    const auto add = [&](ncclResult_t next) {
+      if (next != ncclInProgress) { result = next; }
+    };
+    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (result != ncclSuccess) { return; }
+      add(ncclSend(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
+    });
+    plan.for_each_received(step, [&](const exchange_slice& slice) {
+      if (result != ncclSuccess) { return; }
+      add(ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
+    });
+    const ncclResult_t ended =
+        ncclGroupEnd();  // also where a message failed: a group must be closed
+    return result != ncclSuccess ? nccl_status(result) : nccl_finish(ended, comm);
+  }
+};
 
 /// Whether one rank's memory serves its plan.
 template <class T>
 bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, const void* temp,
                       size_type temp_bytes) {
-  const size_type needed = exchange_scratch<false>(plan);
+  const size_type needed = exchange_scratch(plan, nccl_transport::lands);
   const used_memory memory[] = {
       {out, held_out(plan), true}, {in, held_in(plan), false}, {temp, needed, true}};
-  return temp_bytes >= needed && examine_memory(memory, 3, alignof(T));
+  return temp_bytes >= needed && examine_memory(memory, 3, alignof(T)) == verdict::go;
 }
 
-/// The two calls of a distributed call. make_mover(plan) is called once the plan is known.
-template <class T, class MakeMover>
+/// The two calls of a distributed call.
+template <class T, class Mover>
 cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition rows,
                              size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
                              cudaStream_t stream, const distributed_options& options,
-                             MakeMover make_mover) {
+                             const Mover& mover) {
   int ranks = 0;
   int rank = 0;
   cudaError_t status = ask_communicator(comm, ranks, rank);
@@ -40,14 +111,12 @@ cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition r
   }
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
   if (temp == nullptr) {
-    temp_bytes = exchange_scratch<false>(plan);
+    temp_bytes = exchange_scratch(plan, nccl_transport::lands);
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
   if (!examine_exchange(plan, out, in, temp, temp_bytes)) { return cudaErrorInvalidValue; }
-  const auto mover = make_mover(plan);
-  device_exchange<typename remove_const<decltype(mover)>::type, nccl_transport> exchange(
-      plan, mover, nccl_transport{comm}, temp, stream);
+  device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
   status = exchange.prepare(options.transfer_stream);
   return status == cudaSuccess ? exchange.run() : status;
 }

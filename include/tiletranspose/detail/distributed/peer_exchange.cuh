@@ -12,7 +12,6 @@
 
 #include <tiletranspose/detail/core/copy_rows.cuh>
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
-#include <tiletranspose/detail/distributed/exchange_memory.cuh>
 #include <tiletranspose/detail/distributed/slice_movers.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -110,9 +109,9 @@ bool examine_parts(const Part* parts, int count, bool copies, partition columns,
     if ((parts[i].temp != nullptr) != copies) { return false; }
     memory.push_back({parts[i].out, held_out(plan), true});
     memory.push_back({parts[i].in, held_in(plan), false});
-    memory.push_back({parts[i].temp, copies ? exchange_scratch<true>(plan) : 0, true});
+    memory.push_back({parts[i].temp, copies ? exchange_scratch(plan, true) : 0, true});
   }
-  return examine_memory(memory.data(), memory.size(), alignof(T));
+  return examine_memory(memory.data(), memory.size(), alignof(T)) == verdict::go;
 }
 
 /// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
@@ -125,7 +124,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
   for (int i = 0; i < count; ++i) {
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>(part.out, part.in, plan),
+    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
                                                peer_transport<Part>{parts, reach}, part.temp,
                                                part.stream));
     rounds = exchange_rounds(plan);
