@@ -6,65 +6,11 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/explain_sectors.cuh>
+#include <tiletranspose/detail/calls/explain_movers.cuh>
 #include <tiletranspose/detail/calls/little_problem.cuh>
-#include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/calls/reorient_problem.cuh>
-#include <tiletranspose/detail/small/small_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
-
-/// The device that an explanation is for: what a block may ask for of its shared memory, by default that of compute
-/// capability 9.0. It is cudaDevAttrMaxSharedMemoryPerBlockOptin.
-struct explained_device {
-  size_type most_shared_bytes = 227 * 1024;
-};
-
-/// What a call does with its arguments.
-enum class explained { launches, copies, does_nothing, refuses };
-
-/// One axis of a permute: elements, and how many elements lie between two of them.
-struct explained_axis {
-  size_type extent;
-  long long in_stride;
-  long long out_stride;
-};
-
-/// The axes that a side of a tile runs along, the slowest of that side first.
-struct explained_side {
-  int count;
-  int axes[3];
-};
-
-/// What tt::explain answers.
-struct explanation {
-  explained answer = explained::launches;
-  const char* mover = "";  ///< which mover takes the call
-  const char* rule = "";   ///< the rule that decided
-  const char* why = "";    ///< and what it says
-  size_type element_bytes = 0;
-  size_type nx = 0;  ///< columns of the input
-  size_type ny = 0;  ///< its rows
-  size_type batch = 0;
-  size_type tile_rows =
-      0;  ///< rows of the input that a block moves, 0 where it takes them otherwise
-  size_type tile_cols = 0;
-  int load_bytes = 0;  ///< that a lane loads at once
-  int store_bytes = 0;
-  size_type launches = 0;
-  size_type blocks = 0;        ///< of all launches
-  int threads = 0;             ///< of a block
-  size_type shared_bytes = 0;  ///< dynamic ones of a block
-  explained_memory memory;
-
-  /// Of a permute alone, which has `rank` in place of nx, ny and batch: the axes that are left when those that stay together
-  /// are one, in the order of the input, the slowest first. Axis j of the output is axis order[j]. Where nothing is
-  /// launched they are the axes that were given.
-  int rank = 0;
-  explained_axis axes[16] = {};
-  int order[16] = {};
-  explained_side tile_sides[2] = {};  ///< along the output's fastest axis, and along the input's
-};
 
 namespace detail {
 
@@ -86,83 +32,13 @@ inline bool explain_verdict(explanation& result, verdict answer) {
   return true;
 }
 
-/// The part of a matrix that a block takes, and the accesses that it does so by.
-template <int ElementBytes, int AccessBytes, class Plan>
-void describe(explanation& result, tile_mover<ElementBytes, AccessBytes>, const choice& chosen,
-              const Plan& plan) {
-  const tile_policy policy =
-      tuned_policy(tuned_architecture, ElementBytes, AccessBytes, chosen.access);
-  result.mover = "tile";
-  result.tile_rows = static_cast<size_type>(policy.tile_rows);
-  result.tile_cols = plan.arguments.tile_cols;
-  result.load_bytes = policy.load_bytes;
-  result.store_bytes = policy.store_bytes;
-}
-template <int ElementBytes, class Plan>
-void describe(explanation& result, vector_mover<ElementBytes>, const choice&, const Plan&) {
-  result.mover = "tile";
-  result.tile_rows = result.tile_cols = vector_shape<ElementBytes>::side;
-  result.load_bytes = result.store_bytes = max_access_bytes;
-}
-template <int ElementBytes, int AccessBytes, class Plan>
-void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>, const choice&,
-              const Plan& plan) {
-  result.mover = "gathered panel";
-  result.store_bytes = static_cast<int>(bytes_of_lane(AccessBytes));
-  result.load_bytes = static_cast<int>(panel_item_bytes(AccessBytes, plan.arguments.pads));
-}
-template <int ElementBytes, class Plan>
-void describe(explanation& result, vectorised_mover<ElementBytes>, const choice&, const Plan&) {
-  result.mover = "vectorised panel";
-  result.load_bytes = result.store_bytes = max_access_bytes;
-}
-template <int ElementBytes, class Plan>
-void describe(explanation& result, word_shifted_mover<ElementBytes>, const choice&,
-              const Plan& plan) {
-  result.mover = "word-shifted panel";
-  result.tile_rows = plan.arguments.panel_rows;
-  result.tile_cols = plan.arguments.panel_cols;
-  result.load_bytes = result.store_bytes = max_access_bytes;
-}
-
-inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
-                            int access_bytes) {
-  const int accesses = problem.kept_bytes / access_bytes;
-  const small_grid grid = grid_of(mover, problem, accesses);
-  result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
-  if (mover == small_mover::tiles) {
-    result.tile_rows = result.tile_cols =
-        static_cast<size_type>(small_tile_side(problem, accesses));
-  }
-  result.load_bytes = result.store_bytes = access_bytes;
-  result.launches = 1;
-  result.blocks = grid.blocks;
-  result.threads = grid.threads;
-}
-
-/// Adds up the launches of a plan.
-struct launch_counter {
-  explanation& result;
-  template <class Arguments>
-  int operator()(const Arguments&, size_type blocks) const {
-    ++result.launches;
-    result.blocks += blocks;
-    return 0;
-  }
-};
-
 template <class Mover>
 void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
                     const choice& chosen) {
   plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
                 [&](const auto& plan) {
-                  describe(result, mover, chosen, plan);
-                  result.memory = memory_of(mover, facts, chosen, plan);
-                  ++result.launches;
-                  result.blocks += plan.blocks * plan.blocks_down;
-                  result.threads = plan.threads;
-                  result.shared_bytes = plan.shared_bytes;
-                  return 0;
+                  describe(result, mover, facts, chosen, plan);
+                  return launch_counter{result}(plan);
                 });
 }
 template <int ElementBytes, int AccessBytes>
@@ -197,9 +73,7 @@ explanation explain_transpose(const transpose_request& request, explained_device
   if (explain_verdict(result, examine(request))) { return result; }
   if (is_vector(request)) {
     result.answer = explained::copies;
-    result.mover = "copy";
-    result.rule = "vectors";
-    result.why = "a vector without gaps is its own transpose";
+    say(result, "copy", "vectors", "a vector without gaps is its own transpose");
     return result;
   }
   explain_problem<ElementBytes, Alignment>(result, make_problem(request), request.batch, device);
