@@ -160,8 +160,14 @@ template <class T>
     const detail::exchange_plan plan(nx, ny, ranks, rank, sizeof(T), options.step_bytes);
     valid = detail::examine_exchange(plan, out, in, temp, temp_bytes);
   }
-  return detail::compare_facts({valid, nx, ny, ranks, sizeof(T), options.step_bytes}, temp, comm,
-                               stream);
+  const unsigned long long facts[] = {valid,
+                                      nx.total,
+                                      ny.total,
+                                      sizeof(T),
+                                      options.step_bytes,
+                                      valid ? detail::hash_of(nx, ranks) : 0,
+                                      valid ? detail::hash_of(ny, ranks) : 0};
+  return detail::compare_facts(facts, temp, comm, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -29,9 +29,9 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <tiletranspose/detail/calls/explain_inplace.cuh>
-#include <tiletranspose/detail/calls/explain_interleave.cuh>
 #include <tiletranspose/detail/calls/explain_permute.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
@@ -88,8 +88,7 @@ explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
 template <class Out, class Element>
 explanation explain_transform(matrix_view<Out> out, matrix_view<Element> in,
                               explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::transform, element, Out>(
+  return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
       detail::view_request(out, in), {}, device);
 }
 
@@ -98,8 +97,7 @@ template <class Out, class Element>
 explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
                               matrix_view<Element> in, size_type in_batch_stride, size_type batch,
                               explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::transform, element, Out>(
+  return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), {},
       device);
 }
@@ -108,8 +106,7 @@ explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
 template <class Out, class Element>
 explanation explain_accumulate(matrix_view<Out> out, matrix_view<Element> in,
                                explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::accumulate, element, Out>(
+  return detail::explain_fused<detail::fusion::accumulate, std::remove_const_t<Element>, Out>(
       detail::view_request(out, in), {}, device);
 }
 
@@ -117,9 +114,8 @@ explanation explain_accumulate(matrix_view<Out> out, matrix_view<Element> in,
 template <class Out, class Element>
 explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_view<Element> in,
                          explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::explain_fused<detail::fusion::dual, element, Out>(
+  return detail::explain_fused<detail::fusion::dual, std::remove_const_t<Element>, Out>(
       detail::view_request(out, in),
       {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false}, device);
 }

@@ -30,7 +30,8 @@
 
 #include <cstddef>
 
-#include <tiletranspose/detail/calls/interleave.cuh>
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/panel/plane_launch.cuh>
 #include <tiletranspose/detail/request/check_types.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -41,6 +42,20 @@ constexpr bool check_planes() {
   static_assert(Planes >= 2 && Planes <= std::size_t{most_planes},
                 "tt: structures have 2 to 16 elements, and there is a plane for each");
   return true;
+}
+
+/// A transpose where the planes are rows of a matrix, else the kernel of planes.
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
+                              cudaStream_t stream) {
+  const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
+  tile_problem problem{};
+  return is_transpose(request, problem)
+             ? transpose_problem<sizeof(T), alignof(T), matrices::one>(problem, 1, stream)
+             : launch_planes<ToPlanes, sizeof(T), alignof(T), static_cast<int>(Planes)>(request,
+                                                                                        stream);
 }
 
 }  // namespace detail

@@ -49,11 +49,7 @@ struct explained_device {
 enum class explained { launches, copies, does_nothing, refuses };
 
 /// One axis of a permute: elements, and how many elements lie between two of them.
-struct explained_axis {
-  size_type extent;
-  long long in_stride;
-  long long out_stride;
-};
+using explained_axis = detail::relocation_axis;
 
 /// The axes that a side of a tile runs along, the slowest of that side first.
 struct explained_side {

@@ -25,8 +25,7 @@ inline void describe_axes(explanation& result, const relocation& move, int (&nam
     const int axis = nearest_of_input(move, taken);
     taken[axis] = true;
     named[axis] = name;
-    result.axes[name] = {move.axes[axis].extent, move.axes[axis].in_stride,
-                         move.axes[axis].out_stride};
+    result.axes[name] = move.axes[axis];
     result.order[axis] = name;
   }
 }
@@ -146,9 +145,7 @@ inline bool explain_relocation(explanation& result, explained_permute& call) {
   relocation& move = call.move;
   result.element_bytes = move.in_element;
   result.rank = move.rank;
-  for (int k = 0; k < move.rank; ++k) {
-    result.axes[k] = {move.axes[k].extent, move.axes[k].in_stride, move.axes[k].out_stride};
-  }
+  for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
   if (explain_verdict(result, examine(move))) { return true; }
   describe_axes(result, move, call.named);
   call.choice = choose_axes(move);

@@ -11,11 +11,15 @@
 #include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
-#include <tiletranspose/detail/request/status.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// What a caller is told where nothing is launched.
+inline cudaError_t status_of(verdict answer) {
+  return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
+}
 
 /// The kernel that a mover starts for a choice.
 template <int ElementBytes, int AccessBytes>

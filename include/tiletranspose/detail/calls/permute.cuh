@@ -39,21 +39,6 @@ cudaError_t launch_wide_tiles(const axes_choice& choice, const relocation& move,
   }
 }
 
-/// Word-shifted tiles of elements, or of bytes that stay together.
-template <int ElementBytes>
-cudaError_t move_word_shifted_tiles(const axes_choice& choice, const relocation& move,
-                                    cudaStream_t stream) {
-  if constexpr (ElementBytes == 1) {
-    if (move.in_element == 2) { return launch_word_shifted_tiles<2>(choice, move, stream); }
-    if (move.in_element == 3) { return launch_word_shifted_tiles<3>(choice, move, stream); }
-  }
-  if constexpr (ElementBytes <= 3) {
-    return launch_word_shifted_tiles<ElementBytes>(choice, move, stream);
-  } else {
-    return cudaErrorInvalidValue;
-  }
-}
-
 /// Elements that are stored together.
 template <int ElementBytes>
 cudaError_t move_gathered(const axes_copy& copy, cudaStream_t stream) {
@@ -78,7 +63,14 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       }
       break;
     case axes_way::word_shifted_tiles:
-      return move_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
+      return with_size<1, 2, 3>(copy.move.in_element, [&](auto bytes) {
+        constexpr int wide = decltype(bytes)::value;
+        if constexpr (ElementBytes == 1 || ElementBytes == wide) {
+          return launch_word_shifted_tiles<wide>(copy.choice, copy.move, stream);
+        } else {
+          return cudaErrorInvalidValue;
+        }
+      });
     case axes_way::wide_tiles:
       return with_size<2, 3, 4, 6, 8, 16>(copy.move.in_element, [&](auto bytes) {
         return launch_wide_tiles<ElementBytes, decltype(bytes)::value>(copy.choice, copy.move,

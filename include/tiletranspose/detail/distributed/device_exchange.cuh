@@ -38,10 +38,10 @@ inline bool can_plan(const partition& columns, const partition& rows, int ranks,
 
 /// Bytes of a rank's input and output.
 inline size_type held_in(const exchange_plan& plan) {
-  return plan.rows().count(plan.ranks(), plan.rank()) * plan.columns().total * plan.element_bytes();
+  return plan.rows.count(plan.ranks, plan.rank) * plan.columns.total * plan.element_bytes;
 }
 inline size_type held_out(const exchange_plan& plan) {
-  return plan.columns().count(plan.ranks(), plan.rank()) * plan.rows().total * plan.element_bytes();
+  return plan.columns.count(plan.ranks, plan.rank) * plan.rows.total * plan.element_bytes;
 }
 
 /// Never 0: who allocates nothing has a null pointer, and would ask again. The least holds what distributed_check sends.
@@ -49,7 +49,7 @@ inline constexpr size_type least_exchange_scratch = 256;
 
 /// Bytes of a buffer, and of scratch. `lands`: messages arrive where they belong, not in scratch.
 inline size_type exchange_buffer(const exchange_plan& plan, bool lands) {
-  return plan.send_bytes() + (lands ? 0 : plan.receive_bytes());
+  return plan.send_bytes + (lands ? 0 : plan.receive_bytes);
 }
 inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
@@ -92,9 +92,8 @@ class device_exchange {
   }
   bool transfer(size_type step) {
     unsigned char* const sent = buffer(step);
-    return plan_.ranks() == 1 ||
-           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes(),
-                                  is_simple() ? work_ : transfer_.get()));
+    return plan_.ranks == 1 || ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes,
+                                                      is_simple() ? work_ : transfer_.get()));
   }
   bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
   bool keep(size_type step) {
@@ -104,7 +103,7 @@ class device_exchange {
   bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
   bool place(size_type step) {
     if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan_.send_bytes();
+      const unsigned char* const received = buffer(step) + plan_.send_bytes;
       plan_.for_each_received(step, [&](const exchange_slice& slice) {
         if (status_ == cudaSuccess) {
           ok(mover_.place(plan_, slice, received + slice.offset, work_));
@@ -131,7 +130,7 @@ class device_exchange {
   }
 
  private:
-  bool is_simple() const { return plan_.steps() == 1; }
+  bool is_simple() const { return plan_.steps == 1; }
   unsigned char* buffer(size_type step) const {
     return temp_ + step % plan_.buffers() * exchange_buffer(plan_, Transport::lands);
   }

@@ -121,48 +121,32 @@ cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition r
   return status == cudaSuccess ? exchange.run() : status;
 }
 
-/// What all ranks must say alike.
-struct exchange_facts {
-  static constexpr int count = 7;
-  unsigned long long values[count];
-
-  constexpr exchange_facts(bool valid, const partition& columns, const partition& rows, int ranks,
-                           size_type element_bytes, size_type step_bytes)
-      : values{valid ? 1u : 0u, columns.total, rows.total, element_bytes, step_bytes, 0, 0} {
-    if (valid) {
-      values[5] = mix(columns, ranks);
-      values[6] = mix(rows, ranks);
-    }
+/// One number of all begins, another one for almost every other partition.
+constexpr unsigned long long hash_of(const partition& part, int ranks) {
+  unsigned long long hash = 14695981039346656037u;
+  for (int rank = 0; rank <= ranks; ++rank) {
+    hash = (hash ^ part.begin(ranks, rank)) * 1099511628211u;
+    hash ^= hash >> 29;
   }
+  return hash;
+}
 
- private:
-  /// One number of all begins, another one for almost every other partition.
-  static constexpr unsigned long long mix(const partition& part, int ranks) {
-    unsigned long long hash = 14695981039346656037u;
-    for (int rank = 0; rank <= ranks; ++rank) {
-      hash = (hash ^ part.begin(ranks, rank)) * 1099511628211u;
-      hash ^= hash >> 29;
-    }
-    return hash;
-  }
-};
-
-/// Compares the facts of all ranks: success where they are the same and valid. Facts are alike where the greatest of each is
+/// Compares what all ranks must say alike: success where it is the same and the first of it, whether it is valid, is 1. Facts are alike where the greatest of each is
 /// also the least, and the least is the complement of the greatest complement: one reduction finds both. Waits for it.
-inline cudaError_t compare_facts(const exchange_facts& facts, void* temp, ncclComm_t comm,
-                                 cudaStream_t stream) {
-  constexpr int count = exchange_facts::count;
-  unsigned long long values[2 * count];
-  for (int i = 0; i < count; ++i) {
-    values[i] = facts.values[i];
-    values[count + i] = ~facts.values[i];
+template <int Count>
+cudaError_t compare_facts(const unsigned long long (&facts)[Count], void* temp, ncclComm_t comm,
+                          cudaStream_t stream) {
+  unsigned long long values[2 * Count];
+  for (int i = 0; i < Count; ++i) {
+    values[i] = facts[i];
+    values[Count + i] = ~facts[i];
   }
   static_assert(sizeof(values) <= least_exchange_scratch, "");
   cudaError_t status =
       cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream);
   if (status == cudaSuccess) {
     status =
-        nccl_finish(ncclAllReduce(temp, temp, 2 * count, ncclUint64, ncclMax, comm, stream), comm);
+        nccl_finish(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream), comm);
   }
   if (status == cudaSuccess) {
     status = cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream);
@@ -170,8 +154,8 @@ inline cudaError_t compare_facts(const exchange_facts& facts, void* temp, ncclCo
   const cudaError_t waited = cudaStreamSynchronize(stream);  // for `values`, which end here
   if (status == cudaSuccess) { status = waited; }
   if (status != cudaSuccess) { return status; }
-  bool same = facts.values[0] == 1;
-  for (int i = 0; i < count; ++i) { same = same && values[i] == ~values[count + i]; }
+  bool same = facts[0] == 1;
+  for (int i = 0; i < Count; ++i) { same = same && values[i] == ~values[Count + i]; }
   return same ? cudaSuccess : cudaErrorInvalidValue;
 }
 

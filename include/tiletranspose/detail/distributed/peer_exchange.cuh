@@ -80,14 +80,14 @@ struct peer_transport {
                        unsigned char*, cudaStream_t stream) const {
     cudaError_t status = cudaSuccess;
     plan.for_each_sent(step, [&](const exchange_slice& slice) {
-      const size_type element = plan.element_bytes();
-      const size_type pitch = plan.rows().total * element;
-      const size_type row = slice.x - plan.columns().begin(plan.ranks(), slice.peer);
+      const size_type element = plan.element_bytes;
+      const size_type pitch = plan.rows.total * element;
+      const size_type row = slice.x - plan.columns.begin(plan.ranks, slice.peer);
       unsigned char* const out = reinterpret_cast<unsigned char*>(parts[slice.peer].out);
       unsigned char* const to = out + row * pitch + slice.y * element;
       const unsigned char* const from = sent + slice.offset;
       const size_type row_bytes = slice.rows * element;
-      const int own = parts[plan.rank()].device;
+      const int own = parts[plan.rank].device;
       const int other = parts[slice.peer].device;
       if (status != cudaSuccess) { return; }
       status = reach || own == other

@@ -44,12 +44,12 @@ struct matrix_mover {
 
  private:
   matrix_view<T> target(const exchange_plan& plan, const exchange_slice& slice) const {
-    const size_type pitch = plan.rows().total;
+    const size_type pitch = plan.rows.total;
     return {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows, pitch};
   }
   cudaError_t transpose(const exchange_plan& plan, matrix_view<T> to, const exchange_slice& slice,
                         cudaStream_t stream) const {
-    const size_type pitch = plan.columns().total;
+    const size_type pitch = plan.columns.total;
     const matrix_view<const T> from{in + (slice.y - plan.first_row()) * pitch + slice.x, slice.rows,
                                     slice.cols, pitch};
     return transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(to, from), stream);

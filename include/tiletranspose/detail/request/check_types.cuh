@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -48,26 +50,12 @@ constexpr bool check_matrices() {
   }
 }
 
-/// What T points to, or T: the elements of a matrix, or of the matrices that an array of pointers names.
-template <class T>
-struct matrix_element {
-  using type = T;
-};
-template <class T>
-struct matrix_element<T*> {
-  using type = T;
-};
-template <class T>
-struct matrix_element<T* const> {
-  using type = T;
-};
-
-/// Whether pointers to an output and an input fit together.
+/// Whether pointers to an output and an input fit together, or to the arrays of pointers of a batch.
 template <class Out, class In>
 inline constexpr bool is_pair = same_type<Out, typename remove_const<In>::type>;
 template <class Out, class In>
 inline constexpr bool is_batch_pair =
-    is_pair<typename matrix_element<Out>::type, typename matrix_element<In>::type>;
+    is_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>;
 
 /// Of two outputs of one input.
 template <class Copy, class Out>
@@ -80,7 +68,7 @@ constexpr bool check_outputs() {
 /// What is said of a batch whose pointers do not fit.
 template <class Out, class In>
 constexpr bool check_batch_matrices() {
-  return check_matrices<typename matrix_element<Out>::type, typename matrix_element<In>::type>();
+  return check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
 }
 
 /// What is said of a call whose tile is written, `transpose<T, TileDim, BlockRows>`.

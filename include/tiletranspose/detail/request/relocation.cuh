@@ -83,6 +83,15 @@ inline bool add_reach(reach& side, size_type extent, long long stride, size_type
   return side.before <= ~size_type{0} / 8 && side.behind <= ~size_type{0} / 8;
 }
 
+/// Has a relocation begin so many steps further along an axis.
+inline void advance(relocation& move, const relocation_axis& axis, size_type steps) {
+  const auto count = static_cast<long long>(steps);
+  move.in = static_cast<const unsigned char*>(move.in) +
+            count * axis.in_stride * static_cast<long long>(move.in_element);
+  move.out = static_cast<unsigned char*>(move.out) +
+             count * axis.out_stride * static_cast<long long>(move.out_element);
+}
+
 /// Drops axes of one element, has every axis of the output run forwards, sorts the axes by their strides there, and makes
 /// one axis of two that follow each other on both sides. Precondition: no extent is 0, and no reach overflows.
 inline void normalize(relocation& move) {
@@ -91,11 +100,7 @@ inline void normalize(relocation& move) {
     relocation_axis axis = move.axes[k];
     if (axis.extent == 1) { continue; }
     if (axis.out_stride < 0) {
-      const auto last = static_cast<long long>(axis.extent - 1);
-      move.in = static_cast<const unsigned char*>(move.in) +
-                last * axis.in_stride * static_cast<long long>(move.in_element);
-      move.out = static_cast<unsigned char*>(move.out) +
-                 last * axis.out_stride * static_cast<long long>(move.out_element);
+      advance(move, axis, axis.extent - 1);
       axis.in_stride = -axis.in_stride;
       axis.out_stride = -axis.out_stride;
     }
@@ -202,11 +207,7 @@ auto split(const relocation& move, Launch launch) {
   const size_type first_extent = half < whole ? half : half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
-  const auto steps = static_cast<long long>(first_extent);
-  second.in = static_cast<const unsigned char*>(move.in) +
-              steps * move.axes[longest].in_stride * static_cast<long long>(move.in_element);
-  second.out = static_cast<unsigned char*>(move.out) +
-               steps * move.axes[longest].out_stride * static_cast<long long>(move.out_element);
+  advance(second, move.axes[longest], first_extent);
   const auto status = launch(first);
   return status == decltype(launch(first)){} ? launch(second) : status;
 }
