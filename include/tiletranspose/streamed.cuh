@@ -85,8 +85,8 @@ template <class T>
                 options.pinned_bytes < least_streamed_scratch))) {
     return cudaErrorInvalidValue;
   }
-  return detail::stream_matrix(detail::host_side<T>(out, nx, ny),
-                               detail::host_side<T>(const_cast<T*>(in), ny, nx), temp, temp_bytes,
+  return detail::stream_matrix(detail::host_side<T>{out, nx, ny},
+                               detail::host_side<T>{const_cast<T*>(in), ny, nx}, temp, temp_bytes,
                                options, stream);
 }
 

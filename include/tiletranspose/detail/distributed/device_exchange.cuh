@@ -113,9 +113,10 @@ class device_exchange {
     return status_ == cudaSuccess;
   }
 
-  /// Queues one round; false where it failed.
-  bool round(size_type number) { return queue_exchange_round(plan_, number, *this); }
-  cudaError_t status() const { return status_; }
+  cudaError_t round(size_type number) {
+    queue_exchange_round(plan_, number, *this);
+    return status_;
+  }
 
   /// After a failure: has the caller's stream wait for transfers that are under way, as far as that still can be had.
   cudaError_t abandon() {
@@ -124,7 +125,7 @@ class device_exchange {
   }
   cudaError_t run() {
     for (size_type number = 0; number < exchange_rounds(plan_); ++number) {
-      if (!round(number)) { return abandon(); }
+      if (round(number) != cudaSuccess) { return abandon(); }
     }
     return cudaSuccess;
   }

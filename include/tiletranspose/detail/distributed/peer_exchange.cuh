@@ -17,21 +17,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Whether the kernels of all devices can store into the memory of all others.
-template <class Part>
-cudaError_t ask_reach(const Part* parts, int count, bool& reach) {
-  reach = true;
-  for (int i = 0; i < count; ++i) {
-    for (int j = 0; j < count && reach; ++j) {
-      int possible = 1;
-      if (parts[i].device == parts[j].device) { continue; }
-      const cudaError_t status =
-          cudaDeviceCanAccessPeer(&possible, parts[i].device, parts[j].device);
-      if (status != cudaSuccess) { return status; }
-      reach = possible != 0;
-    }
-  }
-  return cudaSuccess;
+/// cudaErrorPeerAccessUnsupported where kernels of a device cannot store into the memory of another.
+inline cudaError_t ask_reach(int device, int other) {
+  int possible = 1;
+  const cudaError_t status =
+      device == other ? cudaSuccess : cudaDeviceCanAccessPeer(&possible, device, other);
+  return status == cudaSuccess && possible == 0 ? cudaErrorPeerAccessUnsupported : status;
 }
 
 /// Gives the thread its device back.
@@ -137,7 +128,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
     for (int i = 0; i < count && status == cudaSuccess; ++i) {
       exchange& own = *ranks[static_cast<size_type>(i)];
       status = cudaSetDevice(parts[i].device);
-      if (status == cudaSuccess && !own.round(round)) { status = own.status(); }
+      if (status == cudaSuccess) { status = own.round(round); }
     }
   }
   for (int i = 0; i < count && status != cudaSuccess; ++i) {

@@ -24,24 +24,12 @@ typed_sides sides_of(Out* out, const In* in) {
           alignof(Out)};
 }
 
-/// One matrix at each pointer. Its shape is still to be set.
-template <class Out, class In>
-transpose_request typed_request(Out* out, const In* in) {
-  return {sides_of(out, in), 0, 0, 0, 0, 1, 0, 0, false};
-}
-
 /// A dense matrix, or a batch of them.
 template <class Out, class In>
 transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny,
                                 size_type batch = 1, size_type out_batch = 0,
                                 size_type in_batch = 0) {
-  transpose_request request = typed_request(out, in);
-  request.nx = request.in_stride = nx;
-  request.ny = request.out_stride = ny;
-  request.batch = batch;
-  request.in_batch = in_batch;
-  request.out_batch = out_batch;
-  return request;
+  return {sides_of(out, in), nx, ny, nx, ny, batch, in_batch, out_batch};
 }
 
 /// Pitched matrices; shapes that do not match become a request that is refused.
@@ -49,12 +37,8 @@ template <class Out, class In>
 transpose_request view_request(matrix_view<Out> out, matrix_view<In> in) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  transpose_request request = typed_request(fits || empty ? out.data : nullptr, in.data);
-  request.nx = in.cols;
-  request.ny = in.rows;
-  request.in_stride = in.stride;
-  request.out_stride = out.stride;
-  return request;
+  return {sides_of(fits || empty ? out.data : nullptr, in.data), in.cols, in.rows, in.stride,
+          out.stride};
 }
 
 /// Matrices behind device arrays of pointers. How the matrices themselves are aligned is not known here.
@@ -70,11 +54,7 @@ transpose_request pointers_request(T* const* outs, const T* const* ins, size_typ
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
-  transpose_request request = typed_request(data.data, data.data);
-  request.nx = data.cols;
-  request.ny = data.rows;
-  request.in_stride = request.out_stride = data.stride;
-  return request;
+  return {sides_of(data.data, data.data), data.cols, data.rows, data.stride, data.stride};
 }
 
 /// Pitched matrices whose shapes suit the symmetry; others become a request that is refused.

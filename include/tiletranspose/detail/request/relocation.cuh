@@ -168,9 +168,8 @@ inline verdict examine(relocation& move) {
   if (move.rank > most_axes) {
     return refuse("more than 8 axes are left when those that stay together are one");
   }
-  return is_injective(move)
-             ? verdict{verdict::go}
-             : refuse("an axis of the output does not step over all that the faster ones reach");
+  return refuse_unless(is_injective(move),
+                       "an axis of the output does not step over all that the faster ones reach");
 }
 
 /// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes

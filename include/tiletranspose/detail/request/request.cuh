@@ -30,10 +30,10 @@ struct transpose_request : typed_sides {
   size_type ny;
   size_type in_stride;  ///< from row to row
   size_type out_stride;
-  size_type batch;
-  size_type in_batch;  ///< from matrix to matrix; 0 where `pointer_arrays`
-  size_type out_batch;
-  bool pointer_arrays;  ///< in and out are device arrays of pointers
+  size_type batch = 1;
+  size_type in_batch = 0;  ///< from matrix to matrix; 0 where `pointer_arrays`
+  size_type out_batch = 0;
+  bool pointer_arrays = false;  ///< in and out are device arrays of pointers
 };
 
 /// What becomes of a request, and the sentence that says why where nothing is launched.
@@ -45,6 +45,9 @@ struct verdict {
   constexpr operator kind() const { return answer; }
 };
 constexpr verdict refuse(const char* why) { return {verdict::refused, why}; }
+constexpr verdict refuse_unless(bool right, const char* why) {
+  return right ? verdict{verdict::go} : refuse(why);
+}
 inline constexpr verdict nothing_to_move{verdict::nothing_to_do, "a size is 0"};
 
 /// The matrices of a call, as far as its name says: a kernel for one matrix of little work knows of no others, which is
@@ -64,9 +67,9 @@ inline verdict examine_pointers(const typed_sides& sides) {
   if (sides.in == nullptr || sides.out == nullptr) {
     return refuse("a pointer is null, or the shapes of input and output do not match");
   }
-  return points(sides.in, sides.in_alignment) && points(sides.out, sides.out_alignment)
-             ? verdict{verdict::go}
-             : refuse("a pointer is no multiple of its type's alignment");
+  return refuse_unless(
+      points(sides.in, sides.in_alignment) && points(sides.out, sides.out_alignment),
+      "a pointer is no multiple of its type's alignment");
 }
 
 /// Sets `product` and returns true where a * b fits an eighth of the address space, as any allocation
@@ -174,10 +177,9 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
     return refuse("a matrix that is transposed in its own memory without scratch must be a square");
   }
   memory_region data{};
-  return make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element,
-                     data)
-             ? verdict{verdict::go}
-             : size_refused;
+  const bool fits =
+      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, data);
+  return fits ? verdict{verdict::go} : size_refused;
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
@@ -193,11 +195,10 @@ inline verdict examine_copy(const transpose_request& request, const void* copy,
       make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
                   out) &&
       make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
-  return fits && !overlap(copied, in) && !overlap(copied, out)
-             ? verdict{verdict::go}
-             : refuse(
-                   "the second output is null or misaligned, its stride or shape does not suit "
-                   "it, or it shares a byte");
+  return refuse_unless(
+      fits && !overlap(copied, in) && !overlap(copied, out),
+      "the second output is null or misaligned, its stride or shape does not suit it, or it shares "
+      "a byte");
 }
 
 /// Memory that a call uses, without gaps; of no bytes it needs no address.
@@ -238,11 +239,9 @@ inline verdict examine_scratch(const transpose_request& request, const void* scr
                                size_type scratch_bytes, size_type least) {
   const used_memory memory[] = {{request.out, request.nx * request.ny * request.out_element, true},
                                 {scratch, scratch_bytes, true}};
-  return scratch_bytes >= least && examine_memory(memory, 2, request.out_alignment) == verdict::go
-             ? verdict{verdict::go}
-             : refuse(
-                   "the scratch is misaligned, less than the least, or shares a byte with the "
-                   "data");
+  return refuse_unless(
+      scratch_bytes >= least && examine_memory(memory, 2, request.out_alignment) == verdict::go,
+      "the scratch is misaligned, less than the least, or shares a byte with the data");
 }
 
 }  // namespace detail

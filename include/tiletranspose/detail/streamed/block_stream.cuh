@@ -43,53 +43,49 @@ struct pinned_deleter {
   void operator()(void* memory) const { (void)cudaFreeHost(memory); }
 };
 
-/// A matrix in host memory and where its blocks are for the GPU.
+/// A matrix in host memory, dense and not empty, and where its blocks are for the GPU.
 template <class T>
-class host_side {
- public:
-  /// The matrix is dense and not empty.
-  host_side(T* data, size_type rows, size_type cols) : data_(data), rows_(rows), cols_(cols) {}
+struct host_side {
+  T* data;
+  size_type rows;
+  size_type cols;
+  T* mapped = nullptr;               ///< what the GPU calls data; null: it is pageable
+  unsigned char* between = nullptr;  ///< pinned memory for the blocks of a pageable matrix
 
   /// Finds out whether the GPU reaches the matrix: both of its ends.
   cudaError_t look() {
-    const size_type last = rows_ * cols_ - 1;
+    const size_type last = rows * cols - 1;
     cudaPointerAttributes first{};
     cudaPointerAttributes end{};
-    cudaError_t status = cudaPointerGetAttributes(&first, data_);
-    if (status == cudaSuccess) { status = cudaPointerGetAttributes(&end, data_ + last); }
+    cudaError_t status = cudaPointerGetAttributes(&first, data);
+    if (status == cudaSuccess) { status = cudaPointerGetAttributes(&end, data + last); }
     const bool known =
         first.type != cudaMemoryTypeUnregistered && end.type != cudaMemoryTypeUnregistered;
-    auto* const mapped = static_cast<T*>(first.devicePointer);
-    mapped_ = known && mapped + last == end.devicePointer ? mapped : nullptr;
+    auto* const address = static_cast<T*>(first.devicePointer);
+    mapped = known && address + last == end.devicePointer ? address : nullptr;
     return status;
   }
-  bool pageable() const { return mapped_ == nullptr; }
-  size_type rows() const { return rows_; }
-  size_type cols() const { return cols_; }
-  /// Pinned memory for the blocks of a pageable matrix.
-  void lend(void* pinned, size_type offset) {
-    between_ = static_cast<unsigned char*>(pinned) + offset;
-  }
+  bool pageable() const { return mapped == nullptr; }
 
   /// A block as the GPU finds it; offset: of its buffer, in bytes.
   matrix_view<T> block(const matrix_block& part, size_type offset) const {
-    return pageable() ? buffer(part, offset) : view(mapped_, part);
+    return pageable() ? buffer(part, offset) : view(mapped, part);
   }
   /// What brings a block of a pageable matrix into its buffer: the copy engines read it from the caches.
   row_copy fill(const matrix_block& part, size_type offset) const {
-    return pageable() ? copy(buffer(part, offset), view(data_, part), false) : row_copy{};
+    return pageable() ? copy(buffer(part, offset), view(data, part), false) : row_copy{};
   }
   /// And out of it.
   row_copy empty(const matrix_block& part, size_type offset) const {
-    return pageable() ? copy(view(data_, part), buffer(part, offset), true) : row_copy{};
+    return pageable() ? copy(view(data, part), buffer(part, offset), true) : row_copy{};
   }
 
  private:
   matrix_view<T> view(T* matrix, const matrix_block& part) const {
-    return {matrix + part.y * cols_ + part.x, part.rows, part.cols, cols_};
+    return {matrix + part.y * cols + part.x, part.rows, part.cols, cols};
   }
   matrix_view<T> buffer(const matrix_block& part, size_type offset) const {
-    return {reinterpret_cast<T*>(between_ + offset), part.rows, part.cols, part.cols};
+    return {reinterpret_cast<T*>(between + offset), part.rows, part.cols, part.cols};
   }
   static row_copy copy(matrix_view<T> to, matrix_view<T> from, bool past_caches) {
     return {reinterpret_cast<unsigned char*>(to.data),
@@ -100,12 +96,6 @@ class host_side {
             to.rows,
             past_caches};
   }
-
-  T* data_;
-  size_type rows_;
-  size_type cols_;
-  T* mapped_ = nullptr;  ///< what the GPU calls data_; null: it is pageable
-  unsigned char* between_ = nullptr;
 };
 
 template <class T>
@@ -152,7 +142,7 @@ class block_stream {
     team_.copy(fill, empty);
     done_bytes_ += last.rows * last.cols * sizeof(T);
     if (finishes && options_.progress != nullptr) {
-      options_.progress(options_.user, done_bytes_, in_.rows() * in_.cols() * sizeof(T));
+      options_.progress(options_.user, done_bytes_, in_.rows * in_.cols * sizeof(T));
     }
     return true;
   }
@@ -216,7 +206,7 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
   cudaError_t status = in.look();
   if (status == cudaSuccess) { status = out.look(); }
   if (status != cudaSuccess) { return status; }
-  const size_type bytes = in.rows() * in.cols() * sizeof(T);
+  const size_type bytes = in.rows * in.cols * sizeof(T);
   const size_type pinned_buffers =
       blocks_under_way * ((in.pageable() ? 1 : 0) + (out.pageable() ? 1 : 0));
   size_type buffer = temp_bytes / (2 * blocks_under_way);
@@ -233,9 +223,9 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
       own.reset(pinned);
     }
   }
-  const block_plan plan(in.cols(), in.rows(), sizeof(T), buffer);
-  in.lend(pinned, 0);
-  out.lend(pinned, in.pageable() ? plan.all_bytes() : 0);
+  const block_plan plan(in.cols, in.rows, sizeof(T), buffer);
+  in.between = static_cast<unsigned char*>(pinned);
+  out.between = in.between + (in.pageable() ? plan.all_bytes() : 0);
   return block_stream<T>(out, in, plan, temp, options, stream).run();
 }
 
