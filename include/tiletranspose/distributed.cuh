@@ -52,7 +52,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/distributed/nccl_exchange.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/partition.cuh>
 #include <tiletranspose/permute.cuh>
 

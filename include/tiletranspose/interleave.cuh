@@ -32,7 +32,7 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/panel/plane_launch.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

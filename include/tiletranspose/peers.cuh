@@ -30,7 +30,7 @@
 #include <tiletranspose/config.cuh>
 
 #include <tiletranspose/detail/distributed/peer_exchange.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/partition.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -23,7 +23,7 @@
 
 #include <tiletranspose/config.cuh>
 
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_stream.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -14,7 +14,6 @@
 #include <tiletranspose/detail/panel/plane_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
-
 namespace detail {
 
 inline explanation explain_start(const transpose_request& request) {
@@ -45,12 +44,9 @@ void explain_choice(explanation& result, Mover mover, const transpose_facts& fac
                 });
 }
 template <int ElementBytes, int AccessBytes>
-void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
+void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes> mover,
                     const transpose_facts& facts, const choice& chosen) {
-  describe_little(result, chosen.little,
-                  small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                  AccessBytes);
-  result.memory = memory_of(little_mover<ElementBytes, AccessBytes>{}, facts, chosen);
+  describe(result, mover, facts, chosen);
 }
 
 template <int ElementBytes, int Alignment>

@@ -299,15 +299,16 @@ inline void describe_little(explanation& result, small_mover mover, const small_
   result.threads = grid.threads;
 }
 
-/// Of little work by tiles; of single elements nothing is said.
+/// Of the memory of single elements nothing is said.
 template <int ElementBytes, int AccessBytes>
-explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
-                           const choice& chosen) {
-  if (chosen.little != small_mover::tiles) { return {}; }
+void describe(explanation& result, little_mover<ElementBytes, AccessBytes>,
+              const transpose_facts& facts, const choice& chosen) {
+  const small_problem problem =
+      small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes);
+  describe_little(result, chosen.little, problem, AccessBytes);
+  if (chosen.little != small_mover::tiles) { return; }
   using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;
-  const int side =
-      small_tile_side(small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                      ElementBytes / AccessBytes);
+  const int side = small_tile_side(problem, ElementBytes / AccessBytes);
   const auto sectors = [&](bool input, size_type extent) {
     return mean_sectors(facts, input, extent * ElementBytes,
                         static_cast<size_type>(side) * ElementBytes,
@@ -328,8 +329,8 @@ explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transp
     return side == 16 ? ways_of(std::integral_constant<int, 16>{}, down)
                       : ways_of(std::integral_constant<int, 32>{}, down);
   };
-  return {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
-          explained_bound::proved, ways(false), ways(true)};
+  result.memory = {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
+                   explained_bound::proved, ways(false), ways(true)};
 }
 
 }  // namespace detail
