@@ -96,17 +96,17 @@ bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, cons
 }
 
 /// The two calls of a distributed call.
-template <class T, class Mover>
-cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition rows,
+template <class Mover>
+cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition rows,
                              size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
-                             cudaStream_t stream, const distributed_options& options,
-                             const Mover& mover) {
+                             cudaStream_t stream, const distributed_options& options) {
   int ranks = 0;
   int rank = 0;
   cudaError_t status = ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
   size_type element = 0;
-  if (!multiplies(together, sizeof(T), element) || !can_plan(columns, rows, ranks, element)) {
+  if (!multiplies(together, sizeof(*mover.out), element) ||
+      !can_plan(columns, rows, ranks, element)) {
     return cudaErrorInvalidValue;
   }
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
@@ -115,7 +115,9 @@ cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition r
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
-  if (!examine_exchange(plan, out, in, temp, temp_bytes)) { return cudaErrorInvalidValue; }
+  if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
+    return cudaErrorInvalidValue;
+  }
   device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
   status = exchange.prepare(options.transfer_stream);
   return status == cudaSuccess ? exchange.run() : status;

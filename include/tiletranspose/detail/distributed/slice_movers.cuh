@@ -59,10 +59,11 @@ struct matrix_mover {
 /// One rank's part of an array and of its permute. A slice takes part of two axes of the input, the first one (y) and the
 /// one that becomes the first of the output (x), and all of the others.
 template <class T, size_type Rank>
-class array_mover {
- public:
-  array_mover(T* out, const T* in, const size_type (&extents)[Rank], const int (&axes)[Rank])
-      : out_(out), in_(in), axes_(axes), whole_(make_relocation(out, in, extents, axes)) {}
+struct array_mover {
+  T* out;
+  const T* in;
+  const int (&axes)[Rank];
+  relocation whole;  ///< of the whole array
 
   cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
                    cudaStream_t stream) const {
@@ -83,32 +84,27 @@ class array_mover {
   cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
                    void* to, cudaStream_t stream) const {
     size_type extents[Rank];
-    for (size_type k = 0; k < Rank; ++k) { extents[k] = whole_.axes[k].extent; }
+    for (size_type k = 0; k < Rank; ++k) { extents[k] = whole.axes[k].extent; }
     extents[0] = slice.rows;
-    extents[axes_[0]] = slice.cols;
-    const relocation packed = make_relocation(out_, in_, extents, axes_);
-    relocation part = whole_;
+    extents[axes[0]] = slice.cols;
+    const relocation packed = make_relocation(out, in, extents, axes);
+    relocation part = whole;
     for (size_type k = 0; k < Rank; ++k) {
       part.axes[k].extent = extents[k];
       if (from != nullptr) { part.axes[k].in_stride = packed.axes[k].out_stride; }
       if (to != nullptr) { part.axes[k].out_stride = packed.axes[k].out_stride; }
     }
-    const relocation_axis& x = whole_.axes[axes_[0]];
-    const relocation_axis& y = whole_.axes[0];
+    const relocation_axis& x = whole.axes[axes[0]];
+    const relocation_axis& y = whole.axes[0];
     const auto steps = [](size_type count) { return static_cast<long long>(count); };
     part.in = from != nullptr ? from
-                              : in_ + steps(slice.y - plan.first_row()) * y.in_stride +
+                              : in + steps(slice.y - plan.first_row()) * y.in_stride +
                                     steps(slice.x) * x.in_stride;
     part.out = to != nullptr ? to
-                             : out_ + steps(slice.x - plan.first_column()) * x.out_stride +
+                             : out + steps(slice.x - plan.first_column()) * x.out_stride +
                                    steps(slice.y) * y.out_stride;
     return relocate_bytes<sizeof(T), alignof(T)>(part, stream);
   }
-
-  T* out_;
-  const T* in_;
-  const int (&axes_)[Rank];
-  relocation whole_;
 };
 
 }  // namespace detail

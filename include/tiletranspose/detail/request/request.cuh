@@ -211,20 +211,17 @@ struct used_memory {
 /// Refuses memory that is null, misaligned or longer than the address space, or is written and shares a byte with other
 /// memory of the call.
 inline verdict examine_memory(const used_memory* memory, size_type count, size_type alignment) {
-  const auto region_of = [&](size_type i, memory_region& region) {
-    return make_region(memory[i].first, 1, memory[i].bytes, 0, 1, region);
-  };
   for (size_type i = 0; i < count; ++i) {
-    memory_region own{};
     if (memory[i].bytes == 0) { continue; }
     const verdict pointer = examine_pointers(
         {memory[i].first, const_cast<void*>(memory[i].first), 1, 1, alignment, alignment});
     if (pointer != verdict::go) { return pointer; }
-    if (!region_of(i, own)) { return size_refused; }
+    memory_region own{};
+    if (!make_region(memory[i].first, 1, memory[i].bytes, 0, 1, own)) { return size_refused; }
     for (size_type j = 0; j < i; ++j) {
-      memory_region other{};
       const bool matters = memory[j].bytes > 0 && (memory[i].written || memory[j].written);
-      if (matters && region_of(j, other) && overlap(own, other)) {
+      if (matters &&
+          overlap(own, {reinterpret_cast<size_type>(memory[j].first), 1, memory[j].bytes, 0})) {
         return memory[i].written == memory[j].written
                    ? refuse("two planes that are written share a byte")
                    : overlap_refused;
