@@ -52,7 +52,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/distributed/nccl_exchange.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/partition.cuh>
 #include <tiletranspose/permute.cuh>
 
@@ -84,9 +84,8 @@ template <class T>
                                                 cudaStream_t stream = nullptr,
                                                 const distributed_options& options = {}) {
   static_assert(detail::check_output<T>(), "");
-  return detail::exchange_by_nccl(
-      out, in, nx, ny, 1, temp, temp_bytes, comm, stream, options,
-      [&](const detail::exchange_plan& plan) { return detail::matrix_mover<T>(out, in, plan); });
+  return detail::exchange_by_nccl(detail::matrix_mover<T>{out, in}, nx, ny, 1, temp, temp_bytes,
+                                  comm, stream, options);
 }
 
 /// Permutes the axes of an array that is distributed along its first axis, into one that is distributed along its own
@@ -118,11 +117,10 @@ template <class T, std::size_t Rank>
     }
   }
   if (first != 0) {
-    return detail::exchange_by_nccl(out, in, extents[first], extents[0], together, temp, temp_bytes,
-                                    comm, stream, options, [&](const detail::exchange_plan& plan) {
-                                      return detail::array_mover<T, Rank>(out, in, extents, axes,
-                                                                          plan);
-                                    });
+    const detail::array_mover<T, Rank> mover{out, in, axes,
+                                             detail::make_relocation(out, in, extents, axes)};
+    return detail::exchange_by_nccl(mover, extents[first], extents[0], together, temp, temp_bytes,
+                                    comm, stream, options);
   }
   if (temp == nullptr) {
     temp_bytes = detail::least_exchange_scratch;
@@ -163,8 +161,14 @@ template <class T>
     const detail::exchange_plan plan(nx, ny, ranks, rank, sizeof(T), options.step_bytes);
     valid = detail::examine_exchange(plan, out, in, temp, temp_bytes);
   }
-  return detail::compare_facts({valid, nx, ny, ranks, sizeof(T), options.step_bytes}, temp, comm,
-                               stream);
+  const unsigned long long facts[] = {valid,
+                                      nx.total,
+                                      ny.total,
+                                      sizeof(T),
+                                      options.step_bytes,
+                                      valid ? detail::hash_of(nx, ranks) : 0,
+                                      valid ? detail::hash_of(ny, ranks) : 0};
+  return detail::compare_facts(facts, temp, comm, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -29,43 +29,25 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <tiletranspose/detail/calls/explain_inplace.cuh>
-#include <tiletranspose/detail/calls/explain_interleave.cuh>
 #include <tiletranspose/detail/calls/explain_permute.cuh>
-#include <tiletranspose/detail/request/make_relocation.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
-
-/// The device that an explanation is for: what a block may ask for of its shared memory, by default that of compute
-/// capability 9.0. It is cudaDevAttrMaxSharedMemoryPerBlockOptin.
-struct explained_device {
-  size_type most_shared_bytes = 227 * 1024;
-};
-
-namespace detail {
-
-template <class T>
-explanation explain_transpose_of(const transpose_request& request, explained_device device) {
-  return explain_transpose<sizeof(T), alignof(T)>(request, {device.most_shared_bytes});
-}
-template <class T>
-explanation explain_reorient_of(transpose_request request, symmetry s, explained_device device) {
-  return explain_reorient<sizeof(T), alignof(T)>(request, s, {device.most_shared_bytes});
-}
-
-}  // namespace detail
 
 /// What tt::transpose(out, in, nx, ny) would launch.
 template <class T>
 explanation explain(T* out, const T* in, size_type nx, size_type ny, explained_device device = {}) {
-  return detail::explain_transpose_of<T>(detail::dense_request(out, in, nx, ny), device);
+  return detail::explain_transpose<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny),
+                                                          device);
 }
 
 /// The same for pitched matrices and parts of matrices.
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, explained_device device = {}) {
-  return detail::explain_transpose_of<T>(detail::view_request(out, in), device);
+  return detail::explain_transpose<sizeof(T), alignof(T)>(detail::view_request(out, in), device);
 }
 
 /// What tt::transpose_batched(out, in, nx, ny, batch) would launch.
@@ -74,7 +56,7 @@ explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type b
                     explained_device device = {}) {
   size_type elements = 0;
   detail::multiplies(nx, ny, elements);
-  return detail::explain_transpose_of<T>(
+  return detail::explain_transpose<sizeof(T), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), device);
 }
 
@@ -82,7 +64,7 @@ explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type b
 template <class T>
 explanation explain(T* out, size_type out_batch_stride, const T* in, size_type in_batch_stride,
                     size_type nx, size_type ny, size_type batch, explained_device device = {}) {
-  return detail::explain_transpose_of<T>(
+  return detail::explain_transpose<sizeof(T), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), device);
 }
 
@@ -90,24 +72,24 @@ explanation explain(T* out, size_type out_batch_stride, const T* in, size_type i
 template <class T>
 explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                     size_type batch, explained_device device = {}) {
-  return detail::explain_transpose_of<T>(detail::pointers_request(outs, ins, nx, ny, batch),
-                                         device);
+  return detail::explain_transpose<sizeof(T), alignof(T)>(
+      detail::pointers_request(outs, ins, nx, ny, batch), device);
 }
 
 /// What tt::reorient(out, in, s) would launch; flips, turns and reverses are symmetries.
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                     explained_device device = {}) {
-  return detail::explain_reorient_of<T>(detail::reorient_request(out, in, s), s, device);
+  return detail::explain_reorient<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
+                                                         device);
 }
 
 /// What tt::transform_transpose(out, in, op) would launch, whatever `op`.
 template <class Out, class Element>
 explanation explain_transform(matrix_view<Out> out, matrix_view<Element> in,
                               explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::transform, element, Out>(
-      detail::view_request(out, in), {}, {device.most_shared_bytes});
+  return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
+      detail::view_request(out, in), {}, device);
 }
 
 /// What tt::transform_transpose_batched(out, out_batch_stride, in, in_batch_stride, batch, op) would launch.
@@ -115,31 +97,27 @@ template <class Out, class Element>
 explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
                               matrix_view<Element> in, size_type in_batch_stride, size_type batch,
                               explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::transform, element, Out>(
+  return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), {},
-      {device.most_shared_bytes});
+      device);
 }
 
 /// What tt::accumulate_transpose(out, in, op) would launch.
 template <class Out, class Element>
 explanation explain_accumulate(matrix_view<Out> out, matrix_view<Element> in,
                                explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
-  return detail::explain_fused<detail::fusion::accumulate, element, Out>(
-      detail::view_request(out, in), {}, {device.most_shared_bytes});
+  return detail::explain_fused<detail::fusion::accumulate, std::remove_const_t<Element>, Out>(
+      detail::view_request(out, in), {}, device);
 }
 
 /// What tt::transform_transpose_dual(copy, out, in, op) would launch.
 template <class Out, class Element>
 explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_view<Element> in,
                          explained_device device = {}) {
-  using element = typename detail::remove_const<Element>::type;
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::explain_fused<detail::fusion::dual, element, Out>(
+  return detail::explain_fused<detail::fusion::dual, std::remove_const_t<Element>, Out>(
       detail::view_request(out, in),
-      {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false},
-      {device.most_shared_bytes});
+      {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false}, device);
 }
 
 /// What tt::reorient_inplace(data, s) would do: transpose_inplace without scratch, reverse_inplace, flips and rotations
@@ -171,9 +149,8 @@ template <class T, std::size_t Rank>
 explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],
                             const int (&axes)[Rank], explained_device device = {}) {
   static_assert(detail::check_rank<Rank>(), "");
-  detail::relocation move{};
-  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
-  return detail::explain_permute<sizeof(T), alignof(T)>(move, permutes, {device.most_shared_bytes});
+  return detail::explain_permute<sizeof(T), alignof(T)>(
+      detail::make_relocation(out, in, extents, axes), device);
 }
 
 /// The same with strides.
@@ -183,8 +160,7 @@ explanation explain_permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], c
                             const size_type (&extents)[Rank], explained_device device = {}) {
   static_assert(detail::check_rank<Rank>(), "");
   return detail::explain_permute<sizeof(T), alignof(T)>(
-      detail::make_relocation(out, out_strides, in, in_strides, extents), true,
-      {device.most_shared_bytes});
+      detail::make_relocation(out, out_strides, in, in_strides, extents), device);
 }
 
 /// What tt::transform_permute(out, in, extents, axes, op) would launch, whatever `op`.
@@ -192,27 +168,22 @@ template <class Out, class In, std::size_t Rank>
 explanation explain_transform_permute(Out* out, const In* in, const size_type (&extents)[Rank],
                                       const int (&axes)[Rank], explained_device device = {}) {
   static_assert(detail::check_rank<Rank>(), "");
-  detail::relocation move{};
-  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
-  return detail::explain_transform_permute<In, Out>(move, permutes, {device.most_shared_bytes});
+  return detail::explain_transform_permute<In, Out>(detail::make_relocation(out, in, extents, axes),
+                                                    device);
 }
 
 /// What tt::deinterleave(planes, in, n) would launch. `nx` x `ny` are the planes and the structures.
 template <class T, class Element, std::size_t Planes>
 explanation explain_deinterleave(T* const (&planes)[Planes], Element* in, size_type n,
                                  explained_device device = {}) {
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::explain_planes<true, T>(in, plane, n, {device.most_shared_bytes});
+  return detail::explain_planes<true, T>(in, planes, n, device);
 }
 
 /// What tt::interleave(out, planes, n) would launch. `nx` x `ny` are the structures and the planes.
 template <class T, class Element, std::size_t Planes>
 explanation explain_interleave(T* out, Element* const (&planes)[Planes], size_type n,
                                explained_device device = {}) {
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::explain_planes<false, T>(out, plane, n, {device.most_shared_bytes});
+  return detail::explain_planes<false, T>(out, planes, n, device);
 }
 
 namespace detail {

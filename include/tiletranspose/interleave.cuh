@@ -30,8 +30,9 @@
 
 #include <cstddef>
 
-#include <tiletranspose/detail/calls/interleave.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/panel/plane_launch.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -41,6 +42,20 @@ constexpr bool check_planes() {
   static_assert(Planes >= 2 && Planes <= std::size_t{most_planes},
                 "tt: structures have 2 to 16 elements, and there is a plane for each");
   return true;
+}
+
+/// A transpose where the planes are rows of a matrix, else the kernel of planes.
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
+                              cudaStream_t stream) {
+  const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return status_of(answer); }
+  tile_problem problem{};
+  return is_transpose(request, problem)
+             ? transpose_problem<sizeof(T), alignof(T), matrices::one>(problem, 1, stream)
+             : launch_planes<ToPlanes, sizeof(T), alignof(T), static_cast<int>(Planes)>(request,
+                                                                                        stream);
 }
 
 }  // namespace detail
@@ -58,9 +73,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t deinterleave(T* const (&planes)[Planes], Element* in, size_type n,
                                        cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::interleave_planes<true, T>(in, plane, n, stream);
+  return detail::interleave_planes<true, T>(in, planes, n, stream);
 }
 
 /// Puts structures together.
@@ -76,9 +89,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t interleave(T* out, Element* const (&planes)[Planes], size_type n,
                                      cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  const void* plane[Planes];
-  for (std::size_t k = 0; k < Planes; ++k) { plane[k] = planes[k]; }
-  return detail::interleave_planes<false, T>(out, plane, n, stream);
+  return detail::interleave_planes<false, T>(out, planes, n, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -62,35 +62,39 @@ laid_out<T> lay_out(const cuda::std::mdspan<T, Extents, Layout, Accessor>& matri
 }
 
 /// What the calls below ask of an mdspan.
-template <class T, class Extents, class Layout, class Accessor>
-constexpr bool check_mdspan(const cuda::std::mdspan<T, Extents, Layout, Accessor>*) {
-  static_assert(cuda::std::mdspan<T, Extents, Layout, Accessor>::is_always_strided(),
+template <class Span>
+constexpr bool check_mdspan() {
+  using accessor = typename Span::accessor_type;
+  static_assert(Span::is_always_strided(),
                 "tt: the layout of an mdspan must have strides, as layout_right, layout_left and "
                 "layout_stride have");
-  static_assert(std::is_same<typename Accessor::reference, T&>::value &&
-                    std::is_same<typename Accessor::data_handle_type, T*>::value,
-                "tt: the elements of an mdspan are moved as they lie in memory; its accessor must "
-                "refer to them directly, as default_accessor does");
+  static_assert(
+      std::is_same<typename accessor::reference, typename Span::element_type&>::value &&
+          std::is_same<typename accessor::data_handle_type, typename Span::element_type*>::value,
+      "tt: the elements of an mdspan are moved as they lie in memory; its accessor must "
+      "refer to them directly, as default_accessor does");
   return true;
 }
 
-/// False where static extents say that a matrix of this shape never becomes one of that shape.
+/// False where static extents say that an array of this shape never becomes one of that shape, as it is or, of a matrix,
+/// with its axes swapped.
 template <class Out, class In>
-constexpr bool extents_match(bool swapped) {
-  const auto equal = [](size_type a, size_type b) {
-    return a == b || a == cuda::std::dynamic_extent || b == cuda::std::dynamic_extent;
-  };
-  return equal(Out::static_extent(0), In::static_extent(swapped ? 1 : 0)) &&
-         equal(Out::static_extent(1), In::static_extent(swapped ? 0 : 1));
+constexpr bool extents_match(bool swapped = false) {
+  bool match = true;
+  for (std::size_t k = 0; k < Out::rank() && k < In::rank(); ++k) {
+    const std::size_t to = Out::static_extent(k);
+    const std::size_t from = In::static_extent(swapped ? (k + 1) % 2 : k);
+    match = match &&
+            (to == from || to == cuda::std::dynamic_extent || from == cuda::std::dynamic_extent);
+  }
+  return match;
 }
 
 template <class OutSpan, class InSpan>
 [[nodiscard]] cudaError_t reorient_views(const OutSpan& out, const InSpan& in, symmetry s,
                                          cudaStream_t stream) {
   static_assert(OutSpan::rank() == 2 && InSpan::rank() == 2, "tt: a matrix is an mdspan of rank 2");
-  static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
-                    check_mdspan(static_cast<const InSpan*>(nullptr)),
-                "");
+  static_assert(check_mdspan<OutSpan>() && check_mdspan<InSpan>(), "");
   const auto from = lay_out(in);
   const auto to = lay_out(out);
   // Shapes are compared as they are seen; two vectors may be laid out alike and still be a row and a column.
@@ -129,27 +133,13 @@ constexpr bool extents_permute() {
          surplus_extents<In, Out>() <= Out::rank_dynamic();
 }
 
-/// False where static extents say that two arrays never have one shape.
-template <class Out, class In>
-constexpr bool extents_are_same() {
-  bool same = true;
-  for (std::size_t k = 0; k < Out::rank(); ++k) {
-    same = same && (Out::static_extent(k) == In::static_extent(k) ||
-                    Out::static_extent(k) == cuda::std::dynamic_extent ||
-                    In::static_extent(k) == cuda::std::dynamic_extent);
-  }
-  return same;
-}
-
 /// Moves element (i_0, i_1, ...) of the output from the input, whose axis axes[k] is axis k of the output.
 template <class OutSpan, class InSpan>
 [[nodiscard]] cudaError_t relocate_arrays(const OutSpan& out, const InSpan& in, const int* axes,
                                           cudaStream_t stream) {
   using element = typename OutSpan::element_type;
   constexpr std::size_t rank = OutSpan::rank();
-  static_assert(check_mdspan(static_cast<const OutSpan*>(nullptr)) &&
-                    check_mdspan(static_cast<const InSpan*>(nullptr)) && check_rank<rank>(),
-                "");
+  static_assert(check_mdspan<OutSpan>() && check_mdspan<InSpan>() && check_rank<rank>(), "");
   if (!is_permutation(axes, static_cast<int>(rank))) { return cudaErrorInvalidValue; }
   size_type extents[rank];
   std::ptrdiff_t in_strides[rank];
@@ -187,7 +177,7 @@ template <class T, class OutExtents, class OutLayout, class OutAccessor, class E
 [[nodiscard]] cudaError_t reorient(cuda::std::mdspan<T, OutExtents, OutLayout, OutAccessor> out,
                                    cuda::std::mdspan<Element, InExtents, InLayout, InAccessor> in,
                                    symmetry s, cudaStream_t stream = nullptr) {
-  static_assert(detail::extents_match<OutExtents, InExtents>(false) ||
+  static_assert(detail::extents_match<OutExtents, InExtents>() ||
                     detail::extents_match<OutExtents, InExtents>(true),
                 "tt: no symmetry brings the extents of the input to those of the output");
   return detail::reorient_views(out, in, s, stream);
@@ -255,7 +245,7 @@ template <class T, class OutExtents, class OutLayout, class OutAccessor, class E
   constexpr bool same_rank = OutExtents::rank() == InExtents::rank() && OutExtents::rank() > 0;
   static_assert(same_rank, "tt: a copy has the rank of its input, which is 1 at least");
   if constexpr (same_rank && detail::check_matrices<T, Element>()) {
-    static_assert(detail::extents_are_same<OutExtents, InExtents>(),
+    static_assert(detail::extents_match<OutExtents, InExtents>(),
                   "tt: a copy has the extents of its input");
     int axes[OutExtents::rank()];
     for (std::size_t k = 0; k < OutExtents::rank(); ++k) { axes[k] = static_cast<int>(k); }

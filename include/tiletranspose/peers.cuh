@@ -30,7 +30,7 @@
 #include <tiletranspose/config.cuh>
 
 #include <tiletranspose/detail/distributed/peer_exchange.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/partition.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -54,9 +54,7 @@ struct device_part {
   for (int i = 0; i < count; ++i) {
     for (int j = 0; j < count; ++j) {
       if (devices[i] == devices[j]) { continue; }
-      int possible = 0;
-      cudaError_t status = cudaDeviceCanAccessPeer(&possible, devices[i], devices[j]);
-      if (status == cudaSuccess && possible == 0) { return cudaErrorPeerAccessUnsupported; }
+      cudaError_t status = detail::ask_reach(devices[i], devices[j]);
       if (status == cudaSuccess) { status = cudaSetDevice(devices[i]); }
       if (status == cudaSuccess) { status = cudaDeviceEnablePeerAccess(devices[j], 0); }
       if (status == cudaErrorPeerAccessAlreadyEnabled) {
@@ -80,7 +78,7 @@ template <class T>
   if (!detail::can_plan(nx, ny, count, sizeof(T))) { return 0; }
   for (int i = 0; i < count; ++i) {
     const detail::exchange_plan plan(nx, ny, count, i, sizeof(T), options.step_bytes);
-    const size_type bytes = detail::exchange_scratch<true>(plan);
+    const size_type bytes = detail::exchange_scratch(plan, true);
     most = bytes > most ? bytes : most;
   }
   return most;
@@ -114,14 +112,19 @@ template <class T>
   if (!detail::examine_parts<T>(parts, count, copies, nx, ny, options)) {
     return cudaErrorInvalidValue;
   }
-  bool reach = true;
-  cudaError_t status = detail::ask_reach(parts, count, reach);
-  if (status != cudaSuccess) { return status; }
-  if (!reach && !copies) { return cudaErrorPeerAccessUnsupported; }
+  cudaError_t reach = cudaSuccess;
+  for (int i = 0; i < count * count && reach == cudaSuccess; ++i) {
+    reach = detail::ask_reach(parts[i / count].device, parts[i % count].device);
+  }
+  if (reach != cudaSuccess && !(copies && reach == cudaErrorPeerAccessUnsupported)) {
+    return reach;
+  }
   const detail::device_guard guard;
-  status = detail::join_streams(parts, count);
+  cudaError_t status = detail::join_streams(parts, count);
   if (status != cudaSuccess) { return status; }
-  if (copies) { status = detail::exchange_by_copies<T>(parts, count, reach, nx, ny, options); }
+  if (copies) {
+    status = detail::exchange_by_copies<T>(parts, count, reach == cudaSuccess, nx, ny, options);
+  }
   std::vector<T*> outs;
   for (int i = 0; i < count; ++i) { outs.push_back(parts[i].out); }
   for (int i = 0; i < count && !copies && status == cudaSuccess; ++i) {

@@ -31,7 +31,6 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/permute.cuh>
-#include <tiletranspose/detail/request/make_relocation.cuh>
 #include <tiletranspose/transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -48,11 +47,8 @@ template <class T, std::size_t Rank>
 [[nodiscard]] cudaError_t permute(T* out, const T* in, const size_type (&extents)[Rank],
                                   const int (&axes)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
-  detail::relocation move{};
-  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
-  const detail::verdict answer = permutes ? detail::examine(move) : detail::verdict::refused;
-  return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
-                                       : detail::status_of(answer);
+  return detail::relocate_bytes<sizeof(T), alignof(T)>(
+      detail::make_relocation(out, in, extents, axes), stream);
 }
 
 /// The same between arrays whose strides the caller gives: element (i_0, i_1, ...) of the output, at out[sum of i_k *
@@ -65,10 +61,8 @@ template <class T, std::size_t Rank>
                                   const std::ptrdiff_t (&in_strides)[Rank],
                                   const size_type (&extents)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
-  detail::relocation move = detail::make_relocation(out, out_strides, in, in_strides, extents);
-  const detail::verdict answer = detail::examine(move);
-  return answer == detail::verdict::go ? detail::relocate_bytes<sizeof(T), alignof(T)>(move, stream)
-                                       : detail::status_of(answer);
+  return detail::relocate_bytes<sizeof(T), alignof(T)>(
+      detail::make_relocation(out, out_strides, in, in_strides, extents), stream);
 }
 
 /// Permutes with a function on the way: each element of the output is op(element of the input). The types may differ.
@@ -86,11 +80,8 @@ template <class Out, class In, std::size_t Rank, class Op>
       "");
   static_assert(!detail::takes_place<In, Out, Op>,
                 "tt: the function of transform_permute takes an element alone, not its place");
-  detail::relocation move{};
-  const bool permutes = detail::make_relocation(move, out, in, extents, axes);
-  const detail::verdict answer = permutes ? detail::examine(move) : detail::verdict::refused;
-  return answer == detail::verdict::go ? detail::relocate_transformed<In, Out>(move, op, stream)
-                                       : detail::status_of(answer);
+  return detail::relocate_transformed<In, Out>(detail::make_relocation(out, in, extents, axes), op,
+                                               stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -25,7 +25,6 @@
 #endif
 
 #include <tiletranspose/detail/calls/reorient.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -23,7 +23,7 @@
 
 #include <tiletranspose/config.cuh>
 
-#include <tiletranspose/detail/request/check_types.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_stream.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -85,8 +85,8 @@ template <class T>
                 options.pinned_bytes < least_streamed_scratch))) {
     return cudaErrorInvalidValue;
   }
-  return detail::stream_matrix(detail::host_side<T>(out, nx, ny),
-                               detail::host_side<T>(const_cast<T*>(in), ny, nx), temp, temp_bytes,
+  return detail::stream_matrix(detail::host_side<T>{out, nx, ny},
+                               detail::host_side<T>{const_cast<T*>(in), ny, nx}, temp, temp_bytes,
                                options, stream);
 }
 

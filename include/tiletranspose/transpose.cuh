@@ -38,7 +38,6 @@
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/calls/rectangle_inplace.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
-#include <tiletranspose/detail/request/check_types.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -37,7 +37,7 @@ struct traffic {
 
 traffic count(const exchange_plan& plan) {
   traffic result;
-  for (size_type step = 0; step < plan.steps(); ++step) {
+  for (size_type step = 0; step < plan.steps; ++step) {
     plan.for_each_sent(step, [&](const exchange_slice& slice) {
       (slice.peer < gpus_per_host ? result.inside : result.outside) += slice.bytes;
       ++result.messages;
@@ -53,7 +53,7 @@ void print(int ranks, size_type side, size_type element) {
   const traffic sent = count(plan);
   const double link = std::max(static_cast<double>(sent.inside) / nvlink,
                                static_cast<double>(sent.outside) / network);
-  const double handling = static_cast<double>(plan.steps()) * step_seconds +
+  const double handling = static_cast<double>(plan.steps) * step_seconds +
                           static_cast<double>(sent.messages) * message_seconds;
   // Nothing travels while the first step is packed and the last one placed: each is read and written once.
   const double ends = 4 * static_cast<double>(sent.step) / memory;
@@ -61,8 +61,8 @@ void print(int ranks, size_type side, size_type element) {
   std::printf(
       "| %d | %.1f | %.1f | %zu | %zu | %.3f | %.0f | %.3f | %.0f |\n", ranks,
       static_cast<double>(sent.inside) / mebi, static_cast<double>(sent.outside) / mebi,
-      plan.steps(), sent.messages, static_cast<double>(sent.longest) / mebi,
-      static_cast<double>(plan.buffers() * (plan.send_bytes() + plan.receive_bytes())) / mebi,
+      plan.steps, sent.messages, static_cast<double>(sent.longest) / mebi,
+      static_cast<double>(plan.buffers() * (plan.send_bytes + plan.receive_bytes)) / mebi,
       1e3 * link, 100 * link / (link + handling + ends));
 }
 

@@ -6,7 +6,7 @@
 
 #include "random_begins.hpp"
 
-#include <tiletranspose/detail/distributed/exchange_order.cuh>
+#include <tiletranspose/detail/distributed/exchange_plan.cuh>
 
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
@@ -26,7 +26,7 @@ static_assert(tt::partition_count(10, 4, 0) == 3 && tt::partition_count(10, 4, 3
 static_assert(tt::partition_count(3, 5, 4) == 0);
 static_assert(partition(10).is_valid(4) && !partition(10).is_valid(0));
 static_assert(partition(~size_type{0}).begin(7, 7) == ~size_type{0});
-static_assert(exchange_plan(8, 8, 2, 0, 4, 1 << 20).steps() == 1);
+static_assert(exchange_plan(8, 8, 2, 0, 4, 1 << 20).steps == 1);
 
 std::vector<exchange_plan> plans_of(partition columns, partition rows, int ranks, size_type element,
                                     size_type step_bytes) {
@@ -65,12 +65,12 @@ std::string examine(const std::vector<exchange_plan>& plans, partition columns, 
       }
     }
   };
-  const size_type steps = plans[0].steps();
+  const size_type steps = plans[0].steps;
   for (size_type step = 0; step < steps; ++step) {
     std::vector<std::vector<exchange_slice>> out(plans.size());
     for (int r = 0; r < ranks; ++r) {
       const exchange_plan& plan = plans[static_cast<std::size_t>(r)];
-      if (plan.steps() != steps) { return "ranks take different numbers of steps"; }
+      if (plan.steps != steps) { return "ranks take different numbers of steps"; }
       auto& own = out[static_cast<std::size_t>(r)];
       plan.for_each_sent(step, [&](const exchange_slice& slice) {
         own.push_back(slice);
@@ -79,7 +79,7 @@ std::string examine(const std::vector<exchange_plan>& plans, partition columns, 
       const exchange_slice kept = plan.kept(step);
       count(sent, kept);
       count(received, kept);
-      const std::string trouble = examine_buffer(own, plan.send_bytes(), element);
+      const std::string trouble = examine_buffer(own, plan.send_bytes, element);
       if (!trouble.empty()) { return trouble; }
     }
     for (int r = 0; r < ranks; ++r) {
@@ -89,7 +89,7 @@ std::string examine(const std::vector<exchange_plan>& plans, partition columns, 
         own.push_back(slice);
         count(received, slice);
       });
-      const std::string trouble = examine_buffer(own, plan.receive_bytes(), element);
+      const std::string trouble = examine_buffer(own, plan.receive_bytes, element);
       if (!trouble.empty()) { return trouble; }
       for (const exchange_slice& slice : own) {
         if (slice.x < columns.begin(ranks, r) ||
@@ -200,19 +200,19 @@ TEST_CASE("scratch depends on the step, not on the matrix") {
       const exchange_plan plan(side, side, ranks, 0, 4, step);
       INFO(ranks << " ranks, " << side);
       REQUIRE(plan.buffers() == 3);
-      REQUIRE(plan.send_bytes() >= step / 2);
-      REQUIRE(plan.send_bytes() <= step + step / 4 + static_cast<size_type>(ranks) * 256);
-      REQUIRE(plan.receive_bytes() <= step + step / 4 + static_cast<size_type>(ranks) * 256);
+      REQUIRE(plan.send_bytes >= step / 2);
+      REQUIRE(plan.send_bytes <= step + step / 4 + static_cast<size_type>(ranks) * 256);
+      REQUIRE(plan.receive_bytes <= step + step / 4 + static_cast<size_type>(ranks) * 256);
     }
   }
   // Where the caller says nothing: about eight steps, of no less than 16 and no more than 88 MiB.
-  REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0).steps() == 12);
-  REQUIRE(exchange_plan(16384, 16384, 2, 0, 4, 0).steps() == 8);
-  REQUIRE(exchange_plan(4096, 4096, 2, 0, 4, 0).steps() == 1);
-  REQUIRE(exchange_plan(32768, 32768, 256, 0, 4, 0).steps() == 1);
+  REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0).steps == 12);
+  REQUIRE(exchange_plan(16384, 16384, 2, 0, 4, 0).steps == 8);
+  REQUIRE(exchange_plan(4096, 4096, 2, 0, 4, 0).steps == 1);
+  REQUIRE(exchange_plan(32768, 32768, 256, 0, 4, 0).steps == 1);
   // One row cannot be cut along its columns, so that rows are.
-  REQUIRE(exchange_plan(2, size_type{1} << 30, 2, 0, 4, step).steps() == 32);
-  REQUIRE(exchange_plan(size_type{1} << 30, 2, 2, 0, 4, step).steps() == 32);
+  REQUIRE(exchange_plan(2, size_type{1} << 30, 2, 0, 4, step).steps == 32);
+  REQUIRE(exchange_plan(size_type{1} << 30, 2, 2, 0, 4, step).steps == 32);
 }
 
 namespace {
@@ -248,7 +248,7 @@ std::string calls_of(const exchange_plan& plan, int most = 1000) {
 TEST_CASE("two steps travel or wait while a third is placed, and an error ends it") {
   REQUIRE(calls_of({64, 64, 2, 0, 4, 1 << 20}) == "pack0 hand0 send0 mark0 keep0 wait0 place0 ");
   const exchange_plan four(64, 64, 2, 0, 4, 2048);
-  REQUIRE(four.steps() == 2);
+  REQUIRE(four.steps == 2);
   REQUIRE(calls_of(four) ==
           "pack0 hand0 send0 mark0 keep0 pack1 hand1 send1 mark1 keep1 wait0 place0 wait1 place1 ");
   REQUIRE(calls_of({64, 64, 2, 0, 4, 1024}) ==

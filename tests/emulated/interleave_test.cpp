@@ -60,10 +60,8 @@ enum class places { equal, backwards, apart };
 // By the kernel of planes, wherever they lie; the calls move those that lie equally far apart, as two always do, by others.
 template <bool ToPlanes, class T, int Planes>
 cudaError_t move_apart(T* structs, T* const (&planes)[Planes], size_type n) {
-  const void* plane[Planes];
-  std::copy(planes, planes + Planes, plane);
-  return tt::detail::move_planes_apart<ToPlanes, sizeof(T), alignof(T), Planes>(
-      {structs, plane, Planes, n, sizeof(T), alignof(T), ToPlanes}, nullptr);
+  return tt::detail::launch_planes<ToPlanes, sizeof(T), alignof(T), Planes>(
+      tt::detail::make_planes<ToPlanes, T>(structs, planes, n), nullptr);
 }
 
 template <class T, int Planes>

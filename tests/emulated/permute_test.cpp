@@ -99,8 +99,8 @@ TEST_CASE("permute: elements are taken together where that is as in the first on
   using tt::detail::gather;
   alignas(64) static unsigned char out[64];
   // Pixels shuffled by 2: planes of 400 elements, rows of 20.
-  const tt::detail::relocation shuffled{nullptr, out, 4, 4,
-                                        4,       4,   3, {{5, 20, 80}, {20, 1, 2}, {2, 400, 1}}};
+  const tt::detail::relocation shuffled{
+      {nullptr, out, 4, 4, 4, 4}, 3, {{5, 20, 80}, {20, 1, 2}, {2, 400, 1}}};
   tt::detail::relocation move = shuffled;
   tt::detail::gathered_places places{};
   REQUIRE(gather(move, 4, places));
@@ -430,12 +430,7 @@ axes_way way_of(const tt::detail::relocation& move, size_type access) {
 
 bool goes(axes_way way, size_type element, std::vector<size_type> extents, std::vector<int> axes) {
   alignas(16) static unsigned char memory_of_nobody[16];
-  tt::detail::relocation move{memory_of_nobody,
-                              memory_of_nobody,
-                              element,
-                              element,
-                              1,
-                              1,
+  tt::detail::relocation move{{memory_of_nobody, memory_of_nobody, element, element, 1, 1},
                               static_cast<int>(extents.size()),
                               {}};
   REQUIRE(tt::detail::permute_axes(move, extents.data(), axes.data()));
@@ -465,8 +460,9 @@ TEST_CASE("permute: what goes in panels fits the shared memory that every block 
       left = std::max<size_type>(left / extent, 1);
     }
     std::shuffle(extents.begin(), extents.end(), generator);
-    tt::detail::relocation move{
-        memory_of_nobody, memory_of_nobody, element, element, 1, 1, static_cast<int>(rank), {}};
+    tt::detail::relocation move{{memory_of_nobody, memory_of_nobody, element, element, 1, 1},
+                                static_cast<int>(rank),
+                                {}};
     REQUIRE(tt::detail::permute_axes(move, extents.data(), order.data()));
     normalize(move);
     const auto access = static_cast<size_type>(tt::access_width(element));
@@ -604,8 +600,8 @@ TEST_CASE("permute: a function on the way") {
 namespace {
 axes_mover mover_of(std::vector<axis> axes) {
   static unsigned char places[2];
-  tt::detail::relocation move{&places[0], &places[1], 4, 4, 1, 1, static_cast<int>(axes.size()),
-                              {}};
+  tt::detail::relocation move{
+      {&places[0], &places[1], 4, 4, 1, 1}, static_cast<int>(axes.size()), {}};
   for (std::size_t k = 0; k < axes.size(); ++k) {
     move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
   }

@@ -74,7 +74,8 @@ class arrays_on_gpu {
   void check_panels(const std::array<std::size_t, Rank>& extents,
                     const std::array<int, Rank>& order) {
     check_by<T>(extents, order, [](T* out, const T* in, const auto& given, const auto& axes) {
-      tt::detail::relocation move{in, out, sizeof(T), sizeof(T), alignof(T), alignof(T), Rank, {}};
+      tt::detail::relocation move{
+          {in, out, sizeof(T), sizeof(T), alignof(T), alignof(T)}, Rank, {}};
       tt::detail::permute_axes(move, given, axes);
       tt::detail::normalize(move);
       return tt::detail::launch_panels<tt::access_width(sizeof(T), alignof(T))>(move, nullptr);
@@ -85,7 +86,8 @@ class arrays_on_gpu {
   void check_word_shifted(const std::array<std::size_t, Rank>& extents,
                           const std::array<int, Rank>& order) {
     check_by<T>(extents, order, [](T* out, const T* in, const auto& given, const auto& axes) {
-      tt::detail::relocation move{in, out, sizeof(T), sizeof(T), alignof(T), alignof(T), Rank, {}};
+      tt::detail::relocation move{
+          {in, out, sizeof(T), sizeof(T), alignof(T), alignof(T)}, Rank, {}};
       tt::detail::permute_axes(move, given, axes);
       tt::detail::normalize(move);
       return tt::detail::launch_word_shifted_tiles<sizeof(T)>(tt::detail::choose_axes(move), move,

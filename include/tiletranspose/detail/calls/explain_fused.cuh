@@ -62,7 +62,7 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
 /// What a fused transpose that may go would launch.
 template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const tile_problem& problem, size_type batch,
-                           const row_major_copy& copy, device_facts device) {
+                           const row_major_copy& copy, explained_device device) {
   if (explain_little_fused<Kind, In, Out>(result, problem, batch)) { return; }
   const auto add_launch = [&](const fused_arguments&, size_type blocks, size_type matrices) {
     ++result.launches;
@@ -92,12 +92,11 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
 /// What a fused call answers; `copy` is the second output of a call with two.
 template <fusion Kind, class In, class Out>
 explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
-                          device_facts device) {
+                          explained_device device) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, request, symmetry::transpose)) { return result; }
+  if (explain_verdict(result, examine(request))) { return result; }
   if (Kind == fusion::dual &&
-      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)),
-                      refusal::second_output)) {
+      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)))) {
     return result;
   }
   explain_fused_problem<Kind, In, Out>(result, make_problem(request), request.batch, copy, device);

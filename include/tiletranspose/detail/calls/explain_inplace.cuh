@@ -38,9 +38,7 @@ void explain_square(explanation& result, const transpose_request& request) {
 template <int ElementBytes, int Alignment>
 explanation explain_reorient_inplace(const transpose_request& request, symmetry s) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, examine_inplace(request, s), find_inplace_refusal(request, s))) {
-    return result;
-  }
+  if (explain_verdict(result, examine_inplace(request, s))) { return result; }
   const symmetry flip = transposes(s) ? compose(s, symmetry::transpose) : s;
   if (request.nx * request.ny == 1 || s == symmetry::identity) {
     result.answer = explained::does_nothing;
@@ -71,16 +69,14 @@ explanation explain_with_scratch(const transpose_request& request, const void* t
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
   verdict answer = examine_inplace(request, symmetry::identity);
-  refusal why = find_inplace_refusal(request, symmetry::identity);
   const bool is_array = request.nx == 1 || request.ny == 1;
   const bool is_square = request.nx == request.ny;
   if (answer == verdict::go) {
-    why = refusal::scratch;
     answer = examine_scratch(
         request, temp, temp_bytes,
         is_array || is_square ? 1 : least_scratch(request.nx, request.ny, ElementBytes));
   }
-  if (explain_verdict(result, answer, why)) { return result; }
+  if (explain_verdict(result, answer)) { return result; }
   if (is_array) {
     result.answer = explained::does_nothing;
     result.rule = "vectors";

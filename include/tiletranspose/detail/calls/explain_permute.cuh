@@ -25,8 +25,7 @@ inline void describe_axes(explanation& result, const relocation& move, int (&nam
     const int axis = nearest_of_input(move, taken);
     taken[axis] = true;
     named[axis] = name;
-    result.axes[name] = {move.axes[axis].extent, move.axes[axis].in_stride,
-                         move.axes[axis].out_stride};
+    result.axes[name] = move.axes[axis];
     result.order[axis] = name;
   }
 }
@@ -52,19 +51,16 @@ struct explained_permute {
 
 /// Tiles along several axes, or elements one by one, those of `moved`. A thread keeps an element as `accesses` accesses.
 inline void explain_axes(explanation& result, const explained_permute& call,
-                         const relocation& moved, int accesses) {
-  const axes_choice& choice = call.choice;
+                         const axes_choice& choice, const relocation& moved, int accesses) {
   if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
-    result.mover = "tiles along several axes";
-    result.rule = "tiles of axes";
-    result.why =
-        "two fastest axes, and more around them than a batch: a side of a tile that is "
-        "short takes the next axes, too";
     if (choice.together > 1) {
-      result.rule = "micro-blocks of axes";
-      result.why =
+      say(result, "tiles along several axes", "micro-blocks of axes",
           "rows of four elements are whole and aligned on both sides: a thread transposes 4 x 4 of "
-          "them in registers, and a side of a tile that is short takes the next axes, too";
+          "them in registers, and a side of a tile that is short takes the next axes, too");
+    } else {
+      say(result, "tiles along several axes", "tiles of axes",
+          "two fastest axes, and more around them than a batch: a side of a tile that is short "
+          "takes the next axes, too");
     }
     const int side = choice.tile_side;
     const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
@@ -74,22 +70,19 @@ inline void explain_axes(explanation& result, const explained_permute& call,
     plan_axes_tiles(choice, moved, launch_counter{result});
     return;
   }
-  result.mover = "elements along several axes";
+  const char* const mover = "elements along several axes";
   if (choice.mover == axes_mover::tiles) {
-    result.rule = "many accesses";
-    result.why =
+    say(result, mover, "many accesses",
         "registers do not hold elements of so many accesses in tiles: they are moved one by one, "
-        "along the fastest axes of both sides first";
+        "along the fastest axes of both sides first");
   } else if (choice.mover == axes_mover::copy || choice.x == call.move.rank - 1) {
-    result.rule = "one fastest axis";
-    result.why =
+    say(result, mover, "one fastest axis",
         "input and output have the same fastest axis: no tiles, elements are moved one by one, "
-        "along it first";
+        "along it first");
   } else {
-    result.rule = "short axes";
-    result.why =
+    say(result, mover, "short axes",
         "an axis or the array is too short for tiles, or short rows lie between those of others: "
-        "elements are moved one by one, along the fastest axes of both sides first";
+        "elements are moved one by one, along the fastest axes of both sides first");
   }
   result.threads = axes_element_threads;
   plan_axes_elements(moved, accesses, launch_counter{result});
@@ -97,33 +90,25 @@ inline void explain_axes(explanation& result, const explained_permute& call,
 
 /// Panels of a copy by accesses of a width.
 inline void explain_panels(explanation& result, const relocation& move, int access) {
-  result.mover = "panels along several axes";
-  result.rule = "panels of axes";
-  result.why =
+  say(result, "panels along several axes", "panels of axes",
       "a panel takes several axes together, so that what it reads and writes are segments so long "
-      "that the sectors at their ends cost less than what tiles or single elements would";
+      "that the sectors at their ends cost less than what tiles or single elements would");
   const auto bytes = static_cast<unsigned>(access);
   result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
-  result.threads = panel_axes_threads;
   plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
                    [&](const launch_plan<axes_panel_arguments>& plan) {
-                     ++result.launches;
-                     result.blocks += plan.blocks;
-                     result.shared_bytes = plan.shared_bytes;
                      result.load_bytes =
                          static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
-                     return 0;
+                     return launch_counter{result}(plan);
                    });
 }
 
 /// Word-shifted tiles.
 inline void explain_word_shifted_tiles(explanation& result, const axes_choice& choice,
                                        const relocation& move, const int (&named)[most_axes]) {
-  result.mover = "word-shifted tiles along several axes";
-  result.rule = "word-shifted tiles of axes";
-  result.why =
+  say(result, "word-shifted tiles along several axes", "word-shifted tiles of axes",
       "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
-      "tiles: words are shifted to where columns of the input and sectors of the output start";
+      "tiles: words are shifted to where columns of the input and sectors of the output start");
   const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
   const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
   describe_sides(result, tiles.sides, named);
@@ -131,9 +116,7 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
   result.tile_cols = static_cast<size_type>(shape.cols());
   result.load_bytes = 4;
   result.store_bytes = max_access_bytes;
-  result.threads = shape.threads();
-  result.launches = 1;
-  result.blocks = plan_word_shifted_tiles(choice, move).blocks;
+  launch_counter{result}(plan_word_shifted_tiles(choice, move));
 }
 
 /// Tiles, panels or elements of a copy, by accesses of a width.
@@ -154,26 +137,16 @@ inline void explain_axes_copy(explanation& result, const explained_permute& call
                           ? access_width(static_cast<size_type>(copy.choice.together * element))
                           : width;
   result.store_bytes = copy.way == axes_way::gathered ? max_access_bytes : result.load_bytes;
-  explained_permute copied = call;
-  copied.choice = copy.choice;
-  explain_axes(result, copied, copy.move, element / width);
+  explain_axes(result, call, copy.choice, copy.move, element / width);
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal.
-/// \param permutes  what make_relocation said of the axes
-inline bool explain_relocation(explanation& result, explained_permute& call, bool permutes) {
+inline bool explain_relocation(explanation& result, explained_permute& call) {
   relocation& move = call.move;
   result.element_bytes = move.in_element;
   result.rank = move.rank;
-  for (int k = 0; k < move.rank; ++k) {
-    result.axes[k] = {move.axes[k].extent, move.axes[k].in_stride, move.axes[k].out_stride};
-  }
-  const bool empty = permutes && is_empty(move);
-  const refusal why = !permutes ? refusal::axes : empty ? refusal::none : find_refusal(move);
-  const verdict answer = empty                  ? verdict::nothing_to_do
-                         : why != refusal::none ? verdict::refused
-                                                : verdict::go;
-  if (explain_verdict(result, answer, why)) { return true; }
+  for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
+  if (explain_verdict(result, examine(move))) { return true; }
   describe_axes(result, move, call.named);
   call.choice = choose_axes(move);
   return false;
@@ -181,17 +154,16 @@ inline bool explain_relocation(explanation& result, explained_permute& call, boo
 
 /// What a permute without a function answers.
 template <int ElementBytes, int Alignment>
-explanation explain_permute(const relocation& move, bool permutes, device_facts device) {
+explanation explain_permute(const relocation& move, explained_device device) {
   explanation result;
   explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call, permutes)) { return result; }
+  if (explain_relocation(result, call)) { return result; }
   call.choice = choose_copy(call.move);
   const axes_mover mover = call.choice.mover;
   if (mover == axes_mover::copy) {
     result.answer = explained::copies;
-    result.mover = "copy";
-    result.rule = "nothing changes places";
-    result.why = "the elements lie in the same order on both sides, without gaps";
+    say(result, "copy", "nothing changes places",
+        "the elements lie in the same order on both sides, without gaps");
   } else if (mover == axes_mover::rows) {
     explain_rows<ElementBytes, Alignment>(result, make_rows(call.move));
   } else if (mover == axes_mover::transpose) {
@@ -208,10 +180,10 @@ explanation explain_permute(const relocation& move, bool permutes, device_facts 
 
 /// What a permute with a function on the way answers.
 template <class In, class Out>
-explanation explain_transform_permute(const relocation& move, bool permutes, device_facts device) {
+explanation explain_transform_permute(const relocation& move, explained_device device) {
   explanation result;
   explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call, permutes)) { return result; }
+  if (explain_relocation(result, call)) { return result; }
   if (call.choice.mover == axes_mover::transpose) {
     size_type batch = 1;
     const tile_problem problem = make_problem(call.move, call.choice.x, batch);
@@ -221,7 +193,7 @@ explanation explain_transform_permute(const relocation& move, bool permutes, dev
   result.load_bytes = access_width(sizeof(In), alignof(In));
   result.store_bytes = access_width(sizeof(Out), alignof(Out));
   constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
-  explain_axes(result, call, call.move,
+  explain_axes(result, call, call.choice, call.move,
                waits ? static_cast<int>(sizeof(In)) / result.load_bytes
                      : static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;

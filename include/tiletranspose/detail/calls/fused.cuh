@@ -6,8 +6,8 @@
 
 #pragma once
 
+#include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/calls/little_fused.cuh>
-#include <tiletranspose/detail/request/status.cuh>
 #include <tiletranspose/detail/tile/fused_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -11,11 +11,15 @@
 #include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
-#include <tiletranspose/detail/request/status.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// What a caller is told where nothing is launched.
+inline cudaError_t status_of(verdict answer) {
+  return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
+}
 
 /// The kernel that a mover starts for a choice.
 template <int ElementBytes, int AccessBytes>
@@ -28,6 +32,10 @@ auto kernel_of(tile_mover<ElementBytes, AccessBytes> mover, const choice& chosen
 template <int ElementBytes, int AccessBytes>
 auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
   return &axes_panel_kernel<AccessBytes>;
+}
+template <int ElementBytes>
+auto kernel_of(vector_mover<ElementBytes>, const choice&) {
+  return &vector_kernel<typename vector_mover<ElementBytes>::shape>;
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
@@ -52,33 +60,20 @@ auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
   }
 }
 
-/// Launches what a mover has planned.
-template <class Mover, class Arguments>
-cudaError_t run(Mover mover, const choice& chosen, launch_plan<Arguments> plan,
-                cudaStream_t stream) {
-  const auto kernel = kernel_of(mover, chosen);
-  const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
-  if (status != cudaSuccess) { return status; }
-  void* pointers[] = {&plan.arguments};
-  return start(kernel, plan.blocks, plan.threads, plan.shared_bytes, pointers, stream);
-}
-template <int ElementBytes>
-cudaError_t run(vector_mover<ElementBytes>, const choice&, launch_plan<vector_tile_arguments> plan,
-                cudaStream_t stream) {
-  vector_tile_arguments& arguments = plan.arguments;
-  void* pointers[] = {&arguments.in, &arguments.out, &arguments.in_stride_bytes,
-                      &arguments.out_stride_bytes};
-  return start(&vector_kernel<typename vector_mover<ElementBytes>::shape>,
-               dim3(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down)),
-               plan.threads, 0, pointers, stream);
-}
-
 /// Plans and launches a choice.
 template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
-  return plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
-                       [&](const auto& plan) { return run(mover, chosen, plan, stream); });
+  const auto kernel = kernel_of(mover, chosen);
+  return plan_launches(
+      mover, facts.problem, facts.batch, facts.element_bytes, chosen, [&](auto plan) {
+        const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
+        if (status != cudaSuccess) { return status; }
+        const dim3 grid(static_cast<unsigned>(plan.blocks),
+                        static_cast<unsigned>(plan.blocks_down));
+        void* pointers[] = {&plan.arguments};
+        return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+      });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,

@@ -92,37 +92,24 @@ struct word_shifted_mover {
 /// Calls visit(mover) with the mover of a choice for elements of this size and access. Precondition: it is reachable.
 template <int ElementBytes, int AccessBytes, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
-  switch (chosen.by) {
-    case mover::little:
-      if constexpr (has_little_work(ElementBytes, AccessBytes, true)) {
-        return visit(little_mover<ElementBytes, AccessBytes>{});
-      }
-      break;
-    case mover::vector_tile:
-      if constexpr (has_vector_tile(ElementBytes, AccessBytes)) {
-        return visit(vector_mover<ElementBytes>{});
-      }
-      break;
-    case mover::gathered_panel:
-      return visit(gathered_mover<ElementBytes, AccessBytes>{});
-    case mover::vectorised_panel:
-      if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
-        return visit(vectorised_mover<ElementBytes>{});
-      }
-      break;
-    case mover::word_shifted_panel:
-      if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
-        return visit(word_shifted_mover<ElementBytes>{});
-      }
-      break;
-    default:
-      break;
+  if constexpr (has_little_work(ElementBytes, AccessBytes, true)) {
+    if (chosen.by == mover::little) { return visit(little_mover<ElementBytes, AccessBytes>{}); }
+  }
+  if constexpr (has_vector_tile(ElementBytes, AccessBytes)) {
+    if (chosen.by == mover::vector_tile) { return visit(vector_mover<ElementBytes>{}); }
+  }
+  if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
+    if (chosen.by == mover::vectorised_panel) { return visit(vectorised_mover<ElementBytes>{}); }
+  }
+  if constexpr (has_word_shifted_panel(ElementBytes, AccessBytes)) {
+    if (chosen.by == mover::word_shifted_panel) {
+      return visit(word_shifted_mover<ElementBytes>{});
+    }
   }
   if constexpr (has_tile(tile_access::any, ElementBytes, AccessBytes)) {
-    return visit(tile_mover<ElementBytes, AccessBytes>{});
-  } else {
-    return visit(gathered_mover<ElementBytes, AccessBytes>{});
+    if (chosen.by == mover::tile) { return visit(tile_mover<ElementBytes, AccessBytes>{}); }
   }
+  return visit(gathered_mover<ElementBytes, AccessBytes>{});
 }
 
 /// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into, until one returns

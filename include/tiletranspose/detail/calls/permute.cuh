@@ -16,20 +16,14 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes that are contiguous on both sides, by accesses as wide as the relocation's elements.
-inline cudaError_t move_widened(const relocation& move, cudaStream_t stream) {
-  switch (move.in_element) {
-    case 16:
-      return launch_axes_elements(move, copy_operation<16, 16>{}, stream);
-    case 8:
-      return launch_axes_elements(move, copy_operation<8, 8>{}, stream);
-    case 4:
-      return launch_axes_elements(move, copy_operation<4, 4>{}, stream);
-    case 2:
-      return launch_axes_elements(move, copy_operation<2, 2>{}, stream);
-    default:
-      return launch_axes_elements(move, copy_operation<1, 1>{}, stream);
+/// Calls launch(bytes) with that of some sizes which elements have, a std::integral_constant; with the last where they have
+/// none of the others.
+template <int Size, int... Others, class Launch>
+cudaError_t with_size(size_type bytes, Launch launch) {
+  if constexpr (sizeof...(Others) > 0) {
+    if (bytes != Size) { return with_size<Others...>(bytes, launch); }
   }
+  return launch(std::integral_constant<int, Size>{});
 }
 
 /// Tiles of elements of `Wide` bytes, where those are wider than the call's.
@@ -42,41 +36,6 @@ cudaError_t launch_wide_tiles(const axes_choice& choice, const relocation& move,
     return launch_micro_tiles<Wide>(choice, move, stream);
   } else {
     return launch_copied_tiles<Wide, Wide>(choice, move, stream);
-  }
-}
-
-/// Tiles of the elements that choose_wide_tiles chose.
-template <int ElementBytes>
-cudaError_t move_wide_tiles(const axes_choice& choice, const relocation& move,
-                            cudaStream_t stream) {
-  switch (move.in_element) {
-    case 2:
-      return launch_wide_tiles<ElementBytes, 2>(choice, move, stream);
-    case 3:
-      return launch_wide_tiles<ElementBytes, 3>(choice, move, stream);
-    case 4:
-      return launch_wide_tiles<ElementBytes, 4>(choice, move, stream);
-    case 6:
-      return launch_wide_tiles<ElementBytes, 6>(choice, move, stream);
-    case 8:
-      return launch_wide_tiles<ElementBytes, 8>(choice, move, stream);
-    default:
-      return launch_wide_tiles<ElementBytes, 16>(choice, move, stream);
-  }
-}
-
-/// Word-shifted tiles of elements, or of bytes that stay together.
-template <int ElementBytes>
-cudaError_t move_word_shifted_tiles(const axes_choice& choice, const relocation& move,
-                                    cudaStream_t stream) {
-  if constexpr (ElementBytes == 1) {
-    if (move.in_element == 2) { return launch_word_shifted_tiles<2>(choice, move, stream); }
-    if (move.in_element == 3) { return launch_word_shifted_tiles<3>(choice, move, stream); }
-  }
-  if constexpr (ElementBytes <= 3) {
-    return launch_word_shifted_tiles<ElementBytes>(choice, move, stream);
-  } else {
-    return cudaErrorInvalidValue;
   }
 }
 
@@ -104,24 +63,39 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       }
       break;
     case axes_way::word_shifted_tiles:
-      return move_word_shifted_tiles<ElementBytes>(copy.choice, copy.move, stream);
+      return with_size<1, 2, 3>(copy.move.in_element, [&](auto bytes) {
+        constexpr int wide = decltype(bytes)::value;
+        if constexpr (ElementBytes == 1 || ElementBytes == wide) {
+          return launch_word_shifted_tiles<wide>(copy.choice, copy.move, stream);
+        } else {
+          return cudaErrorInvalidValue;
+        }
+      });
     case axes_way::wide_tiles:
-      return move_wide_tiles<ElementBytes>(copy.choice, copy.move, stream);
+      return with_size<2, 3, 4, 6, 8, 16>(copy.move.in_element, [&](auto bytes) {
+        return launch_wide_tiles<ElementBytes, decltype(bytes)::value>(copy.choice, copy.move,
+                                                                       stream);
+      });
     case axes_way::panels:
       return launch_panels<Access>(move, stream);
     case axes_way::gathered:
       return move_gathered<ElementBytes>(copy, stream);
     case axes_way::wide_elements:
-      return move_widened(copy.move, stream);
+      return with_size<16, 8, 4, 2, 1>(copy.move.in_element, [&](auto bytes) {
+        constexpr int wide = decltype(bytes)::value;
+        return launch_axes_elements(copy.move, copy_operation<wide, wide>{}, stream);
+      });
     case axes_way::elements:
       break;
   }
   return launch_axes_elements(move, copy_operation<ElementBytes, Access>{}, stream);
 }
 
-/// A normalized relocation of elements as they are.
+/// A relocation of elements as they are.
 template <int ElementBytes, int Alignment>
-cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
+cudaError_t relocate_bytes(relocation move, cudaStream_t stream) {
+  const verdict answer = examine(move);
+  if (answer != verdict::go) { return status_of(answer); }
   const axes_choice chosen = choose_copy(move);
   switch (chosen.mover) {
     case axes_mover::copy:
@@ -143,9 +117,11 @@ cudaError_t relocate_bytes(const relocation& move, cudaStream_t stream) {
   });
 }
 
-/// A normalized relocation with a function on the way.
+/// A relocation with a function on the way.
 template <class In, class Out, class Op>
-cudaError_t relocate_transformed(const relocation& move, const Op& op, cudaStream_t stream) {
+cudaError_t relocate_transformed(relocation move, const Op& op, cudaStream_t stream) {
+  const verdict answer = examine(move);
+  if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<fusion::transform, In, Out, Op>()) {
     const axes_choice chosen = choose_axes(move);
     if (chosen.mover == axes_mover::transpose) {

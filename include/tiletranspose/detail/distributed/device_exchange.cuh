@@ -8,7 +8,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/side_stream.cuh>
-#include <tiletranspose/detail/distributed/exchange_order.cuh>
+#include <tiletranspose/detail/distributed/exchange_plan.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -38,20 +38,21 @@ inline bool can_plan(const partition& columns, const partition& rows, int ranks,
 
 /// Bytes of a rank's input and output.
 inline size_type held_in(const exchange_plan& plan) {
-  return plan.rows().count(plan.ranks(), plan.rank()) * plan.columns().total * plan.element_bytes();
+  return plan.rows.count(plan.ranks, plan.rank) * plan.columns.total * plan.element_bytes;
 }
 inline size_type held_out(const exchange_plan& plan) {
-  return plan.columns().count(plan.ranks(), plan.rank()) * plan.rows().total * plan.element_bytes();
+  return plan.columns.count(plan.ranks, plan.rank) * plan.rows.total * plan.element_bytes;
 }
 
 /// Never 0: who allocates nothing has a null pointer, and would ask again. The least holds what distributed_check sends.
 inline constexpr size_type least_exchange_scratch = 256;
 
-/// Bytes of scratch. `Lands`: messages arrive where they belong, not in scratch.
-template <bool Lands>
-size_type exchange_scratch(const exchange_plan& plan) {
-  const size_type bytes = plan.buffers() * (plan.send_bytes() + (Lands ? 0 : plan.receive_bytes()));
-  return bytes > least_exchange_scratch ? bytes : least_exchange_scratch;
+/// Bytes of a buffer, and of scratch. `lands`: messages arrive where they belong, not in scratch.
+inline size_type exchange_buffer(const exchange_plan& plan, bool lands) {
+  return plan.send_bytes + (lands ? 0 : plan.receive_bytes);
+}
+inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
+  return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
 /// The machine of queue_exchange_round. A Transport moves the messages of one step:
@@ -82,7 +83,7 @@ class device_exchange {
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
     plan_.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) { ok(mover_.pack(slice, to + slice.offset, work_)); }
+      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
     });
     return status_ == cudaSuccess;
   }
@@ -91,29 +92,31 @@ class device_exchange {
   }
   bool transfer(size_type step) {
     unsigned char* const sent = buffer(step);
-    return plan_.ranks() == 1 ||
-           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes(),
-                                  is_simple() ? work_ : transfer_.get()));
+    return plan_.ranks == 1 || ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes,
+                                                      is_simple() ? work_ : transfer_.get()));
   }
   bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
   bool keep(size_type step) {
     const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.keep(slice, work_));
+    return slice.bytes == 0 || ok(mover_.keep(plan_, slice, work_));
   }
   bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
   bool place(size_type step) {
     if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan_.send_bytes();
+      const unsigned char* const received = buffer(step) + plan_.send_bytes;
       plan_.for_each_received(step, [&](const exchange_slice& slice) {
-        if (status_ == cudaSuccess) { ok(mover_.place(slice, received + slice.offset, work_)); }
+        if (status_ == cudaSuccess) {
+          ok(mover_.place(plan_, slice, received + slice.offset, work_));
+        }
       });
     }
     return status_ == cudaSuccess;
   }
 
-  /// Queues one round; false where it failed.
-  bool round(size_type number) { return queue_exchange_round(plan_, number, *this); }
-  cudaError_t status() const { return status_; }
+  cudaError_t round(size_type number) {
+    queue_exchange_round(plan_, number, *this);
+    return status_;
+  }
 
   /// After a failure: has the caller's stream wait for transfers that are under way, as far as that still can be had.
   cudaError_t abandon() {
@@ -122,16 +125,15 @@ class device_exchange {
   }
   cudaError_t run() {
     for (size_type number = 0; number < exchange_rounds(plan_); ++number) {
-      if (!round(number)) { return abandon(); }
+      if (round(number) != cudaSuccess) { return abandon(); }
     }
     return cudaSuccess;
   }
 
  private:
-  bool is_simple() const { return plan_.steps() == 1; }
+  bool is_simple() const { return plan_.steps == 1; }
   unsigned char* buffer(size_type step) const {
-    const size_type bytes = plan_.send_bytes() + (Transport::lands ? 0 : plan_.receive_bytes());
-    return temp_ + step % plan_.buffers() * bytes;
+    return temp_ + step % plan_.buffers() * exchange_buffer(plan_, Transport::lands);
   }
   stream_mark& mark(size_type step) { return arrived_[step % plan_.buffers()]; }
   bool ok(cudaError_t status) {

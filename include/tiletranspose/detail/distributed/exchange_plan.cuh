@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a distributed transpose is cut: which part of the matrix goes from which rank to which in which step, and where it
-/// lies in scratch meanwhile. Plain C++17, host only.
+/// How a distributed transpose is cut: which part of the matrix goes from which rank to which in which step, where it
+/// lies in scratch meanwhile, and in which order a rank does what its plan says. Plain C++17, host only: the GPU and the
+/// tests on the CPU run this one code.
 
 #pragma once
 
@@ -37,71 +38,63 @@ inline constexpr size_type exchange_buffers = 3;
 constexpr size_type tuned_step_bytes(size_type sent_bytes, int ranks) {
   constexpr size_type mebibyte = size_type{1} << 20;
   const size_type others = static_cast<size_type>(ranks - 1) * mebibyte;
-  const size_type least = others > 16 * mebibyte ? others : 16 * mebibyte;
-  const size_type most = others > 88 * mebibyte ? others : 88 * mebibyte;
-  const size_type wanted = sent_bytes / 8;
-  return wanted < least ? least : wanted > most ? most : wanted;
+  return smaller(larger(sent_bytes / 8, larger(others, 16 * mebibyte)),
+                 larger(others, 88 * mebibyte));
 }
 
 /// The exchange as one rank sees it. All ranks that are given the same numbers cut alike, without asking each other.
 /// Every message is cut into as many slices as there are steps, along the longer side of the matrix.
-class exchange_plan {
- public:
-  /// \param element_bytes  what stays together: an element, or all of a sub-array that no rank takes apart
-  /// \param step_bytes     about so much one rank sends in a step; 0: tuned
+struct exchange_plan {
+  partition columns;
+  partition rows;
+  int ranks;
+  int rank;
+  size_type element_bytes;  ///< of what stays together: an element, or a sub-array
+  size_type steps = 1;
+  size_type send_bytes = 0;  ///< of the two halves of a buffer
+  size_type receive_bytes = 0;
+
+  /// \param step_bytes  about so much one rank sends in a step; 0: tuned
   /// Precondition: the partitions are valid and the matrix fits the address space.
-  constexpr exchange_plan(partition columns, partition rows, int ranks, int rank,
-                          size_type element_bytes, size_type step_bytes)
-      : columns_(columns),
-        rows_(rows),
-        ranks_(ranks),
-        rank_(rank),
-        element_bytes_(element_bytes),
-        cuts_columns_(columns.total >= rows.total) {
+  constexpr exchange_plan(partition all_columns, partition all_rows, int all_ranks, int own_rank,
+                          size_type element, size_type step_bytes)
+      : columns(all_columns),
+        rows(all_rows),
+        ranks(all_ranks),
+        rank(own_rank),
+        element_bytes(element) {
     size_type most = 0;  // bytes that a rank sends or receives
     for (int r = 0; r < ranks; ++r) {
       const size_type own_rows = rows.count(ranks, r);
       const size_type own_columns = columns.count(ranks, r);
-      const size_type sent = own_rows * (columns.total - own_columns) * element_bytes;
-      const size_type received = own_columns * (rows.total - own_rows) * element_bytes;
-      most = sent > most ? sent : most;
-      most = received > most ? received : most;
+      const size_type sent = own_rows * (columns.total - own_columns);
+      const size_type received = own_columns * (rows.total - own_rows);
+      most = larger(most, larger(sent, received) * element_bytes);
     }
-    const size_type longest = (cuts_columns_ ? columns : rows).longest(ranks);
-    steps_ = divide_up(most, step_bytes > 0 ? step_bytes : tuned_step_bytes(most, ranks));
-    steps_ = steps_ < longest ? steps_ : longest;
-    steps_ = steps_ > 0 ? steps_ : 1;
-    for (int i = 1; i < ranks; ++i) {
-      send_bytes_ += room_of(slice(0, rank_, target(i)));
-      receive_bytes_ += room_of(slice(0, source(i), rank_));
-    }
+    const size_type longest = (cuts_columns() ? columns : rows).longest(ranks);
+    steps = divide_up(most, step_bytes > 0 ? step_bytes : tuned_step_bytes(most, ranks));
+    steps = larger<size_type>(smaller(steps, longest), 1);
+    send_bytes = for_each(true, 0, [](const exchange_slice&) {});
+    receive_bytes = for_each(false, 0, [](const exchange_slice&) {});
   }
 
-  constexpr int ranks() const { return ranks_; }
-  constexpr int rank() const { return rank_; }
-  constexpr const partition& columns() const { return columns_; }
-  constexpr const partition& rows() const { return rows_; }
-  constexpr size_type element_bytes() const { return element_bytes_; }
-  constexpr size_type steps() const { return steps_; }
-  constexpr size_type buffers() const {
-    return steps_ < exchange_buffers ? steps_ : exchange_buffers;
-  }
-  /// Bytes of the two halves of a buffer.
-  constexpr size_type send_bytes() const { return send_bytes_; }
-  constexpr size_type receive_bytes() const { return receive_bytes_; }
+  /// The first row of the output that this rank holds, and of the input.
+  constexpr size_type first_column() const { return columns.begin(ranks, rank); }
+  constexpr size_type first_row() const { return rows.begin(ranks, rank); }
+  constexpr size_type buffers() const { return smaller(steps, exchange_buffers); }
 
   /// What `from` holds of the rows that `to` will hold, in one step. `offset` is still to be set.
   constexpr exchange_slice slice(size_type step, int from, int to) const {
     exchange_slice result{};
-    result.x = columns_.begin(ranks_, to);
-    result.cols = columns_.count(ranks_, to);
-    result.y = rows_.begin(ranks_, from);
-    result.rows = rows_.count(ranks_, from);
-    size_type& first = cuts_columns_ ? result.x : result.y;
-    size_type& length = cuts_columns_ ? result.cols : result.rows;
-    first += partition_begin(length, steps_, step);
-    length = partition_count(length, steps_, step);
-    result.bytes = result.rows * result.cols * element_bytes_;
+    result.x = columns.begin(ranks, to);
+    result.cols = columns.count(ranks, to);
+    result.y = rows.begin(ranks, from);
+    result.rows = rows.count(ranks, from);
+    size_type& first = cuts_columns() ? result.x : result.y;
+    size_type& length = cuts_columns() ? result.cols : result.rows;
+    first += partition_begin(length, steps, step);
+    length = partition_count(length, steps, step);
+    result.bytes = result.rows * result.cols * element_bytes;
     return result;
   }
 
@@ -109,48 +102,66 @@ class exchange_plan {
   /// rank first, and receives from the one before first: where messages go one after the other, no rank has two at once.
   template <class Use>
   constexpr void for_each_sent(size_type step, Use use) const {
-    size_type offset = 0;
-    for (int i = 1; i < ranks_; ++i) {
-      hand_out(slice(step, rank_, target(i)), target(i), offset, use);
-      offset += room_of(slice(0, rank_, target(i)));
-    }
+    for_each(true, step, use);
   }
   template <class Use>
   constexpr void for_each_received(size_type step, Use use) const {
-    size_type offset = 0;
-    for (int i = 1; i < ranks_; ++i) {
-      hand_out(slice(step, source(i), rank_), source(i), offset, use);
-      offset += room_of(slice(0, source(i), rank_));
-    }
+    for_each(false, step, use);
   }
   /// What stays on this rank, in slices too.
-  constexpr exchange_slice kept(size_type step) const { return slice(step, rank_, rank_); }
+  constexpr exchange_slice kept(size_type step) const { return slice(step, rank, rank); }
 
  private:
+  constexpr bool cuts_columns() const { return columns.total >= rows.total; }
+
+  /// Returns the bytes of a buffer's half. A message has as many as that of the first step, which is the longest.
   template <class Use>
-  static constexpr void hand_out(exchange_slice slice, int peer, size_type offset, Use& use) {
-    slice.peer = peer;
-    slice.offset = offset;
-    if (slice.bytes > 0) { use(slice); }
+  constexpr size_type for_each(bool sent, size_type step, Use use) const {
+    size_type offset = 0;
+    for (int i = 1; i < ranks; ++i) {
+      const int peer = (rank + (sent ? i : ranks - i)) % ranks;
+      const int from = sent ? rank : peer;
+      const int to = sent ? peer : rank;
+      exchange_slice message = slice(step, from, to);
+      message.peer = peer;
+      message.offset = offset;
+      if (message.bytes > 0) { use(message); }
+      offset += divide_up(slice(0, from, to).bytes, slice_alignment) * slice_alignment;
+    }
+    return offset;
   }
-
-  constexpr int target(int i) const { return (rank_ + i) % ranks_; }
-  constexpr int source(int i) const { return (rank_ + ranks_ - i) % ranks_; }
-  /// Bytes that a buffer has for the messages between two ranks, of which those of the first step are the longest.
-  static constexpr size_type room_of(const exchange_slice& first) {
-    return divide_up(first.bytes, slice_alignment) * slice_alignment;
-  }
-
-  partition columns_;
-  partition rows_;
-  int ranks_;
-  int rank_;
-  size_type element_bytes_;
-  bool cuts_columns_;
-  size_type steps_ = 1;
-  size_type send_bytes_ = 0;
-  size_type receive_bytes_ = 0;
 };
+
+/// Queues one of exchange_rounds() rounds. `Machine` has two queues, one that works and one that transfers:
+///
+///     pack(step)      work: transposes what is sent into the send half of buffer step % buffers
+///     hand_over(step) transfer waits for all that was queued to work so far
+///     transfer(step)  transfer: sends and receives the step's messages
+///     report(step)    marks the end of the transfer
+///     keep(step)      work: transposes a slice of what stays on this rank
+///     await(step)     work waits for the mark
+///     place(step)     work: brings what arrived to where it belongs
+///
+/// Each returns false where it failed; nothing else is queued then. A buffer is packed anew only after work has waited for
+/// its last transfer, and received into anew only after it was emptied, because transfer waits for work before each step.
+///
+///     work      pack 0, keep 0, pack 1, keep 1, pack 2, keep 2, place 0, pack 3, keep 3, place 1, ...
+///     transfer          0 ................ 1 ................ 2 ................ 3 ...
+template <class Machine>
+bool queue_exchange_round(const exchange_plan& plan, size_type round, Machine& machine) {
+  if (round < plan.steps &&
+      !(machine.pack(round) && machine.hand_over(round) && machine.transfer(round) &&
+        machine.report(round) && machine.keep(round))) {
+    return false;
+  }
+  const size_type ahead = plan.buffers() - 1;
+  if (round < ahead) { return true; }
+  return machine.await(round - ahead) && machine.place(round - ahead);
+}
+
+constexpr size_type exchange_rounds(const exchange_plan& plan) {
+  return plan.steps + plan.buffers() - 1;
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -2,98 +2,153 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Distributed calls over an NCCL communicator: asked for their scratch, checked, run, and compared over the ranks.
+/// Distributed calls over an NCCL communicator: asked for their scratch, checked, run, and compared over the ranks. What
+/// NCCL knows of its communicator, and its errors as CUDA's.
 
 #pragma once
 
+#include <nccl.h>
+
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
-#include <tiletranspose/detail/distributed/exchange_memory.cuh>
-#include <tiletranspose/detail/distributed/nccl_transport.cuh>
 #include <tiletranspose/detail/distributed/slice_movers.cuh>
+
+#if NCCL_VERSION_CODE < 21900
+#error "tt: distributed.cuh needs NCCL 2.19 or newer"
+#endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// What a caller is told of an error of NCCL's; ncclGetLastError(comm) has its text.
+inline cudaError_t nccl_status(ncclResult_t result) {
+  switch (result) {
+    case ncclSuccess:
+      return cudaSuccess;
+    case ncclSystemError:
+      return cudaErrorOperatingSystem;
+    case ncclInvalidArgument:
+    case ncclInvalidUsage:
+      return cudaErrorInvalidResourceHandle;
+    default:
+      return cudaErrorUnknown;
+  }
+}
+
+/// The same once a communicator that does not block has queued what was asked of it.
+inline cudaError_t nccl_finish(ncclResult_t result, ncclComm_t comm) {
+  while (result == ncclInProgress) {
+    const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
+    if (asked != ncclSuccess) { return nccl_status(asked); }
+  }
+  return nccl_status(result);
+}
+
+/// Fails where the communicator has failed before, and where it is of another device than the current one.
+inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
+  if (comm == nullptr) { return cudaErrorInvalidValue; }
+  ncclResult_t state = ncclSuccess;
+  int device = 0;
+  ncclResult_t result = ncclCommGetAsyncError(comm, &state);
+  if (result == ncclSuccess) { result = state; }
+  cudaError_t status = nccl_finish(result, comm);
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCount(comm, &ranks)); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommUserRank(comm, &rank)); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCuDevice(comm, &device)); }
+  int current = 0;
+  if (status == cudaSuccess) { status = cudaGetDevice(&current); }
+  return status == cudaSuccess && current != device ? cudaErrorInvalidDevice : status;
+}
+
+/// All messages of a step in one group, so that they travel at once.
+struct nccl_transport {
+  static constexpr bool lands = false;
+  ncclComm_t comm;
+
+  cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
+                       unsigned char* received, cudaStream_t stream) const {
+    ncclResult_t result = ncclGroupStart();
+    if (result != ncclSuccess) { return nccl_status(result); }
+    const auto add = [&](ncclResult_t next) {
+      if (next != ncclInProgress) { result = next; }
+    };
+    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (result != ncclSuccess) { return; }
+      add(ncclSend(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
+    });
+    plan.for_each_received(step, [&](const exchange_slice& slice) {
+      if (result != ncclSuccess) { return; }
+      add(ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
+    });
+    const ncclResult_t ended =
+        ncclGroupEnd();  // also where a message failed: a group must be closed
+    return result != ncclSuccess ? nccl_status(result) : nccl_finish(ended, comm);
+  }
+};
 
 /// Whether one rank's memory serves its plan.
 template <class T>
 bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, const void* temp,
                       size_type temp_bytes) {
-  const size_type needed = exchange_scratch<false>(plan);
+  const size_type needed = exchange_scratch(plan, nccl_transport::lands);
   const used_memory memory[] = {
       {out, held_out(plan), true}, {in, held_in(plan), false}, {temp, needed, true}};
-  return temp_bytes >= needed && examine_memory(memory, 3, alignof(T));
+  return temp_bytes >= needed && examine_memory(memory, 3, alignof(T)) == verdict::go;
 }
 
-/// The two calls of a distributed call. make_mover(plan) is called once the plan is known.
-template <class T, class MakeMover>
-cudaError_t exchange_by_nccl(T* out, const T* in, partition columns, partition rows,
+/// The two calls of a distributed call.
+template <class Mover>
+cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition rows,
                              size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
-                             cudaStream_t stream, const distributed_options& options,
-                             MakeMover make_mover) {
+                             cudaStream_t stream, const distributed_options& options) {
   int ranks = 0;
   int rank = 0;
   cudaError_t status = ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
   size_type element = 0;
-  if (!multiplies(together, sizeof(T), element) || !can_plan(columns, rows, ranks, element)) {
+  if (!multiplies(together, sizeof(*mover.out), element) ||
+      !can_plan(columns, rows, ranks, element)) {
     return cudaErrorInvalidValue;
   }
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
   if (temp == nullptr) {
-    temp_bytes = exchange_scratch<false>(plan);
+    temp_bytes = exchange_scratch(plan, nccl_transport::lands);
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
-  if (!examine_exchange(plan, out, in, temp, temp_bytes)) { return cudaErrorInvalidValue; }
-  const auto mover = make_mover(plan);
-  device_exchange<typename remove_const<decltype(mover)>::type, nccl_transport> exchange(
-      plan, mover, nccl_transport{comm}, temp, stream);
+  if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
+    return cudaErrorInvalidValue;
+  }
+  device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
   status = exchange.prepare(options.transfer_stream);
   return status == cudaSuccess ? exchange.run() : status;
 }
 
-/// What all ranks must say alike.
-struct exchange_facts {
-  static constexpr int count = 7;
-  unsigned long long values[count];
-
-  constexpr exchange_facts(bool valid, const partition& columns, const partition& rows, int ranks,
-                           size_type element_bytes, size_type step_bytes)
-      : values{valid ? 1u : 0u, columns.total, rows.total, element_bytes, step_bytes, 0, 0} {
-    if (valid) {
-      values[5] = mix(columns, ranks);
-      values[6] = mix(rows, ranks);
-    }
+/// One number of all begins, another one for almost every other partition.
+constexpr unsigned long long hash_of(const partition& part, int ranks) {
+  unsigned long long hash = 14695981039346656037u;
+  for (int rank = 0; rank <= ranks; ++rank) {
+    hash = (hash ^ part.begin(ranks, rank)) * 1099511628211u;
+    hash ^= hash >> 29;
   }
+  return hash;
+}
 
- private:
-  /// One number of all begins, another one for almost every other partition.
-  static constexpr unsigned long long mix(const partition& part, int ranks) {
-    unsigned long long hash = 14695981039346656037u;
-    for (int rank = 0; rank <= ranks; ++rank) {
-      hash = (hash ^ part.begin(ranks, rank)) * 1099511628211u;
-      hash ^= hash >> 29;
-    }
-    return hash;
-  }
-};
-
-/// Compares the facts of all ranks: success where they are the same and valid. Facts are alike where the greatest of each is
+/// Compares what all ranks must say alike: success where it is the same and the first of it, whether it is valid, is 1. Facts are alike where the greatest of each is
 /// also the least, and the least is the complement of the greatest complement: one reduction finds both. Waits for it.
-inline cudaError_t compare_facts(const exchange_facts& facts, void* temp, ncclComm_t comm,
-                                 cudaStream_t stream) {
-  constexpr int count = exchange_facts::count;
-  unsigned long long values[2 * count];
-  for (int i = 0; i < count; ++i) {
-    values[i] = facts.values[i];
-    values[count + i] = ~facts.values[i];
+template <int Count>
+cudaError_t compare_facts(const unsigned long long (&facts)[Count], void* temp, ncclComm_t comm,
+                          cudaStream_t stream) {
+  unsigned long long values[2 * Count];
+  for (int i = 0; i < Count; ++i) {
+    values[i] = facts[i];
+    values[Count + i] = ~facts[i];
   }
   static_assert(sizeof(values) <= least_exchange_scratch, "");
   cudaError_t status =
       cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream);
   if (status == cudaSuccess) {
     status =
-        nccl_finish(ncclAllReduce(temp, temp, 2 * count, ncclUint64, ncclMax, comm, stream), comm);
+        nccl_finish(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream), comm);
   }
   if (status == cudaSuccess) {
     status = cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream);
@@ -101,8 +156,8 @@ inline cudaError_t compare_facts(const exchange_facts& facts, void* temp, ncclCo
   const cudaError_t waited = cudaStreamSynchronize(stream);  // for `values`, which end here
   if (status == cudaSuccess) { status = waited; }
   if (status != cudaSuccess) { return status; }
-  bool same = facts.values[0] == 1;
-  for (int i = 0; i < count; ++i) { same = same && values[i] == ~values[count + i]; }
+  bool same = facts[0] == 1;
+  for (int i = 0; i < Count; ++i) { same = same && values[i] == ~values[Count + i]; }
   return same ? cudaSuccess : cudaErrorInvalidValue;
 }
 

@@ -12,27 +12,17 @@
 
 #include <tiletranspose/detail/core/copy_rows.cuh>
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
-#include <tiletranspose/detail/distributed/exchange_memory.cuh>
 #include <tiletranspose/detail/distributed/slice_movers.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Whether the kernels of all devices can store into the memory of all others.
-template <class Part>
-cudaError_t ask_reach(const Part* parts, int count, bool& reach) {
-  reach = true;
-  for (int i = 0; i < count; ++i) {
-    for (int j = 0; j < count && reach; ++j) {
-      int possible = 1;
-      if (parts[i].device == parts[j].device) { continue; }
-      const cudaError_t status =
-          cudaDeviceCanAccessPeer(&possible, parts[i].device, parts[j].device);
-      if (status != cudaSuccess) { return status; }
-      reach = possible != 0;
-    }
-  }
-  return cudaSuccess;
+/// cudaErrorPeerAccessUnsupported where kernels of a device cannot store into the memory of another.
+inline cudaError_t ask_reach(int device, int other) {
+  int possible = 1;
+  const cudaError_t status =
+      device == other ? cudaSuccess : cudaDeviceCanAccessPeer(&possible, device, other);
+  return status == cudaSuccess && possible == 0 ? cudaErrorPeerAccessUnsupported : status;
 }
 
 /// Gives the thread its device back.
@@ -81,14 +71,14 @@ struct peer_transport {
                        unsigned char*, cudaStream_t stream) const {
     cudaError_t status = cudaSuccess;
     plan.for_each_sent(step, [&](const exchange_slice& slice) {
-      const size_type element = plan.element_bytes();
-      const size_type pitch = plan.rows().total * element;
-      const size_type row = slice.x - plan.columns().begin(plan.ranks(), slice.peer);
+      const size_type element = plan.element_bytes;
+      const size_type pitch = plan.rows.total * element;
+      const size_type row = slice.x - plan.columns.begin(plan.ranks, slice.peer);
       unsigned char* const out = reinterpret_cast<unsigned char*>(parts[slice.peer].out);
       unsigned char* const to = out + row * pitch + slice.y * element;
       const unsigned char* const from = sent + slice.offset;
       const size_type row_bytes = slice.rows * element;
-      const int own = parts[plan.rank()].device;
+      const int own = parts[plan.rank].device;
       const int other = parts[slice.peer].device;
       if (status != cudaSuccess) { return; }
       status = reach || own == other
@@ -110,9 +100,9 @@ bool examine_parts(const Part* parts, int count, bool copies, partition columns,
     if ((parts[i].temp != nullptr) != copies) { return false; }
     memory.push_back({parts[i].out, held_out(plan), true});
     memory.push_back({parts[i].in, held_in(plan), false});
-    memory.push_back({parts[i].temp, copies ? exchange_scratch<true>(plan) : 0, true});
+    memory.push_back({parts[i].temp, copies ? exchange_scratch(plan, true) : 0, true});
   }
-  return examine_memory(memory.data(), memory.size(), alignof(T));
+  return examine_memory(memory.data(), memory.size(), alignof(T)) == verdict::go;
 }
 
 /// Queues the exchanges of all devices round by round, so that none waits for the host to be done with another.
@@ -125,7 +115,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
   for (int i = 0; i < count; ++i) {
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>(part.out, part.in, plan),
+    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
                                                peer_transport<Part>{parts, reach}, part.temp,
                                                part.stream));
     rounds = exchange_rounds(plan);
@@ -138,7 +128,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
     for (int i = 0; i < count && status == cudaSuccess; ++i) {
       exchange& own = *ranks[static_cast<size_type>(i)];
       status = cudaSetDevice(parts[i].device);
-      if (status == cudaSuccess && !own.round(round)) { status = own.status(); }
+      if (status == cudaSuccess) { status = own.round(round); }
     }
   }
   for (int i = 0; i < count && status != cudaSuccess; ++i) {

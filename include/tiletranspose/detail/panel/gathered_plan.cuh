@@ -19,8 +19,8 @@ inline relocation relocation_of(const tile_problem& problem, size_type batch,
   const auto elements = [&](size_type bytes) {
     return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
   };
-  relocation move{problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes,
-                  3,          {}};
+  relocation move{
+      {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
   move.axes[0] = problem.pointer_arrays ? relocation_axis{1, 0, 0}
                                         : relocation_axis{batch, elements(problem.in_batch_bytes),
                                                           elements(problem.out_batch_bytes)};

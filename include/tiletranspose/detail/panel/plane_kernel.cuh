@@ -19,8 +19,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The most planes, and the most bytes of structures that a lane holds at a time.
-inline constexpr int most_planes = 16;
+/// The most bytes of structures that a lane holds at a time.
 inline constexpr int most_lane_bytes = 192;
 
 /// What of elements and planes is known at compile time. `Wide`: a lane's bytes lie, on both sides, at multiples of the

@@ -26,16 +26,24 @@ __global__ void __launch_bounds__(Shape::threads,
 }
 
 /// Launches for as many structures as one grid takes at a time.
-template <class Shape, bool ToPlanes>
-cudaError_t launch_planes(plane_arguments<Shape::planes> arguments, cudaStream_t stream) {
-  return plan_planes<Shape>(arguments.count, [&](size_type count, size_type blocks) {
-    arguments.count = count;
-    void* pointers[] = {&arguments};
-    const cudaError_t status =
-        start(&plane_kernel<Shape, ToPlanes>, blocks, Shape::threads, 0, pointers, stream);
-    arguments.structs += count * Shape::struct_bytes;
-    for (unsigned char*& plane : arguments.planes) { plane += count * Shape::element_bytes; }
-    return status;
+template <bool ToPlanes, int ElementBytes, int Alignment, int Planes>
+cudaError_t launch_planes(const plane_request& request, cudaStream_t stream) {
+  plane_arguments<Planes> arguments{};
+  arguments.structs = static_cast<unsigned char*>(const_cast<void*>(request.structs));
+  for (int k = 0; k < Planes; ++k) {
+    arguments.planes[k] = static_cast<unsigned char*>(const_cast<void*>(request.plane[k]));
+  }
+  return with_plane_shape<ElementBytes, Alignment, Planes>(request, [&](auto shape_value) {
+    using shape = decltype(shape_value);
+    return plan_planes<shape>(request.structures, [&](size_type count, size_type blocks) {
+      arguments.count = count;
+      void* pointers[] = {&arguments};
+      const cudaError_t status =
+          start(&plane_kernel<shape, ToPlanes>, blocks, shape::threads, 0, pointers, stream);
+      arguments.structs += count * shape::struct_bytes;
+      for (unsigned char*& plane : arguments.planes) { plane += count * ElementBytes; }
+      return status;
+    });
   });
 }
 

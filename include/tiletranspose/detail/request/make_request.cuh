@@ -2,28 +2,94 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From the arguments of a call to a request, whose types are gone.
+/// From the arguments of a call to a request or a relocation, whose types are gone, and what is asked of these types. Of
+/// the rules that a call breaks the compiler says the first: requests are built of any types, so that no second sentence
+/// follows.
 
 #pragma once
 
-#include <tiletranspose/detail/request/request.cuh>
+#include <cstddef>
+#include <type_traits>
+
+#include <tiletranspose/detail/request/relocation.cuh>
 #include <tiletranspose/tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One matrix at each pointer, with what their types say. Its shape is still to be set.
+/// Whether a matrix of T can be written.
+template <class T>
+inline constexpr bool is_output = !std::is_const_v<T>;
+
+template <class T>
+constexpr bool check_output() {
+  static_assert(is_output<T>, "tt: the output comes first, and its elements must not be const");
+  if constexpr (is_output<T>) { check_element<T>(); }
+  return true;
+}
+
+/// Of a matrix that is input and output.
+template <class T>
+constexpr bool check_inplace() {
+  static_assert(is_output<T>, "tt: the elements of a matrix that is changed must not be const");
+  if constexpr (is_output<T>) { check_element<T>(); }
+  return true;
+}
+
+/// Of an output and an input whose elements are of one type.
 template <class Out, class In>
-transpose_request typed_request(Out* out, const In* in) {
-  transpose_request request{};
-  request.in = const_cast<const void*>(static_cast<const volatile void*>(in));
-  request.out = const_cast<void*>(static_cast<const volatile void*>(out));
-  request.batch = 1;
-  request.in_element = sizeof(In);
-  request.out_element = sizeof(Out);
-  request.in_alignment = alignof(In);
-  request.out_alignment = alignof(Out);
-  return request;
+constexpr bool check_matrices() {
+  if constexpr (!has_size<Out>) {
+    return check_element<Out>();
+  } else if constexpr (!has_size<In>) {
+    return check_element<In>();
+  } else {
+    constexpr bool are_same = same_type<std::remove_const_t<Out>, std::remove_const_t<In>>;
+    static_assert(
+        !is_output<Out> || are_same,
+        "tt: input and output must have the same element type; transform_transpose converts");
+    return check_output<Out>();
+  }
+}
+
+/// Whether pointers to an output and an input fit together, or to the arrays of pointers of a batch.
+template <class Out, class In>
+inline constexpr bool is_pair = same_type<Out, std::remove_const_t<In>>;
+template <class Out, class In>
+inline constexpr bool is_batch_pair =
+    is_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>;
+
+/// Of two outputs of one input.
+template <class Copy, class Out>
+constexpr bool check_outputs() {
+  static_assert(same_type<std::remove_const_t<Copy>, std::remove_const_t<Out>>,
+                "tt: both outputs of transform_transpose_dual must have the same element type");
+  return check_output<Copy>() && check_output<Out>();
+}
+
+/// What is said of a batch whose pointers do not fit.
+template <class Out, class In>
+constexpr bool check_batch_matrices() {
+  return check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
+}
+
+/// What is said of a call whose tile is written, `transpose<T, TileDim, BlockRows>`.
+template <class T, class Out, class In>
+constexpr bool check_written_matrices() {
+  static_assert(
+      !is_pair<Out, In> || same_type<T, Out>,
+      "tt: the element type that is written before the tile must be that of the matrices");
+  return is_pair<Out, In> || check_matrices<Out, In>();
+}
+
+template <class Out, class In>
+typed_sides sides_of(Out* out, const In* in) {
+  return {const_cast<const void*>(static_cast<const volatile void*>(in)),
+          const_cast<void*>(static_cast<const volatile void*>(out)),
+          sizeof(In),
+          sizeof(Out),
+          alignof(In),
+          alignof(Out)};
 }
 
 /// A dense matrix, or a batch of them.
@@ -31,13 +97,7 @@ template <class Out, class In>
 transpose_request dense_request(Out* out, const In* in, size_type nx, size_type ny,
                                 size_type batch = 1, size_type out_batch = 0,
                                 size_type in_batch = 0) {
-  transpose_request request = typed_request(out, in);
-  request.nx = request.in_stride = nx;
-  request.ny = request.out_stride = ny;
-  request.batch = batch;
-  request.in_batch = in_batch;
-  request.out_batch = out_batch;
-  return request;
+  return {sides_of(out, in), nx, ny, nx, ny, batch, in_batch, out_batch};
 }
 
 /// Pitched matrices; shapes that do not match become a request that is refused.
@@ -45,12 +105,8 @@ template <class Out, class In>
 transpose_request view_request(matrix_view<Out> out, matrix_view<In> in) {
   const bool empty = in.rows == 0 || in.cols == 0;
   const bool fits = out.rows == in.cols && out.cols == in.rows;
-  transpose_request request = typed_request(fits || empty ? out.data : nullptr, in.data);
-  request.nx = in.cols;
-  request.ny = in.rows;
-  request.in_stride = in.stride;
-  request.out_stride = out.stride;
-  return request;
+  return {sides_of(fits || empty ? out.data : nullptr, in.data), in.cols, in.rows, in.stride,
+          out.stride};
 }
 
 /// Matrices behind device arrays of pointers. How the matrices themselves are aligned is not known here.
@@ -66,11 +122,7 @@ transpose_request pointers_request(T* const* outs, const T* const* ins, size_typ
 /// A matrix that is input and output.
 template <class T>
 transpose_request inplace_request(matrix_view<T> data) {
-  transpose_request request = typed_request(data.data, data.data);
-  request.nx = data.cols;
-  request.ny = data.rows;
-  request.in_stride = request.out_stride = data.stride;
-  return request;
+  return {sides_of(data.data, data.data), data.cols, data.rows, data.stride, data.stride};
 }
 
 /// Pitched matrices whose shapes suit the symmetry; others become a request that is refused.
@@ -88,6 +140,33 @@ inline transpose_request in_batch(transpose_request request, size_type batch, si
   request.in_batch = in_batch;
   request.out_batch = out_batch;
   return request;
+}
+
+template <std::size_t Rank>
+constexpr bool check_rank() {
+  static_assert(Rank <= most_given_axes, "tt: an array to be permuted has at most 16 axes");
+  return true;
+}
+
+/// A permute between dense arrays.
+template <class Out, class In, std::size_t Rank>
+relocation make_relocation(Out* out, const In* in, const size_type (&extents)[Rank],
+                           const int (&axes)[Rank]) {
+  relocation move{sides_of(out, in), Rank, {}};
+  for (std::size_t k = 0; k < Rank; ++k) { move.axes[k].extent = extents[k]; }
+  move.permutes = permute_axes(move, extents, axes);
+  return move;
+}
+
+/// Between arrays whose strides the caller gives: std::ptrdiff_t, or another number of as many bits.
+template <class Out, class In, class Stride, std::size_t Rank>
+relocation make_relocation(Out* out, const Stride (&out_strides)[Rank], const In* in,
+                           const Stride (&in_strides)[Rank], const size_type (&extents)[Rank]) {
+  relocation move{sides_of(out, in), Rank, {}};
+  for (std::size_t k = 0; k < Rank; ++k) {
+    move.axes[k] = {extents[k], in_strides[k], out_strides[k]};
+  }
+  return move;
 }
 
 }  // namespace detail

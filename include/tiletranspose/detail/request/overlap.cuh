@@ -97,7 +97,7 @@ struct region_batch {
     result.first += index * step_bytes;
     return result;
   }
-  /// The first of them from `index` on that ends behind an address, or `count`.
+  /// The first of them from `index` on that ends behind an address, or `count`. Precondition: index <= count.
   constexpr address_type ends_behind(address_type index, address_type address) const {
     const address_type end = at(index).end();
     if (end > address) { return index; }
@@ -109,22 +109,17 @@ struct region_batch {
 /// The same for batches: in the order of their addresses each region is compared with those that it may share a byte
 /// with. As many steps as there are regions that lie between those of the other batch.
 constexpr bool overlap_batches(const region_batch& a, const region_batch& b) {
-  address_type i = 0;
-  address_type j = 0;
-  while (true) {
-    i = a.ends_behind(i, b.at(j).first);
-    if (i == a.count) { return false; }
+  for (address_type i = 0, j = 0; i < a.count && j < b.count;) {
     const memory_region one = a.at(i);
-    j = b.ends_behind(j, one.first);
-    if (j == b.count) { return false; }
     const memory_region other = b.at(j);
     if (overlap(one, other)) { return true; }
     if (one.end() <= other.end()) {
-      if (++i == a.count) { return false; }
-    } else if (++j == b.count) {
-      return false;
+      i = a.ends_behind(i + 1, other.first);
+    } else {
+      j = b.ends_behind(j + 1, one.first);
     }
   }
+  return false;
 }
 
 }  // namespace detail

@@ -24,28 +24,13 @@ struct relocation_axis {
   long long out_stride;
 };
 
-/// What is to be moved. After `normalize` the axes are those that matter, the slowest of the output first.
-struct relocation {
-  const void* in;  ///< the element whose indices are all 0
-  void* out;
-  size_type in_element;  ///< bytes
-  size_type out_element;
-  size_type in_alignment;
-  size_type out_alignment;
+/// What is to be moved, from the element on whose indices are all 0. After `normalize` the axes are those that matter, the
+/// slowest of the output first.
+struct relocation : typed_sides {
   int rank;
   relocation_axis axes[most_given_axes];
+  bool permutes = true;  ///< false where the caller's axes repeat, or are none of the array's
 };
-
-inline relocation typed_relocation(const transpose_request& types, int rank) {
-  return {types.in,
-          types.out,
-          types.in_element,
-          types.out_element,
-          types.in_alignment,
-          types.out_alignment,
-          rank,
-          {}};
-}
 
 /// True where `axes` names each of 0 .. rank - 1 once. Precondition: most_given_axes at most.
 inline bool is_permutation(const int* axes, int rank) {
@@ -98,6 +83,15 @@ inline bool add_reach(reach& side, size_type extent, long long stride, size_type
   return side.before <= ~size_type{0} / 8 && side.behind <= ~size_type{0} / 8;
 }
 
+/// Has a relocation begin so many steps further along an axis.
+inline void advance(relocation& move, const relocation_axis& axis, size_type steps) {
+  const auto count = static_cast<long long>(steps);
+  move.in = static_cast<const unsigned char*>(move.in) +
+            count * axis.in_stride * static_cast<long long>(move.in_element);
+  move.out = static_cast<unsigned char*>(move.out) +
+             count * axis.out_stride * static_cast<long long>(move.out_element);
+}
+
 /// Drops axes of one element, has every axis of the output run forwards, sorts the axes by their strides there, and makes
 /// one axis of two that follow each other on both sides. Precondition: no extent is 0, and no reach overflows.
 inline void normalize(relocation& move) {
@@ -106,11 +100,7 @@ inline void normalize(relocation& move) {
     relocation_axis axis = move.axes[k];
     if (axis.extent == 1) { continue; }
     if (axis.out_stride < 0) {
-      const auto last = static_cast<long long>(axis.extent - 1);
-      move.in = static_cast<const unsigned char*>(move.in) +
-                last * axis.in_stride * static_cast<long long>(move.in_element);
-      move.out = static_cast<unsigned char*>(move.out) +
-                 last * axis.out_stride * static_cast<long long>(move.out_element);
+      advance(move, axis, axis.extent - 1);
       axis.in_stride = -axis.in_stride;
       axis.out_stride = -axis.out_stride;
     }
@@ -146,12 +136,14 @@ inline bool is_injective(const relocation& move) {
   return true;
 }
 
-/// The rule that refuses a relocation with work to do; where none does it is normalized.
-inline refusal find_refusal(relocation& move) {
-  if (move.in == nullptr || move.out == nullptr) { return refusal::null_pointer; }
-  if (!points(move.in, move.in_alignment) || !points(move.out, move.out_alignment)) {
-    return refusal::misaligned_pointer;
+/// Examines a relocation and, where it may go, normalizes it.
+inline verdict examine(relocation& move) {
+  if (!move.permutes) { return refuse("axes repeat, or are none of the array's"); }
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent == 0) { return nothing_to_move; }
   }
+  const verdict pointers = examine_pointers(move);
+  if (pointers != verdict::go) { return pointers; }
   size_type bytes = larger(move.in_element, move.out_element);
   reach in{0, move.in_element};
   reach out{0, move.out_element};
@@ -160,34 +152,24 @@ inline refusal find_refusal(relocation& move) {
     if (!multiplies(bytes, axis.extent, bytes) ||
         !add_reach(in, axis.extent, axis.in_stride, move.in_element) ||
         !add_reach(out, axis.extent, axis.out_stride, move.out_element)) {
-      return refusal::too_large;
+      return size_refused;
     }
   }
   const auto in_at = reinterpret_cast<size_type>(move.in);
   const auto out_at = reinterpret_cast<size_type>(move.out);
   if (in_at < in.before || in.behind > ~size_type{0} - in_at || out_at < out.before ||
       out.behind > ~size_type{0} - out_at) {
-    return refusal::too_large;
+    return size_refused;
   }
   if (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind) {
-    return refusal::shared_range;
+    return refuse("input and output share memory between their first and last elements");
   }
   normalize(move);
-  if (move.rank > most_axes) { return refusal::many_axes; }
-  return is_injective(move) ? refusal::none : refusal::shared_elements;
-}
-
-inline bool is_empty(const relocation& move) {
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].extent == 0) { return true; }
+  if (move.rank > most_axes) {
+    return refuse("more than 8 axes are left when those that stay together are one");
   }
-  return false;
-}
-
-/// Examines a relocation and, where it may go, normalizes it.
-inline verdict examine(relocation& move) {
-  if (is_empty(move)) { return verdict::nothing_to_do; }
-  return find_refusal(move) == refusal::none ? verdict::go : verdict::refused;
+  return refuse_unless(is_injective(move),
+                       "an axis of the output does not step over all that the faster ones reach");
 }
 
 /// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes
@@ -224,11 +206,7 @@ auto split(const relocation& move, Launch launch) {
   const size_type first_extent = half < whole ? half : half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
-  const auto steps = static_cast<long long>(first_extent);
-  second.in = static_cast<const unsigned char*>(move.in) +
-              steps * move.axes[longest].in_stride * static_cast<long long>(move.in_element);
-  second.out = static_cast<unsigned char*>(move.out) +
-               steps * move.axes[longest].out_stride * static_cast<long long>(move.out_element);
+  advance(second, move.axes[longest], first_extent);
   const auto status = launch(first);
   return status == decltype(launch(first)){} ? launch(second) : status;
 }

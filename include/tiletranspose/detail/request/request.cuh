@@ -13,26 +13,42 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// `batch` matrices of ny x nx elements to be transposed, or laid down again in another way. Strides in
-/// elements.
-struct transpose_request {
+/// Both sides of a call, whose types are gone.
+struct typed_sides {
   const void* in;
   void* out;
-  size_type nx;
-  size_type ny;
-  size_type in_stride;  ///< from row to row
-  size_type out_stride;
-  size_type batch;
-  size_type in_batch;  ///< from matrix to matrix; 0 where `pointer_arrays`
-  size_type out_batch;
   size_type in_element;  ///< bytes
   size_type out_element;
   size_type in_alignment;  ///< of what `in` points to, as its type has it; a power of two
   size_type out_alignment;
-  bool pointer_arrays;  ///< in and out are device arrays of pointers
 };
 
-enum class verdict { nothing_to_do, refused, go };
+/// `batch` matrices of ny x nx elements to be transposed, or laid down again in another way. Strides in
+/// elements.
+struct transpose_request : typed_sides {
+  size_type nx;
+  size_type ny;
+  size_type in_stride;  ///< from row to row
+  size_type out_stride;
+  size_type batch = 1;
+  size_type in_batch = 0;  ///< from matrix to matrix; 0 where `pointer_arrays`
+  size_type out_batch = 0;
+  bool pointer_arrays = false;  ///< in and out are device arrays of pointers
+};
+
+/// What becomes of a request, and the sentence that says why where nothing is launched.
+struct verdict {
+  enum kind { nothing_to_do, refused, go };
+  kind answer;
+  const char* why = "";
+
+  constexpr operator kind() const { return answer; }
+};
+constexpr verdict refuse(const char* why) { return {verdict::refused, why}; }
+constexpr verdict refuse_unless(bool right, const char* why) {
+  return right ? verdict{verdict::go} : refuse(why);
+}
+inline constexpr verdict nothing_to_move{verdict::nothing_to_do, "a size is 0"};
 
 /// The matrices of a call, as far as its name says: a kernel for one matrix of little work knows of no others, which is
 /// worth up to 9 % of its time.
@@ -46,6 +62,14 @@ enum class matrices {
 /// take the context with it.
 inline bool points(const void* address, size_type alignment) {
   return address != nullptr && reinterpret_cast<size_type>(address) % alignment == 0;
+}
+inline verdict examine_pointers(const typed_sides& sides) {
+  if (sides.in == nullptr || sides.out == nullptr) {
+    return refuse("a pointer is null, or the shapes of input and output do not match");
+  }
+  return refuse_unless(
+      points(sides.in, sides.in_alignment) && points(sides.out, sides.out_alignment),
+      "a pointer is no multiple of its type's alignment");
 }
 
 /// Sets `product` and returns true where a * b fits an eighth of the address space, as any allocation
@@ -108,36 +132,19 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
          all.first + (rows - 1) * side.step_bytes <= ~size_type{0} - (all.end() - all.first);
 }
 
-/// Why a request is refused.
-enum class refusal {
-  none,
-  null_pointer,
-  misaligned_pointer,
-  short_stride,
-  too_large,
-  shared_tables,
-  shared_bytes,
-  no_square,
-  second_output,
-  scratch,
-  axes,             ///< of a permute: they repeat, or are none of the array's
-  many_axes,        ///< more are left than a permute takes
-  shared_range,     ///< input and output share memory between their first and last elements
-  shared_elements,  ///< two elements of the output might share an address
-  shared_planes     ///< two planes that are written share a byte
-};
+inline constexpr verdict stride_refused = refuse("a stride is shorter than its row");
+inline constexpr verdict size_refused =
+    refuse("sizes overflow the address space, or a batch stride is less than a matrix");
+inline constexpr verdict overlap_refused = refuse("input and output share a byte");
 
-/// The rule that refuses a request with work to do; `s` says what shape the output has.
-inline refusal find_refusal(const transpose_request& request, symmetry s) {
+/// `s` says what shape the output has.
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return nothing_to_move; }
   const size_type out_rows = transposes(s) ? request.nx : request.ny;
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
-  if (request.in == nullptr || request.out == nullptr) { return refusal::null_pointer; }
-  if (!points(request.in, request.in_alignment) || !points(request.out, request.out_alignment)) {
-    return refusal::misaligned_pointer;
-  }
-  if (request.in_stride < request.nx || request.out_stride < out_cols) {
-    return refusal::short_stride;
-  }
+  const verdict pointers = examine_pointers(request);
+  if (pointers != verdict::go) { return pointers; }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) { return stride_refused; }
   region_batch in{};
   region_batch out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
@@ -146,69 +153,92 @@ inline refusal find_refusal(const transpose_request& request, symmetry s) {
   if (request.pointer_arrays) {
     if (!make_region(request.in, 1, request.batch, 0, sizeof(void*), in.first) ||
         !make_region(request.out, 1, request.batch, 0, sizeof(void*), out.first)) {
-      return refusal::too_large;
+      return size_refused;
     }
-    if (overlap(in.first, out.first)) { return refusal::shared_tables; }
+    if (overlap(in.first, out.first)) { return refuse("the arrays of pointers overlap"); }
   }
   if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
                  request.in_element, in) ||
       !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
                  request.out_element, out)) {
-    return refusal::too_large;
+    return size_refused;
   }
-  return !request.pointer_arrays && overlap_batches(in, out) ? refusal::shared_bytes
-                                                             : refusal::none;
+  return !request.pointer_arrays && overlap_batches(in, out) ? overlap_refused
+                                                             : verdict{verdict::go};
 }
 
-/// `s` says what shape the output has.
-inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
-  if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return verdict::nothing_to_do; }
-  return find_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
-}
-
-/// The rule that refuses one matrix that is its own output, which symmetries that transpose ask to be square.
-inline refusal find_inplace_refusal(const transpose_request& request, symmetry s) {
-  if (request.in == nullptr) { return refusal::null_pointer; }
-  if (!points(request.in, request.in_alignment)) { return refusal::misaligned_pointer; }
-  if (request.in_stride < request.nx) { return refusal::short_stride; }
-  if (transposes(s) && request.nx != request.ny) { return refusal::no_square; }
-  memory_region data{};
-  return make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element,
-                     data)
-             ? refusal::none
-             : refusal::too_large;
-}
+/// Of one matrix that is its own output, which symmetries that transpose ask to be square.
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
-  if (request.nx == 0 || request.ny == 0) { return verdict::nothing_to_do; }
-  return find_inplace_refusal(request, s) == refusal::none ? verdict::go : verdict::refused;
+  if (request.nx == 0 || request.ny == 0) { return nothing_to_move; }
+  const verdict pointers = examine_pointers(request);
+  if (pointers != verdict::go) { return pointers; }
+  if (request.in_stride < request.nx) { return stride_refused; }
+  if (transposes(s) && request.nx != request.ny) {
+    return refuse("a matrix that is transposed in its own memory without scratch must be a square");
+  }
+  memory_region data{};
+  const bool fits =
+      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, data);
+  return fits ? verdict{verdict::go} : size_refused;
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
 /// a request of one matrix that may go.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
-  if (!points(copy, request.out_alignment) || copy_stride < request.nx) { return verdict::refused; }
   memory_region in{};
   memory_region out{};
   memory_region copied{};
   const bool fits =
+      points(copy, request.out_alignment) && copy_stride >= request.nx &&
       make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, in) &&
       make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
                   out) &&
       make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
-  return fits && !overlap(copied, in) && !overlap(copied, out) ? verdict::go : verdict::refused;
+  return refuse_unless(
+      fits && !overlap(copied, in) && !overlap(copied, out),
+      "the second output is null or misaligned, its stride or shape does not suit it, or it shares "
+      "a byte");
+}
+
+/// Memory that a call uses, without gaps; of no bytes it needs no address.
+struct used_memory {
+  const void* first;
+  size_type bytes;
+  bool written;
+};
+
+/// Refuses memory that is null, misaligned or longer than the address space, or is written and shares a byte with other
+/// memory of the call.
+inline verdict examine_memory(const used_memory* memory, size_type count, size_type alignment) {
+  for (size_type i = 0; i < count; ++i) {
+    if (memory[i].bytes == 0) { continue; }
+    const verdict pointer = examine_pointers(
+        {memory[i].first, const_cast<void*>(memory[i].first), 1, 1, alignment, alignment});
+    if (pointer != verdict::go) { return pointer; }
+    memory_region own{};
+    if (!make_region(memory[i].first, 1, memory[i].bytes, 0, 1, own)) { return size_refused; }
+    for (size_type j = 0; j < i; ++j) {
+      const bool matters = memory[j].bytes > 0 && (memory[i].written || memory[j].written);
+      if (matters &&
+          overlap(own, {reinterpret_cast<size_type>(memory[j].first), 1, memory[j].bytes, 0})) {
+        return memory[i].written == memory[j].written
+                   ? refuse("two planes that are written share a byte")
+                   : overlap_refused;
+      }
+    }
+  }
+  return {verdict::go};
 }
 
 /// Whether a dense matrix that may go in place can use `scratch`, of at least `least` bytes and aligned as its elements.
 inline verdict examine_scratch(const transpose_request& request, const void* scratch,
                                size_type scratch_bytes, size_type least) {
-  if (!points(scratch, request.out_alignment) || scratch_bytes < least) { return verdict::refused; }
-  memory_region data{};
-  memory_region temp{};
-  const bool fits = make_region(request.out, request.ny, request.nx, request.out_stride,
-                                request.out_element, data) &&
-                    make_region(scratch, 1, scratch_bytes, 0, 1, temp);
-  return fits && !overlap(data, temp) ? verdict::go : verdict::refused;
+  const used_memory memory[] = {{request.out, request.nx * request.ny * request.out_element, true},
+                                {scratch, scratch_bytes, true}};
+  return refuse_unless(
+      scratch_bytes >= least && examine_memory(memory, 2, request.out_alignment) == verdict::go,
+      "the scratch is misaligned, less than the least, or shares a byte with the data");
 }
 
 }  // namespace detail

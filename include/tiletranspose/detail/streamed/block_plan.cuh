@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -33,7 +33,7 @@ inline constexpr size_type most_padding = 15;
 /// Buffers that serve well: more makes longer copies, but also longer ones at both ends, where they go one way only.
 constexpr size_type good_buffer_bytes(size_type matrix_bytes, size_type most) {
   const size_type part = matrix_bytes / 32 / block_alignment * block_alignment;
-  return part > most ? most : part < least_buffer_bytes ? least_buffer_bytes : part;
+  return smaller(larger(part, least_buffer_bytes), most);
 }
 
 /// The cut for buffers of a given size, each of which takes a block. Blocks are panels of whole rows where these are
@@ -45,24 +45,22 @@ class block_plan {
   constexpr block_plan(size_type nx, size_type ny, size_type element_bytes, size_type buffer_bytes)
       : nx_(nx), ny_(ny), block_bytes_(buffer_bytes / block_alignment * block_alignment) {
     const size_type most = (block_bytes_ - most_padding) / element_bytes;  // elements of a block
-    size_type least = ((long_segment_bytes - 1) / element_bytes / 64 + 1) * 64;  // rows
+    size_type least = divide_up(long_segment_bytes, 64 * element_bytes) * 64;  // rows
     while (least * (least + most_padding) > most) { least /= 2; }
     const size_type whole = most / nx;  // rows of a panel
-    const size_type panel =
-        whole >= ny ? ny : whole - (whole < most_padding ? whole : most_padding);
-    rows_ = equal_parts(panel > least ? panel : least, ny);
+    const size_type panel = whole >= ny ? ny : whole - smaller(whole, most_padding);
+    rows_ = equal_parts(larger(panel, least), ny);
     cols_ = equal_parts(most / (rows_ == ny ? ny : rows_ + most_padding), nx);
-    across_ = (nx + cols_ - 1) / cols_;
-    count_ = across_ * ((ny + rows_ - 1) / rows_);
+    across_ = divide_up(nx, cols_);
+    count_ = across_ * divide_up(ny, rows_);
   }
 
   constexpr size_type count() const { return count_; }
   constexpr size_type block_bytes() const { return block_bytes_; }
   constexpr matrix_block block(size_type index) const {
-    matrix_block result{index % across_ * cols_, cols_, index / across_ * rows_, rows_};
-    if (result.cols > nx_ - result.x) { result.cols = nx_ - result.x; }
-    if (result.rows > ny_ - result.y) { result.rows = ny_ - result.y; }
-    return result;
+    const size_type x = index % across_ * cols_;
+    const size_type y = index / across_ * rows_;
+    return {x, smaller(cols_, nx_ - x), y, smaller(rows_, ny_ - y)};
   }
   /// Bytes of the buffers of all blocks under way, and where in them a block lies.
   constexpr size_type all_bytes() const { return blocks_under_way * block_bytes_; }
@@ -75,8 +73,8 @@ class block_plan {
   static constexpr size_type equal_parts(size_type most, size_type all) {
     if (most >= all) { return all; }
     const size_type step = most >= 64 ? 64 : 1;
-    const size_type parts = (all - 1) / (most / step * step) + 1;
-    return ((all - 1) / parts / step + 1) * step;
+    const size_type parts = divide_up(all, most / step * step);
+    return divide_up(all, parts * step) * step;
   }
 
   size_type nx_;

@@ -3,7 +3,8 @@
 
 /// \file
 /// Brings the blocks of a host matrix through the current GPU: in by the copy engines, transposed on the caller's
-/// stream, and out by a kernel that stores into a pinned output, or by the copy engines into a buffer.
+/// stream, and out by a kernel that stores into a pinned output, or by the copy engines into a buffer. For the GPU a block
+/// is in the matrix itself where that is pinned, else in pinned buffers that the host fills and empties.
 
 #pragma once
 
@@ -14,7 +15,7 @@
 #include <tiletranspose/detail/core/side_stream.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_plan.cuh>
-#include <tiletranspose/detail/streamed/host_side.cuh>
+#include <tiletranspose/detail/streamed/copy_team.cuh>
 #include <tiletranspose/detail/streamed/row_store.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -40,6 +41,61 @@ inline constexpr size_type own_buffer_bytes = size_type{8} << 20;
 
 struct pinned_deleter {
   void operator()(void* memory) const { (void)cudaFreeHost(memory); }
+};
+
+/// A matrix in host memory, dense and not empty, and where its blocks are for the GPU.
+template <class T>
+struct host_side {
+  T* data;
+  size_type rows;
+  size_type cols;
+  T* mapped = nullptr;               ///< what the GPU calls data; null: it is pageable
+  unsigned char* between = nullptr;  ///< pinned memory for the blocks of a pageable matrix
+
+  /// Finds out whether the GPU reaches the matrix: both of its ends.
+  cudaError_t look() {
+    const size_type last = rows * cols - 1;
+    cudaPointerAttributes first{};
+    cudaPointerAttributes end{};
+    cudaError_t status = cudaPointerGetAttributes(&first, data);
+    if (status == cudaSuccess) { status = cudaPointerGetAttributes(&end, data + last); }
+    const bool known =
+        first.type != cudaMemoryTypeUnregistered && end.type != cudaMemoryTypeUnregistered;
+    auto* const address = static_cast<T*>(first.devicePointer);
+    mapped = known && address + last == end.devicePointer ? address : nullptr;
+    return status;
+  }
+  bool pageable() const { return mapped == nullptr; }
+
+  /// A block as the GPU finds it; offset: of its buffer, in bytes.
+  matrix_view<T> block(const matrix_block& part, size_type offset) const {
+    return pageable() ? buffer(part, offset) : view(mapped, part);
+  }
+  /// What brings a block of a pageable matrix into its buffer: the copy engines read it from the caches.
+  row_copy fill(const matrix_block& part, size_type offset) const {
+    return pageable() ? copy(buffer(part, offset), view(data, part), false) : row_copy{};
+  }
+  /// And out of it.
+  row_copy empty(const matrix_block& part, size_type offset) const {
+    return pageable() ? copy(view(data, part), buffer(part, offset), true) : row_copy{};
+  }
+
+ private:
+  matrix_view<T> view(T* matrix, const matrix_block& part) const {
+    return {matrix + part.y * cols + part.x, part.rows, part.cols, cols};
+  }
+  matrix_view<T> buffer(const matrix_block& part, size_type offset) const {
+    return {reinterpret_cast<T*>(between + offset), part.rows, part.cols, part.cols};
+  }
+  static row_copy copy(matrix_view<T> to, matrix_view<T> from, bool past_caches) {
+    return {reinterpret_cast<unsigned char*>(to.data),
+            to.stride * sizeof(T),
+            reinterpret_cast<const unsigned char*>(from.data),
+            from.stride * sizeof(T),
+            to.cols * sizeof(T),
+            to.rows,
+            past_caches};
+  }
 };
 
 template <class T>
@@ -86,7 +142,7 @@ class block_stream {
     team_.copy(fill, empty);
     done_bytes_ += last.rows * last.cols * sizeof(T);
     if (finishes && options_.progress != nullptr) {
-      options_.progress(options_.user, done_bytes_, in_.rows() * in_.cols() * sizeof(T));
+      options_.progress(options_.user, done_bytes_, in_.rows * in_.cols * sizeof(T));
     }
     return true;
   }
@@ -119,9 +175,8 @@ class block_stream {
                      to.cols * sizeof(T), to.rows, stream);
   }
   static int team_size(int wanted) {
-    if (wanted > 0) { return wanted; }
     const auto machine = static_cast<int>(std::thread::hardware_concurrency());
-    return machine < 1 ? 1 : machine > 16 ? 16 : machine;
+    return wanted > 0 ? wanted : smaller(larger(machine, 1), 16);
   }
   bool ok(cudaError_t status) {
     if (status_ == cudaSuccess) { status_ = status; }
@@ -151,26 +206,26 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
   cudaError_t status = in.look();
   if (status == cudaSuccess) { status = out.look(); }
   if (status != cudaSuccess) { return status; }
-  const size_type bytes = in.rows() * in.cols() * sizeof(T);
+  const size_type bytes = in.rows * in.cols * sizeof(T);
   const size_type pinned_buffers =
       blocks_under_way * ((in.pageable() ? 1 : 0) + (out.pageable() ? 1 : 0));
   size_type buffer = temp_bytes / (2 * blocks_under_way);
-  const auto at_most = [&](size_type most) { buffer = buffer < most ? buffer : most; };
   std::unique_ptr<void, pinned_deleter> own;
   void* pinned = options.pinned;
   if (pinned_buffers > 0) {
-    at_most(good_buffer_bytes(bytes, pinned != nullptr ? lent_buffer_bytes : own_buffer_bytes));
+    const size_type most = pinned != nullptr ? lent_buffer_bytes : own_buffer_bytes;
+    buffer = smaller(buffer, good_buffer_bytes(bytes, most));
     if (pinned != nullptr) {
-      at_most(options.pinned_bytes / pinned_buffers);
+      buffer = smaller(buffer, options.pinned_bytes / pinned_buffers);
     } else {
       status = cudaMallocHost(&pinned, pinned_buffers * buffer);
       if (status != cudaSuccess) { return status; }
       own.reset(pinned);
     }
   }
-  const block_plan plan(in.cols(), in.rows(), sizeof(T), buffer);
-  in.lend(pinned, 0);
-  out.lend(pinned, in.pageable() ? plan.all_bytes() : 0);
+  const block_plan plan(in.cols, in.rows, sizeof(T), buffer);
+  in.between = static_cast<unsigned char*>(pinned);
+  out.between = in.between + (in.pageable() ? plan.all_bytes() : 0);
   return block_stream<T>(out, in, plan, temp, options, stream).run();
 }
 

@@ -53,7 +53,7 @@ TILETRANSPOSE_FUNCTION void store_rows(Group group, const row_store& work, unsig
     const size_type first = index % work.segments * work.segment;
     const size_type begin = larger(first, lead);
     const size_type end = smaller(first + work.segment, lead + work.row_bytes);
-    const size_type whole = (begin + access - 1) / access * access;
+    const size_type whole = divide_up(begin, access) * access;
     const size_type last = larger(end / access * access, whole);
     const auto move = [&](auto word, size_type at) {
       store_global(out + (at - lead), load_constant<decltype(word)>(in + (at - lead)));
@@ -81,7 +81,7 @@ cudaError_t store_rows(matrix_view<T> out, matrix_view<T> in, cudaStream_t strea
   row_store work{reinterpret_cast<unsigned char*>(out.data),      out.stride * sizeof(T),
                  reinterpret_cast<const unsigned char*>(in.data), in.stride * sizeof(T),
                  (joined ? out.rows : 1) * out.cols * sizeof(T),  joined ? 1 : out.rows};
-  work.segments = (work.row_bytes + row_store_segment - 1) / row_store_segment;
+  work.segments = divide_up(work.row_bytes, row_store_segment);
   const size_type reached = work.row_bytes + row_store_line - 1;
   work.segment = (reached / work.segments / row_store_line + 1) * row_store_line;
   void* arguments[] = {&work};

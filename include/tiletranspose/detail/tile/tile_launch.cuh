@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/launch_bounds.cuh>
-#include <tiletranspose/detail/tile/tile_kernel.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -22,11 +22,12 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
-    vector_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
-                  size_type out_stride_bytes) {
+    vector_kernel(const __grid_constant__ vector_tile_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
-                          out_stride_bytes, blockIdx.y, blockIdx.x);
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared,
+                          static_cast<const unsigned char*>(arguments.in),
+                          static_cast<unsigned char*>(arguments.out), arguments.in_stride_bytes,
+                          arguments.out_stride_bytes, blockIdx.y, blockIdx.x);
 }
 
 }  // namespace detail

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What the requests of a transpose ask of memory: the sectors that they are expected to touch, in the mean of where
-/// rows may start, and the conflict ways that are proved or tested. Plain C++17, host only.
+/// What tt::explain says of a mover's plan: the part of a matrix that a block takes, the accesses, and what these ask of
+/// memory: the sectors that they are expected to touch, in the mean of where rows may start, and the conflict ways that
+/// are proved or tested. Plain C++17, host only.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/small/small_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -37,7 +39,79 @@ struct explained_memory {
   int drain_ways = 0;  ///< and of the worst that reads it
 };
 
+/// The device that an explanation is for: what a block may ask for of its shared memory, by default that of compute
+/// capability 9.0. It is cudaDevAttrMaxSharedMemoryPerBlockOptin.
+struct explained_device {
+  size_type most_shared_bytes = 227 * 1024;
+};
+
+/// What a call does with its arguments.
+enum class explained { launches, copies, does_nothing, refuses };
+
+/// One axis of a permute: elements, and how many elements lie between two of them.
+using explained_axis = detail::relocation_axis;
+
+/// The axes that a side of a tile runs along, the slowest of that side first.
+struct explained_side {
+  int count;
+  int axes[3];
+};
+
+/// What tt::explain answers.
+struct explanation {
+  explained answer = explained::launches;
+  const char* mover = "";  ///< which mover takes the call
+  const char* rule = "";   ///< the rule that decided
+  const char* why = "";    ///< and what it says
+  size_type element_bytes = 0;
+  size_type nx = 0;  ///< columns of the input
+  size_type ny = 0;  ///< its rows
+  size_type batch = 0;
+  size_type tile_rows =
+      0;  ///< rows of the input that a block moves, 0 where it takes them otherwise
+  size_type tile_cols = 0;
+  int load_bytes = 0;  ///< that a lane loads at once
+  int store_bytes = 0;
+  size_type launches = 0;
+  size_type blocks = 0;        ///< of all launches
+  int threads = 0;             ///< of a block
+  size_type shared_bytes = 0;  ///< dynamic ones of a block
+  explained_memory memory;
+
+  /// Of a permute alone, which has `rank` in place of nx, ny and batch: the axes that are left when those that stay together
+  /// are one, in the order of the input, the slowest first. Axis j of the output is axis order[j]. Where nothing is
+  /// launched they are the axes that were given.
+  int rank = 0;
+  explained_axis axes[16] = {};
+  int order[16] = {};
+  explained_side tile_sides[2] = {};  ///< along the output's fastest axis, and along the input's
+};
+
 namespace detail {
+
+/// What tt::explain says in words.
+inline void say(explanation& result, const char* mover, const char* rule, const char* why) {
+  result.mover = mover;
+  result.rule = rule;
+  result.why = why;
+}
+
+/// Adds up the launches of a plan.
+struct launch_counter {
+  explanation& result;
+  template <class Arguments>
+  int operator()(const Arguments&, size_type blocks) const {
+    ++result.launches;
+    result.blocks += blocks;
+    return 0;
+  }
+  template <class Arguments>
+  int operator()(const launch_plan<Arguments>& plan) const {
+    result.threads = plan.threads;
+    result.shared_bytes = plan.shared_bytes;
+    return (*this)(plan.arguments, plan.blocks * plan.blocks_down);
+  }
+};
 
 /// Sectors that hold `bytes` bytes from byte `at` on.
 constexpr size_type segment_sectors(size_type at, size_type bytes) {
@@ -104,68 +178,88 @@ size_type tile_row_sectors(size_type at, size_type bytes) {
     return lane_sectors(at, bytes / load, load, load);
   }
 }
-template <int ElementBytes, int AccessBytes, class Plan>
-explained_memory memory_of(tile_mover<ElementBytes, AccessBytes> mover,
-                           const transpose_facts& facts, const choice& chosen, const Plan& plan) {
-  return mover.with_shape(chosen.access, [&](auto tuned) {
+template <int ElementBytes, int AccessBytes>
+void describe(explanation& result, tile_mover<ElementBytes, AccessBytes> mover,
+              const transpose_facts& facts, const choice& chosen,
+              const launch_plan<tile_arguments>& plan) {
+  mover.with_shape(chosen.access, [&](auto tuned) {
     using shape = typename decltype(tuned)::type;
     const tile_arguments& tile = plan.arguments;
+    result.mover = "tile";
+    result.tile_rows = shape::tile_rows;
+    result.tile_cols = tile.tile_cols;
+    result.load_bytes = decltype(tuned)::policy.load_bytes;
+    result.store_bytes = decltype(tuned)::policy.store_bytes;
     // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
     const bool skewed = tile.sector_mask != 0;
     const size_type tiles = divide_up(facts.problem.ny, shape::tile_rows);
     const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
     const size_type row_bytes = facts.problem.nx * ElementBytes;
-    explained_memory result{0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
-                            explained_bound::proved, 1, 1};
+    result.memory = {0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
+                     explained_bound::proved, 1, larger(shape::drain_ways, shape::next_word_ways)};
     // Else the ends of rows, which are loaded singly, weigh much.
     constexpr bool has_ends = shape::deals_loads || shape::shifts_loads;
     if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
-      result.sectors_read =
+      result.memory.sectors_read =
           (1 + static_cast<double>(again) / static_cast<double>(facts.problem.ny)) *
           mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
                        tile_row_sectors<shape>);
     }
-    result.drain_ways = larger(shape::drain_ways, shape::next_word_ways);
-    return result;
   });
 }
-template <int ElementBytes, class Plan>
-explained_memory memory_of(vector_mover<ElementBytes> mover, const transpose_facts& facts,
-                           const choice&, const Plan&) {
-  return {mean_sectors(facts, true, vector_tile_row_bytes),
-          mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
-          decltype(mover)::shape::drain_ways};
+template <int ElementBytes>
+void describe(explanation& result, vector_mover<ElementBytes>, const transpose_facts& facts,
+              const choice&, const launch_plan<vector_tile_arguments>&) {
+  using tile = vector_shape<ElementBytes>;
+  result.mover = "tile";
+  result.tile_rows = result.tile_cols = tile::side;
+  result.load_bytes = result.store_bytes = max_access_bytes;
+  result.memory = {mean_sectors(facts, true, vector_tile_row_bytes),
+                   mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
+                   tile::type::drain_ways};
 }
-template <int ElementBytes, class Plan>
-explained_memory memory_of(vectorised_mover<ElementBytes>, const transpose_facts& facts,
-                           const choice&, const Plan& plan) {
+template <int ElementBytes>
+void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,
+              const choice&, const launch_plan<vectorised_arguments>& plan) {
   const size_type in_accesses = plan.arguments.in_side.segment.divisor;
   const size_type out_accesses = plan.arguments.out_side.segment.divisor;
-  return {mean_sectors(facts, true, in_accesses * max_access_bytes),
-          mean_sectors(facts, false, out_accesses * max_access_bytes), explained_bound::tested, 5,
-          5};
+  result.mover = "vectorised panel";
+  result.load_bytes = result.store_bytes = max_access_bytes;
+  result.memory = {mean_sectors(facts, true, in_accesses * max_access_bytes),
+                   mean_sectors(facts, false, out_accesses * max_access_bytes),
+                   explained_bound::tested, 5, 5};
 }
-template <int ElementBytes, class Plan>
-explained_memory memory_of(word_shifted_mover<ElementBytes>, const transpose_facts& facts,
-                           const choice& chosen, const Plan& plan) {
+template <int ElementBytes>
+void describe(explanation& result, word_shifted_mover<ElementBytes>, const transpose_facts& facts,
+              const choice& chosen, const launch_plan<word_shifted_arguments>& plan) {
   const word_shifted_arguments& panel = plan.arguments;
   const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.word_shifted);
   const size_type cols = shape.joins_rows ? facts.problem.nx : panel.panel_cols;
   const size_type column = panel.panel_matrices * panel.panel_rows * size_type{ElementBytes};
   const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
-  return {
+  result.mover = "word-shifted panel";
+  result.tile_rows = panel.panel_rows;
+  result.tile_cols = panel.panel_cols;
+  result.load_bytes = result.store_bytes = max_access_bytes;
+  result.memory = {
       (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : ElementBytes)),
       shape.joins_cols ? mean_sectors(facts, false, cols * column)
                        : mean_output_sectors(facts, max_access_bytes),
       explained_bound::missing, 0, 0};
 }
-template <int ElementBytes, int AccessBytes, class Plan>
-explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
-                           const choice&, const Plan& plan) {
+template <int ElementBytes, int AccessBytes>
+void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
+              const transpose_facts& facts, const choice&,
+              const launch_plan<axes_panel_arguments>& plan) {
   const axes_panel_arguments& panel = plan.arguments;
+  const size_type loads = panel_item_bytes(AccessBytes, panel.pads);
+  const size_type stores = bytes_of_lane(AccessBytes);
+  result.mover = "gathered panel";
+  result.load_bytes = static_cast<int>(loads);
+  result.store_bytes = static_cast<int>(stores);
   // Of warps that go on to the next segment nothing is said.
   const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
-  if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return {}; }
+  if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return; }
   const auto sectors = [&](bool input, const side_segments& side, size_type width) {
     const size_type length = side.length * size_type{AccessBytes};
     const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
@@ -181,25 +275,40 @@ explained_memory memory_of(gathered_mover<ElementBytes, AccessBytes>, const tran
       return touched;
     });
   };
-  explained_memory result{sectors(true, panel.from, panel_item_bytes(AccessBytes, panel.pads)),
-                          sectors(false, panel.to, bytes_of_lane(AccessBytes)),
-                          explained_bound::missing, 0, 0};
+  result.memory = {sectors(true, panel.from, loads), sectors(false, panel.to, stores),
+                   explained_bound::missing, 0, 0};
   if (panel.skew > 0) {  // what two panels stage, and no sector twice
-    result.sectors_read *= 1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];
-    result.sectors_written = 1;
+    result.memory.sectors_read *=
+        1 + static_cast<double>(panel.skew) / panel.split_part[panel.to.clip];
+    result.memory.sectors_written = 1;
   }
-  return result;
 }
 
-/// Of little work by tiles; of single elements nothing is said.
+inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
+                            int access_bytes) {
+  const int accesses = problem.kept_bytes / access_bytes;
+  const small_grid grid = grid_of(mover, problem, accesses);
+  result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
+  if (mover == small_mover::tiles) {
+    result.tile_rows = result.tile_cols =
+        static_cast<size_type>(small_tile_side(problem, accesses));
+  }
+  result.load_bytes = result.store_bytes = access_bytes;
+  result.launches = 1;
+  result.blocks = grid.blocks;
+  result.threads = grid.threads;
+}
+
+/// Of the memory of single elements nothing is said.
 template <int ElementBytes, int AccessBytes>
-explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
-                           const choice& chosen) {
-  if (chosen.little != small_mover::tiles) { return {}; }
+void describe(explanation& result, little_mover<ElementBytes, AccessBytes>,
+              const transpose_facts& facts, const choice& chosen) {
+  const small_problem problem =
+      small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes);
+  describe_little(result, chosen.little, problem, AccessBytes);
+  if (chosen.little != small_mover::tiles) { return; }
   using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;
-  const int side =
-      small_tile_side(small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                      ElementBytes / AccessBytes);
+  const int side = small_tile_side(problem, ElementBytes / AccessBytes);
   const auto sectors = [&](bool input, size_type extent) {
     return mean_sectors(facts, input, extent * ElementBytes,
                         static_cast<size_type>(side) * ElementBytes,
@@ -220,8 +329,8 @@ explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transp
     return side == 16 ? ways_of(std::integral_constant<int, 16>{}, down)
                       : ways_of(std::integral_constant<int, 32>{}, down);
   };
-  return {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
-          explained_bound::proved, ways(false), ways(true)};
+  result.memory = {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
+                   explained_bound::proved, ways(false), ways(true)};
 }
 
 }  // namespace detail
