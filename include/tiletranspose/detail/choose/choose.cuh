@@ -328,7 +328,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   if (facts.whole_rows) { return elements <= limits.whole; }
   const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
   const size_type times =
-      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices.value : 1;
+      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline bool little_work(const transpose_facts& facts, choice& chosen) {

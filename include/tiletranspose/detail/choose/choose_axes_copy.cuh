@@ -148,7 +148,7 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
   }
   const size_type tiles = most_ragged_of(move.in_element, access_bytes);
   return choice.mover == axes_mover::tiles ? beside_tiles(tiles)
-                                           : larger(tiles, most_ragged_elements.value);
+                                           : larger(tiles, most_ragged_elements);
 }
 
 /// True where panels are better than tiles or single elements: where segments of both sides are long.

@@ -2,9 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What the tuning tables of this folder are made of. Plain C++17.
+/// What the tuning tables of this folder are made of, and a user's own rows: with
+/// -DTILETRANSPOSE_TUNING_HEADER='"my_tuning.h"' that header is read before the tables. Each of them names a macro that the
+/// header may define: the rows that stand in place of the table's own. All source files of a program must be compiled with
+/// the same rows. Plain C++17.
 
 #pragma once
+
+#if defined(TILETRANSPOSE_TUNING_HEADER)
+#include TILETRANSPOSE_TUNING_HEADER
+#endif
 
 #include <tiletranspose/config.cuh>
 
