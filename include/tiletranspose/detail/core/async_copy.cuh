@@ -27,39 +27,29 @@ inline constexpr bool copies_async = false;
 inline constexpr bool copies_async = true;
 #endif
 
-/// Starts a copy of `Bytes` bytes; fewer than 4 cannot be copied in the background and are copied at once.
+/// Starts a copy of `Bytes` bytes, of which the caller uses bytes [first, end) alone: others may write the other ones
+/// meanwhile. Fewer than 4 cannot be copied in the background and are copied at once.
 /// Precondition: both addresses are multiples of Bytes.
 template <int Bytes>
-TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global,
-                                       access_site site = access_site::at()) {
+TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global, int first = 0,
+                                       int end = Bytes, access_site site = access_site::at()) {
+  (void)first, (void)end, (void)site;
+  using word = access_word_t<Bytes>;
 #if TILETRANSPOSE_ON_DEVICE
   if constexpr (copies_async && Bytes >= 4) {
     __pipeline_memcpy_async(shared, global, Bytes);
   } else {
-    store_shared(shared, load_global<access_word_t<Bytes>>(global));
+    store_shared(shared, load_global<word>(global));
   }
-  (void)site;
 #else
   if (running != nullptr && Bytes >= 4) {
-    running->start_copy({shared, global, Bytes, 0, Bytes}, site);
-  } else {
-    store_shared(shared, load_global<access_word_t<Bytes>>(global, site), site);
-  }
-#endif
-}
-
-/// The same of 16 bytes of which the caller uses bytes [first, end) alone: others may write the other ones meanwhile.
-TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, int first, int end,
-                                            access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)first, (void)end, (void)site;
-  copy_async<16>(shared, global);
-#else
-  if (running != nullptr) {
     running->start_copy(
-        {shared, global, 16, static_cast<unsigned>(first), static_cast<unsigned>(end)}, site);
+        {shared, global, Bytes, static_cast<unsigned>(first), static_cast<unsigned>(end)}, site);
   } else {
-    store_shared(shared, load_global_part<word16>(global, first, end));
+    store_shared(
+        shared,
+        Bytes < 4 ? load_global<word>(global, site) : load_global_part<word>(global, first, end),
+        site);
   }
 #endif
 }
@@ -68,19 +58,17 @@ TILETRANSPOSE_FUNCTION void copy_part_async(void* shared, const void* global, in
 TILETRANSPOSE_FUNCTION void commit_copies() {
 #if TILETRANSPOSE_ON_DEVICE
   __pipeline_commit();
-#else
-  if (running != nullptr) { running->commit_copies(); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(commit_copies());
 }
 
 /// Waits until all but the `pending` youngest groups of this thread have arrived. Up to 8; more wait longer.
 TILETRANSPOSE_FUNCTION void wait_for_copies(unsigned pending) {
+  (void)pending;
 #if TILETRANSPOSE_ON_DEVICE
   __pipeline_wait_prior(pending);
-#else
-  if (running != nullptr) { running->wait_for_copies(pending); }
 #endif
-  (void)pending;
+  TILETRANSPOSE_TELL_MACHINE(wait_for_copies(pending));
 }
 
 }  // namespace detail

@@ -41,9 +41,8 @@ __device__ TILETRANSPOSE_INLINE unsigned shared_address(const void* shared) {
 TILETRANSPOSE_FUNCTION void fence_for_bulk() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("fence.proxy.async.shared::cta;" : : : "memory");
-#elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->fence_for_bulk(); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(fence_for_bulk());
 }
 
 /// Makes a barrier whose phases end when `threads` threads have arrived, and every byte they expect.
@@ -55,9 +54,8 @@ TILETRANSPOSE_FUNCTION void init_barrier(bulk_barrier* barrier, unsigned threads
                :
                : "r"(shared_address(barrier)), "r"(threads)
                : "memory");
-#elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->init_barrier(barrier, threads, site); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(init_barrier(barrier, threads, site));
   fence_for_bulk();
   (void)barrier, (void)threads, (void)site;
 }
@@ -70,9 +68,8 @@ TILETRANSPOSE_FUNCTION void arrive_expecting(bulk_barrier* barrier, unsigned byt
                :
                : "r"(shared_address(barrier)), "r"(bytes)
                : "memory");
-#elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->arrive_expecting(barrier, bytes, site); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(arrive_expecting(barrier, bytes, site));
   (void)barrier, (void)bytes, (void)site;
 }
 
@@ -90,9 +87,8 @@ TILETRANSPOSE_FUNCTION void wait_for_phase(bulk_barrier* barrier, unsigned parit
         : "r"(shared_address(barrier)), "r"(parity)
         : "memory");
   } while (over == 0);
-#elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->wait_for_phase(barrier, parity, site); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(wait_for_phase(barrier, parity, site));
   (void)barrier, (void)parity, (void)site;
 }
 
@@ -156,9 +152,8 @@ TILETRANSPOSE_FUNCTION void commit_bulk_stores() {
 TILETRANSPOSE_FUNCTION void wait_for_bulk_reads() {
 #if TILETRANSPOSE_HAS_BULK_COPIES
   asm volatile("cp.async.bulk.wait_group.read 0;" : : : "memory");
-#elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->wait_for_bulk_reads(); }
 #endif
+  TILETRANSPOSE_TELL_MACHINE(wait_for_bulk_reads());
 }
 
 }  // namespace detail
