@@ -23,7 +23,7 @@
 
 #include <tiletranspose/detail/core/bulk_copy.cuh>
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-#include <tiletranspose/detail/core/driver.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #endif
 #include <tiletranspose/tile.cuh>
 

@@ -8,7 +8,6 @@
 
 #include <tiletranspose/detail/calls/little_work.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
-#include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/request/status.cuh>

@@ -5,7 +5,7 @@
 /// Every access of a device function to memory goes through the functions of this file, on the GPU
 /// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
 /// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
-/// place in the source.
+/// place in the source. And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
 
 #pragma once
 
@@ -244,6 +244,43 @@ TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* addr
 /// The low bits of an address, enough to tell its place in a sector.
 TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<size_type>(address));
+}
+
+/// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
+/// time anew and in between of loads that should be under way together (nvcc 13.0).
+TILETRANSPOSE_FUNCTION int optimisation_barrier(int value) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("" : "+r"(value));
+#endif
+  return value;
+}
+
+TILETRANSPOSE_FUNCTION size_type optimisation_barrier(size_type value) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("" : "+l"(value));
+#endif
+  return value;
+}
+
+/// The same of an address in global memory. Else nvcc loads a kernel's parameter anew for each access to what it points to.
+/// T: unsigned char, which may be const.
+template <class T>
+TILETRANSPOSE_FUNCTION T* optimisation_barrier_global(T* address) {
+#if TILETRANSPOSE_ON_DEVICE && !TILETRANSPOSE_CLANG_CUDA
+  asm("" : "+l"(address));
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+
+/// The same of a place in shared memory.
+TILETRANSPOSE_FUNCTION unsigned char* optimisation_barrier_shared(unsigned char* shared) {
+#if TILETRANSPOSE_ON_DEVICE
+  return static_cast<unsigned char*>(__cvta_shared_to_generic(
+      optimisation_barrier(static_cast<int>(__cvta_generic_to_shared(shared)))));
+#else
+  return shared;
+#endif
 }
 
 /// Four bytes picked out of the eight of (low, high): byte i of the result is byte (selector >> 4 i) & 7.

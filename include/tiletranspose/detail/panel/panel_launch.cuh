@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/panel/axes_panel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
