@@ -111,9 +111,9 @@ TEST_CASE("permute: elements are taken together where that is as in the first on
   CHECK(move.axes[1].extent == 10);
   CHECK(move.axes[1].in_stride == 2);
   CHECK(move.axes[1].out_stride == 1);
-  CHECK(places.from[1] == 1600);
-  CHECK(places.from[2] == 4);
-  CHECK(places.from[3] == 1604);
+  CHECK(places[1] == 1600);
+  CHECK(places[2] == 4);
+  CHECK(places[3] == 1604);
   // An odd extent, a gap, and a place that is not aligned.
   move = shuffled;
   move.axes[1].extent = 19;

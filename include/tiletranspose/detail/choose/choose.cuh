@@ -12,10 +12,10 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
-#include <tiletranspose/detail/choose/gathered_panel.cuh>
 #include <tiletranspose/detail/choose/tuning_tile.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/choose/word_shifted_panel.cuh>
+#include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -48,6 +48,8 @@ struct transpose_facts {
   size_type shared_bytes;  ///< that a block asks for at most
   bool sectors;            ///< rows of the output start on sectors
   bool whole_rows;         ///< every address, stride and length of a row is a multiple of 16 bytes
+
+  constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
 };
 
 /// How it is moved.
@@ -115,25 +117,89 @@ inline bool has_large_matrices(const tile_problem& problem, size_type batch, int
 
 inline transpose_facts find_facts(const tile_problem& problem, size_type batch, int element_bytes,
                                   int access_bytes, size_type bits, device_facts device) {
-  const auto element = static_cast<size_type>(element_bytes);
   transpose_facts facts{problem, batch, element_bytes, access_bytes, bits, device, 0, false, false};
   facts.shared_bytes = has_large_matrices(problem, batch, element_bytes, access_bytes)
                            ? device.most_shared_bytes
                            : size_type{default_shared_bytes};
   facts.sectors = sector_mask(problem, batch) == 0;
-  facts.whole_rows = (bits | (problem.nx | problem.ny) * element) % max_access_bytes == 0;
+  facts.whole_rows = (bits | (problem.nx | problem.ny) * facts.element()) % max_access_bytes == 0;
   return facts;
 }
 
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
+
+/// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
+constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
+  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  return whole && access_bytes != 2
+             ? large_matrix_bytes.value
+             : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
+}
+
+/// True where so few columns, or rows, of elements of at least 3 bytes are better off in panels than in tiles.
+/// \param whole  the tiles are moved by whole accesses
+inline bool are_few(size_type count, size_type element, int access_bytes, bool whole,
+                    bool columns) {
+  if (whole) { return count <= most_few_of_whole; }
+  if (access_bytes >= 4) {
+    return count <= most_few_words && count * element <= most_few_word_bytes;
+  }
+  return count <= most_few_packed &&
+         count * element <= (columns ? most_few_packed_columns : most_few_packed_rows);
+}
+
+/// The same of columns and rows of elements of 1 and 2 bytes. `shifts`: word-shifted panels take them.
+inline bool are_few_small_columns(size_type nx, size_type element, size_type tile_cols,
+                                  bool shifts) {
+  return 2 * nx <= tile_cols || nx <= most_few_columns ||
+         (shifts && nx <= most_shifted_columns && nx * element <= most_shifted_row_bytes);
+}
+inline bool are_few_small_rows(size_type nx, size_type ny, size_type element, size_type tile_rows,
+                               bool shifts) {
+  return 2 * ny <= tile_rows || ny <= most_few_columns ||
+         (shifts && nx * element >= least_shifted_row_bytes && ny <= most_shifted_rows &&
+          ny * element <= most_shifted_column_bytes);
+}
+
+/// The panels that a problem is better off in than in tiles of some accesses, if any.
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
+  const tile_problem& problem = facts.problem;
+  const size_type element = facts.element();
   const tile_policy policy = policy_of(facts, access);
-  return choose_panel(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
-                      static_cast<size_type>(policy.tile_rows),
-                      static_cast<size_type>(policy.tile_cols), access == tile_access::whole,
-                      facts.access_bytes, facts.shared_bytes);
+  const bool whole = access == tile_access::whole;
+  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
+  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
+  const bool takes_columns = in_dense || goes_in_panels_apart(problem.nx, element, true);
+  const bool takes_rows = out_dense || goes_in_panels_apart(problem.ny, element, false);
+  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes);
+  const bool fits = problem.nx <= largest / problem.ny / element;
+  const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
+  // What word-shifted panels do not take has limits of its own.
+  const bool shifts = has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
+                      facts.batch == 1 && !pointers &&
+                      problem.in_stride_bytes == problem.nx * element;
+  const bool forwards = problem.out_stride_bytes == problem.ny * element;
+  const bool tiny = element <= 2;
+  const bool few_columns =
+      tiny ? are_few_small_columns(problem.nx, element, static_cast<size_type>(policy.tile_cols),
+                                   shifts)
+           : are_few(problem.nx, element, facts.access_bytes, whole, true);
+  const bool few_rows =
+      tiny ? are_few_small_rows(problem.nx, problem.ny, element,
+                                static_cast<size_type>(policy.tile_rows), shifts && forwards)
+           : are_few(problem.ny, element, facts.access_bytes, whole, false);
+  if (fits && facts.batch > 1 && in_dense && out_dense && !pointers) {
+    return panel_kind::small_matrices;
+  }
+  if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
+    return panel_kind::few_rows;
+  }
+  if (few_columns && takes_columns) { return panel_kind::few_columns; }
+  return tiny && facts.batch > 1 && out_dense && !whole && problem.ny <= short_rows
+             ? panel_kind::few_rows
+             : panel_kind::none;
 }
 /// True where matrices of few columns and many rows have rules of their own.
 inline bool is_tall(const tile_problem& problem) {
@@ -142,8 +208,7 @@ inline bool is_tall(const tile_problem& problem) {
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
 inline bool pays_whole(const transpose_facts& facts) {
   return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows &&
-         (static_cast<size_type>(facts.element_bytes) < least_whole_element_off_sectors ||
-          facts.sectors);
+         (facts.element() < least_whole_element_off_sectors || facts.sectors);
 }
 /// True where matrices waste little of the tiles of whole accesses that they take.
 inline bool fills_tiles(const transpose_facts& facts) {
@@ -187,8 +252,7 @@ inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  const vectorised_kind kind =
-      choose_vectorised(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes));
+  const vectorised_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
   if (kind == vectorised_kind::none) { return false; }
   chosen.by = mover::vectorised_panel;
   chosen.vectorised = kind;
@@ -209,7 +273,7 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   chosen.by = mover::word_shifted_panel;
   chosen.word_shifted =
-      choose_word_shifted(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
+      choose_word_shifted(facts.problem, facts.batch, facts.element(),
                           panels_instead_of(facts, tile_access::any), facts.shared_bytes);
   return chosen.word_shifted != word_shifted_kind::none &&
          cut_word_shifted(facts.problem, facts.batch,
@@ -224,8 +288,7 @@ inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
   const bool narrow =
-      facts.problem.nx * static_cast<size_type>(facts.element_bytes) <= narrow_row_bytes ||
-      facts.problem.ny > most_column_rows;
+      facts.problem.nx * facts.element() <= narrow_row_bytes || facts.problem.ny > most_column_rows;
   return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors &&
          facts.whole_rows && !narrow && take_tile(chosen, tile_access::whole);
 }
@@ -299,7 +362,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
                              const small_problem& little, size_type work) {
   const tile_problem& problem = facts.problem;
   const small_limits& limits = small_limits_of(facts.element_bytes);
-  const auto element = static_cast<size_type>(facts.element_bytes);
+  const size_type element = facts.element();
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * facts.batch;
   const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);

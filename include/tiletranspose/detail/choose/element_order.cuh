@@ -60,17 +60,15 @@ inline element_order order_elements(const relocation& move, size_type block) {
   return order;
 }
 
-/// Where the elements of a wide one of the output come from: bytes from the first of them.
-struct gathered_places {
-  long long from[max_access_bytes];
-};
-
 /// Elements that make 16 bytes, where as many may be stored together; else 1.
 constexpr int elements_together(int element_bytes) {
   return is_power_of_two(element_bytes) && element_bytes < max_access_bytes
              ? max_access_bytes / element_bytes
              : 1;
 }
+
+/// Where the elements of a wide one of the output come from: bytes from the first of them.
+using gathered_places = long long[max_access_bytes];
 
 /// Takes `together` elements that follow each other in the output for one; false where they do not come from the same
 /// places everywhere, or their own place is not aligned. Precondition: a power of two; as wide an access exists.
@@ -86,7 +84,7 @@ inline bool gather(relocation& move, size_type together, gathered_places& places
     if (axis.extent % here != 0 || together / taken % here != 0) { return false; }
     const long long step = axis.in_stride * static_cast<long long>(move.in_element);
     for (size_type i = taken; i < taken * here; ++i) {
-      places.from[i] = places.from[i % taken] + static_cast<long long>(i / taken) * step;
+      places[i] = places[i % taken] + static_cast<long long>(i / taken) * step;
     }
     axis.extent /= here;
     axis.in_stride *= static_cast<long long>(here);
@@ -110,23 +108,38 @@ inline bool gather(relocation& move, size_type together, gathered_places& places
   return true;
 }
 
+/// Takes the same bytes for elements of `width` bytes, of which all strides but those of the fastest axis are multiples.
+inline void resize_elements(relocation& move, size_type width) {
+  const auto scale = [&](long long stride) {
+    return stride * static_cast<long long>(move.in_element) / static_cast<long long>(width);
+  };
+  for (int k = 0; k < move.rank; ++k) {
+    move.axes[k].in_stride = scale(move.axes[k].in_stride);
+    move.axes[k].out_stride = scale(move.axes[k].out_stride);
+  }
+  move.in_element = move.out_element = width;
+}
+
+/// The same where the fastest axis is contiguous on both sides. Precondition: its length is a multiple of them, too.
+inline void join_elements(relocation& move, size_type width) {
+  relocation_axis& fast = move.axes[move.rank - 1];
+  const size_type extent = fast.extent * move.in_element / width;
+  resize_elements(move, width);
+  fast = {extent, 1, 1};
+}
+
 /// Takes three elements of 1 or 2 bytes, such as those of a pixel, for one; false where the fastest axis is not three,
 /// contiguous on both sides, or others step by less. Precondition: as of widen.
 inline bool pack(relocation& move) {
   const int y = move.rank - 1;
-  relocation_axis& fast = move.axes[y];
+  const relocation_axis& fast = move.axes[y];
   if (move.in_element > 2 || fast.extent != 3 || fast.in_stride != 1 || fast.out_stride != 1) {
     return false;
   }
   for (int k = 0; k < y; ++k) {
     if (move.axes[k].in_stride % 3 != 0 || move.axes[k].out_stride % 3 != 0) { return false; }
   }
-  for (int k = 0; k < y; ++k) {
-    move.axes[k].in_stride /= 3;
-    move.axes[k].out_stride /= 3;
-  }
-  fast.extent = 1;
-  move.in_element = move.out_element = 3 * move.in_element;
+  join_elements(move, 3 * move.in_element);
   return true;
 }
 
@@ -135,23 +148,24 @@ inline bool pack(relocation& move) {
 inline bool widen(relocation& move) {
   const int y = move.rank - 1;
   if (move.axes[y].in_stride != 1 || move.axes[y].out_stride != 1) { return false; }
-  const size_type element = move.in_element;
   size_type bits = reinterpret_cast<size_type>(move.in) | reinterpret_cast<size_type>(move.out) |
-                   move.axes[y].extent * element | max_access_bytes;
+                   move.axes[y].extent * move.in_element | max_access_bytes;
   for (int k = 0; k < y; ++k) {
-    bits |= static_cast<size_type>(move.axes[k].in_stride | move.axes[k].out_stride) * element;
+    bits |=
+        static_cast<size_type>(move.axes[k].in_stride | move.axes[k].out_stride) * move.in_element;
   }
-  const size_type width = bits & (0 - bits);
-  move.in_element = move.out_element = width;
-  move.axes[y].extent = move.axes[y].extent * element / width;
-  for (int k = 0; k < y; ++k) {
-    const auto scale = [&](long long stride) {
-      return stride * static_cast<long long>(element) / static_cast<long long>(width);
-    };
-    move.axes[k].in_stride = scale(move.axes[k].in_stride);
-    move.axes[k].out_stride = scale(move.axes[k].out_stride);
-  }
+  join_elements(move, bits & (0 - bits));
   return true;
+}
+
+/// Takes the accesses of an element for elements of their own, along one axis more.
+inline relocation as_accesses(relocation move, size_type access_bytes) {
+  const size_type accesses = move.in_element / access_bytes;
+  if (accesses == 1) { return move; }
+  resize_elements(move, access_bytes);
+  move.axes[move.rank++] = {accesses, 1, 1};
+  normalize(move);
+  return move;
 }
 
 }  // namespace detail
