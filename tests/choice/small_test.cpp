@@ -74,9 +74,12 @@ tt::detail::transpose_facts facts_of(const asked& a) {
   problem.nx = a.nx;
   problem.ny = a.ny;
   problem.pointer_arrays = a.pointers;
-  return tt::detail::find_facts(problem, a.batch, a.bytes, a.bytes,
-                                problem.in_stride_bytes | problem.out_stride_bytes,
-                                {tt::default_shared_bytes});
+  return {problem,
+          a.batch,
+          a.bytes,
+          a.bytes,
+          problem.in_stride_bytes | problem.out_stride_bytes,
+          {tt::default_shared_bytes}};
 }
 bool beside(const tt::detail::choice& other, const asked& a) {
   const tt::detail::transpose_facts facts = facts_of(a);

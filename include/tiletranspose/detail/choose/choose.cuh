@@ -44,12 +44,24 @@ struct transpose_facts {
   size_type bits;    ///< every bit that some address or stride has
   device_facts device;
 
-  // What follows from these; find_facts fills it in.
-  size_type shared_bytes;  ///< that a block asks for at most
-  bool sectors;            ///< rows of the output start on sectors
-  bool whole_rows;         ///< every address, stride and length of a row is a multiple of 16 bytes
-
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
+  /// Rows of the output start on sectors.
+  bool sectors() const { return sector_mask(problem, batch) == 0; }
+  /// Every address, stride and length of a row is a multiple of 16 bytes.
+  bool whole_rows() const {
+    return (bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
+  }
+  /// A block holds a matrix of a batch only if the device lets it ask for more than every block may have.
+  bool has_large_matrices() const {
+    return batch > 1 &&
+           problem.nx * problem.ny * element() >
+               (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
+                                                                    : large_matrix_bytes);
+  }
+  /// What a block asks for at most.
+  size_type shared_bytes() const {
+    return has_large_matrices() ? device.most_shared_bytes : size_type{default_shared_bytes};
+  }
 };
 
 /// How it is moved.
@@ -84,10 +96,6 @@ constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes)
       return !lacks_tile(element_bytes, access_bytes);
   }
 }
-constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int access_bytes) {
-  return has_vectorised_panel(element_bytes, access_bytes) &&
-         (size != vectorised_size::pixels || element_bytes == 1);
-}
 /// The same of a choice.
 constexpr bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
   switch (chosen.by) {
@@ -98,32 +106,13 @@ constexpr bool reachable(const choice& chosen, int element_bytes, int access_byt
     case mover::tile:
       return has_tile(chosen.access, element_bytes, access_bytes);
     case mover::vectorised_panel:
-      return has_vectorised_size(chosen.size, element_bytes, access_bytes);
+      return has_vectorised_panel(element_bytes, access_bytes) &&
+             (chosen.size != vectorised_size::pixels || element_bytes == 1);
     case mover::word_shifted_panel:
       return has_word_shifted_panel(element_bytes, access_bytes);
     default:
       return true;
   }
-}
-
-/// True where a block holds a matrix of a batch only if the device lets it ask for more than every block may have.
-inline bool has_large_matrices(const tile_problem& problem, size_type batch, int element_bytes,
-                               int access_bytes) {
-  return batch > 1 &&
-         problem.nx * problem.ny * static_cast<size_type>(element_bytes) >
-             (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
-                                                                  : large_matrix_bytes);
-}
-
-inline transpose_facts find_facts(const tile_problem& problem, size_type batch, int element_bytes,
-                                  int access_bytes, size_type bits, device_facts device) {
-  transpose_facts facts{problem, batch, element_bytes, access_bytes, bits, device, 0, false, false};
-  facts.shared_bytes = has_large_matrices(problem, batch, element_bytes, access_bytes)
-                           ? device.most_shared_bytes
-                           : size_type{default_shared_bytes};
-  facts.sectors = sector_mask(problem, batch) == 0;
-  facts.whole_rows = (bits | (problem.nx | problem.ny) * facts.element()) % max_access_bytes == 0;
-  return facts;
 }
 
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
@@ -173,7 +162,7 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   const bool takes_columns = in_dense || goes_in_panels_apart(problem.nx, element, true);
   const bool takes_rows = out_dense || goes_in_panels_apart(problem.ny, element, false);
-  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes);
+  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
   const bool fits = problem.nx <= largest / problem.ny / element;
   const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
   // What word-shifted panels do not take has limits of its own.
@@ -207,8 +196,8 @@ inline bool is_tall(const tile_problem& problem) {
 }
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
 inline bool pays_whole(const transpose_facts& facts) {
-  return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows &&
-         (facts.element() < least_whole_element_off_sectors || facts.sectors);
+  return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows() &&
+         (facts.element() < least_whole_element_off_sectors || facts.sectors());
 }
 /// True where matrices waste little of the tiles of whole accesses that they take.
 inline bool fills_tiles(const transpose_facts& facts) {
@@ -247,7 +236,7 @@ inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
-  return pays_whole(facts) && facts.sectors && facts.batch > 1 && fills_tiles(facts) &&
+  return pays_whole(facts) && facts.sectors() && facts.batch > 1 && fills_tiles(facts) &&
          take_tile(chosen, tile_access::whole);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
@@ -274,11 +263,11 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   chosen.by = mover::word_shifted_panel;
   chosen.word_shifted =
       choose_word_shifted(facts.problem, facts.batch, facts.element(),
-                          panels_instead_of(facts, tile_access::any), facts.shared_bytes);
+                          panels_instead_of(facts, tile_access::any), facts.shared_bytes());
   return chosen.word_shifted != word_shifted_kind::none &&
          cut_word_shifted(facts.problem, facts.batch,
                           word_shifted_shape_of(facts.element_bytes, chosen.word_shifted),
-                          facts.shared_bytes)
+                          facts.shared_bytes())
              .fits(facts.device.most_shared_bytes);
 }
 inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
@@ -289,8 +278,8 @@ inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
 inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
   const bool narrow =
       facts.problem.nx * facts.element() <= narrow_row_bytes || facts.problem.ny > most_column_rows;
-  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors &&
-         facts.whole_rows && !narrow && take_tile(chosen, tile_access::whole);
+  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors() &&
+         facts.whole_rows() && !narrow && take_tile(chosen, tile_access::whole);
 }
 inline bool tall_tiles(const transpose_facts& facts, choice& chosen) {
   return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
@@ -340,7 +329,7 @@ bool choose_by(const transpose_rule (&rules)[Count], const transpose_facts& fact
   for (const transpose_rule& rule : rules) {
     chosen = {};
     if (!rule.applies(facts, chosen)) { continue; }
-    chosen.shared_bytes = facts.shared_bytes;
+    chosen.shared_bytes = facts.shared_bytes();
     chosen.rule = rule.name;
     chosen.why = rule.why;
     return true;
@@ -388,7 +377,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       break;
   }
   if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
-  if (facts.whole_rows) { return elements <= limits.whole; }
+  if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
   const size_type times =
       facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
@@ -427,7 +416,7 @@ inline choice choose(const transpose_facts& facts) {
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {
   return !chosen.is_certain && chosen.by != mover::vector_tile &&
          (has_word_shifted_panel(facts.element_bytes, facts.access_bytes) ||
-          has_large_matrices(facts.problem, facts.batch, facts.element_bytes, facts.access_bytes));
+          facts.has_large_matrices());
 }
 
 }  // namespace detail

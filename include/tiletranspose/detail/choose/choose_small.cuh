@@ -175,28 +175,6 @@ constexpr small_work work_of(const small_problem& problem) {
   return {direct, direct ? direct_halves * elements / 2 : places};
 }
 
-/// True where there are so many elements at most, and offsets fit.
-/// \param direct  elements are moved without tiles
-/// Precondition: no extent is 0.
-constexpr bool has_at_most(const small_problem& problem, size_type elements, bool direct) {
-  const size_type most = smaller(elements, most_counted);
-  const size_type fast = problem.fast.extent;
-  const size_type slow = problem.slow.extent;
-  return fast <= most && slow <= most && problem.batch <= most &&
-         fast * slow <= most / problem.batch &&
-         has_short_offsets(problem, direct ? 1 : longest_tile_side);
-}
-
-/// Up to how many elements a transpose with an operation is little work.
-constexpr size_type most_of_operation(const small_problem& problem, bool whole) {
-  const small_limits& limits = small_limits_of(problem.element_bytes);
-  if (smaller(problem.fast.extent, problem.slow.extent) <= lone_side(problem.element_bytes)) {
-    return most_counted;
-  }
-  if (whole) { return limits.fused_whole; }
-  return problem.operation == small_operation::two_outputs ? limits.pitched : limits.fused;
-}
-
 /// True where rows have so few elements that more blocks are worth more than loads together. Precondition: little work.
 constexpr bool has_few_elements(const small_problem& problem) {
   return problem.kept_bytes > widest_row_element || elements_of(problem) <= few_row_elements;
@@ -218,16 +196,31 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
-/// What moves a problem if it has so many elements at most.
-constexpr small_mover choose_small(const small_problem& problem, size_type most, bool direct) {
-  return has_at_most(problem, most, direct) ? small_mover_of(problem, direct) : small_mover::none;
+/// What moves a problem if it has so many elements at most, and offsets fit. Precondition: no extent is 0.
+/// \param direct  of transposes: elements are moved without tiles
+constexpr small_mover choose_small(const small_problem& problem, size_type elements, bool direct) {
+  const size_type most = smaller(elements, most_counted);
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const bool fits = fast <= most && slow <= most && problem.batch <= most &&
+                    fast * slow <= most / problem.batch &&
+                    has_short_offsets(problem, direct ? 1 : longest_tile_side);
+  return fits ? small_mover_of(problem, direct) : small_mover::none;
 }
 constexpr small_mover choose_small_rows(const small_problem& problem) {
   return choose_small(problem, small_limits_of(problem.element_bytes).rows, false);
 }
+/// The same of a transpose with an operation.
 /// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes
 constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
-  return choose_small(problem, most_of_operation(problem, whole), work_of(problem).direct);
+  const small_limits& limits = small_limits_of(problem.element_bytes);
+  const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
+  const bool is_dual = problem.operation == small_operation::two_outputs;
+  const size_type most = shorter <= lone_side(problem.element_bytes) ? most_counted
+                         : whole                                     ? limits.fused_whole
+                         : is_dual                                   ? limits.pitched
+                                                                     : limits.fused;
+  return choose_small(problem, most, work_of(problem).direct);
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
