@@ -86,7 +86,7 @@ class machine {
   virtual void start_copy(const async_copy& copy, access_site site) = 0;
   virtual void commit_copies() = 0;
   virtual void wait_for_copies(unsigned pending) = 0;
-  /// Copies of the bulk engine, and the barriers that count them: bulk_copy.cuh.
+  /// Copies of the bulk engine, and the barriers that count them: async_copy.cuh.
   virtual void init_barrier(const void* barrier, unsigned threads, access_site site) = 0;
   virtual void arrive_expecting(const void* barrier, unsigned bytes, access_site site) = 0;
   virtual void wait_for_phase(const void* barrier, unsigned parity, access_site site) = 0;

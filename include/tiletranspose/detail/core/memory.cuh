@@ -19,29 +19,23 @@ struct alignas(16) word16 {
   unsigned x, y, z, w;
 };
 
+template <class Word>
+struct type_is {
+  using type = Word;
+};
 /// The type that one access of `Bytes` bytes moves.
 template <int Bytes>
 struct access_word;
 template <>
-struct access_word<1> {
-  using type = unsigned char;
-};
+struct access_word<1> : type_is<unsigned char> {};
 template <>
-struct access_word<2> {
-  using type = unsigned short;
-};
+struct access_word<2> : type_is<unsigned short> {};
 template <>
-struct access_word<4> {
-  using type = unsigned;
-};
+struct access_word<4> : type_is<unsigned> {};
 template <>
-struct access_word<8> {
-  using type = unsigned long long;
-};
+struct access_word<8> : type_is<unsigned long long> {};
 template <>
-struct access_word<16> {
-  using type = word16;
-};
+struct access_word<16> : type_is<word16> {};
 template <int Bytes>
 using access_word_t = typename access_word<Bytes>::type;
 
