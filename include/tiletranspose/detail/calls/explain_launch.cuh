@@ -204,9 +204,7 @@ void explain_choice(explanation& result, Mover mover, const transpose_facts& fac
 template <int ElementBytes, int AccessBytes>
 void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
                     const transpose_facts& facts, const choice& chosen) {
-  describe_little(result, chosen.little,
-                  small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                  AccessBytes);
+  describe_little(result, chosen.little, little_problem(facts), AccessBytes);
   result.memory = memory_of(little_mover<ElementBytes, AccessBytes>{}, facts, chosen);
 }
 

@@ -197,9 +197,7 @@ explained_memory memory_of(little_mover<ElementBytes, AccessBytes>, const transp
                            const choice& chosen) {
   if (chosen.little != small_mover::tiles) { return {}; }
   using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;
-  const int side =
-      small_tile_side(small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-                      ElementBytes / AccessBytes);
+  const int side = small_tile_side(little_problem(facts), ElementBytes / AccessBytes);
   const auto sectors = [&](bool input, size_type extent) {
     return mean_sectors(facts, input, extent * ElementBytes,
                         static_cast<size_type>(side) * ElementBytes,

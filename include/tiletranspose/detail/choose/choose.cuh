@@ -213,15 +213,9 @@ inline bool fills_tiles(const transpose_facts& facts) {
                                : least_filled;
   return 10 * elements >= filled * cols * rows;
 }
-inline bool take_tile(choice& chosen, tile_access access) {
-  chosen.by = mover::tile;
-  chosen.access = access;
-  return true;
-}
-
 // The rules.
 
-inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
+inline bool vector_tiles(const transpose_facts& facts, choice&) {
   const tile_problem& problem = facts.problem;
   if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
       facts.bits % max_access_bytes != 0 || facts.batch != 1 || problem.pointer_arrays) {
@@ -230,37 +224,32 @@ inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);
   const size_type cols = problem.nx / side;
   const size_type rows = problem.ny / side;
-  chosen.by = mover::vector_tile;
   return cols * side == problem.nx && rows * side == problem.ny && rows <= max_grid_side &&
          cols <= max_grid_side &&
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
-inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
-  return pays_whole(facts) && facts.sectors() && facts.batch > 1 && fills_tiles(facts) &&
-         take_tile(chosen, tile_access::whole);
+inline bool filled_tiles(const transpose_facts& facts, choice&) {
+  return pays_whole(facts) && facts.sectors() && facts.batch > 1 && fills_tiles(facts);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   const vectorised_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
   if (kind == vectorised_kind::none) { return false; }
-  chosen.by = mover::vectorised_panel;
   chosen.vectorised = kind;
   chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
   return cut_vectorised(facts.problem, facts.batch,
                         vectorised_shape_of(facts.element_bytes, chosen.size), kind)
       .fits();
 }
-inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
+inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
   const bool ragged =
       whole_tiles_need_full_columns != 0 && is_tall(facts.problem) && facts.problem.nx % cols != 0;
-  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none &&
-         take_tile(chosen, tile_access::whole);
+  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  chosen.by = mover::word_shifted_panel;
   chosen.word_shifted =
       choose_word_shifted(facts.problem, facts.batch, facts.element(),
                           panels_instead_of(facts, tile_access::any), facts.shared_bytes());
@@ -270,57 +259,57 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
                           facts.shared_bytes())
              .fits(facts.device.most_shared_bytes);
 }
-inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
-  chosen.by = mover::gathered_panel;
+inline bool gathered_panels(const transpose_facts& facts, choice&) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||
          panels_instead_of(facts, tile_access::any) != panel_kind::none;
 }
-inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
+inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
   const bool narrow =
       facts.problem.nx * facts.element() <= narrow_row_bytes || facts.problem.ny > most_column_rows;
   return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors() &&
-         facts.whole_rows() && !narrow && take_tile(chosen, tile_access::whole);
+         facts.whole_rows() && !narrow;
 }
-inline bool tall_tiles(const transpose_facts& facts, choice& chosen) {
-  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
-         take_tile(chosen, tile_access::tall);
+inline bool tall_tiles(const transpose_facts& facts, choice&) {
+  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem);
 }
-inline bool any_tiles(const transpose_facts&, choice& chosen) {
-  return take_tile(chosen, tile_access::any);
-}
+inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 
 struct transpose_rule {
   const char* name;
+  mover by;
+  tile_access access;  ///< of a tile
   const char* why;
   bool (*applies)(const transpose_facts&, choice&);
 };
 
 /// What takes transposes that are not little work.
 inline constexpr transpose_rule large_rules[] = {
-    {"filled tiles",
+    {"filled tiles", mover::tile, tile_access::whole,
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
      filled_tiles},
-    {"vectorised panels",
+    {"vectorised panels", mover::vectorised_panel, tile_access::any,
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
      "panels of which both sides are accesses of 16 bytes",
      vectorised_panels},
-    {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
+    {"whole tiles", mover::tile, tile_access::whole,
+     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
      tiles_of_whole_accesses},
-    {"word-shifted panels",
+    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
      "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
      "of a panel are shifted to where they belong",
      word_shifted_panels},
-    {"gathered panels",
+    {"gathered panels", mover::gathered_panel, tile_access::any,
      "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
-     "empty, "
-     "or has no room for them",
+     "empty, or has no room for them",
      gathered_panels},
-    {"groups of whole words",
+    {"groups of whole words", mover::tile, tile_access::whole,
      "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
      "whole words",
      groups_of_whole_words},
-    {"tall tiles", "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
-    {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
+    {"tall tiles", mover::tile, tile_access::tall,
+     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
+    {"any tiles", mover::tile, tile_access::any,
+     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
 };
 
 /// The first of some rules that applies; false where none does.
@@ -328,11 +317,12 @@ template <size_type Count>
 bool choose_by(const transpose_rule (&rules)[Count], const transpose_facts& facts, choice& chosen) {
   for (const transpose_rule& rule : rules) {
     chosen = {};
-    if (!rule.applies(facts, chosen)) { continue; }
+    chosen.by = rule.by;
+    chosen.access = rule.access;
     chosen.shared_bytes = facts.shared_bytes();
     chosen.rule = rule.name;
     chosen.why = rule.why;
-    return true;
+    if (rule.applies(facts, chosen)) { return true; }
   }
   return false;
 }
@@ -387,7 +377,6 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
   const small_work work = work_of(little);
-  chosen.by = mover::little;
   chosen.little = choose_small(little, most_counted, work.direct);
   chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
   return chosen.little != small_mover::none &&
@@ -396,11 +385,11 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
 
 /// What takes a transpose sooner than large_rules.
 inline constexpr transpose_rule little_rules[] = {
-    {"vector tiles",
+    {"vector tiles", mover::vector_tile, tile_access::any,
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
      vector_tiles},
-    {"little work",
+    {"little work", mover::little, tile_access::any,
      "so few elements that latency decides: one element an access, and tiles small enough to give "
      "every multiprocessor a block",
      little_work},

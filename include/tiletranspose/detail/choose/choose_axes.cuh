@@ -90,20 +90,18 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
   grow_sides(choice.sides, move, choice.x, {extent, extent}, false);
 }
 
-/// Elements that follow each other in the output before it goes on along `axis`; those of the input likewise.
-inline size_type out_run(const relocation& move, int axis) {
-  size_type elements = 1;
-  for (int k = move.rank - 1; k > axis; --k) { elements *= move.axes[k].extent; }
-  return elements;
-}
-inline size_type in_run(const relocation& move, int axis) {
+/// Elements that follow each other on the side of a stride before it goes on along `axis`; repeated ones come last.
+inline size_type run_before(const relocation& move, int axis, long long relocation_axis::*stride) {
   size_type elements = 1;
   for (int k = 0; k < move.rank; ++k) {
-    if (distance(move.axes[k].in_stride) - 1 < distance(move.axes[axis].in_stride) - 1) {
+    if (distance(move.axes[k].*stride) - 1 < distance(move.axes[axis].*stride) - 1) {
       elements *= move.axes[k].extent;
     }
   }
   return elements;
+}
+inline bool has_short_out_run(const relocation& move, int axis) {
+  return run_before(move, axis, &relocation_axis::out_stride) <= short_run;
 }
 
 /// True of a batch of matrices between whose rows, of less than `row_bytes` on one side, those of others lie: a tile of one
@@ -156,7 +154,8 @@ inline axes_choice choose_axes(const relocation& move) {
   if (!(steps_by_one && y <= 2 && rows_apart && forwards) ||
       is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
-    const bool long_runs = out_run(move, x) > short_run && in_run(move, y) > short_run;
+    const bool long_runs =
+        !has_short_out_run(move, x) && run_before(move, y, &relocation_axis::in_stride) > short_run;
     const bool are_many = count_elements(move) * larger(move.in_element, move.out_element) >=
                           micro_limits_of(move.out_element).least_tiled;
     choice.mover =

@@ -70,11 +70,6 @@ inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
   return known ? static_cast<size_type>(value) : unknown;
 }
 
-/// The shared memory that the blocks of a multiprocessor divide among themselves.
-inline size_type shared_bytes_of_multiprocessor() {
-  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0);
-}
-
 /// The shared memory that a block may ask for on the current device.
 inline size_type most_shared_bytes() {
   return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
