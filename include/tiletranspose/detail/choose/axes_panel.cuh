@@ -12,7 +12,7 @@
 
 #include <cstdint>
 
-#include <tiletranspose/detail/choose/element_order.cuh>
+#include <tiletranspose/detail/choose/choose_axes.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/request/relocation.cuh>

@@ -9,7 +9,6 @@
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/choose_axes.cuh>
-#include <tiletranspose/detail/choose/element_order.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/choose/word_shifted_tile.cuh>
 
