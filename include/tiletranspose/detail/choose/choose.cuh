@@ -45,6 +45,9 @@ struct transpose_facts {
   device_facts device;
 
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
+  /// Rows of a side follow each other without a gap.
+  bool in_dense() const { return is_dense(problem.in_stride_bytes, problem.nx * element()); }
+  bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
   bool sectors() const { return sector_mask(problem, batch) == 0; }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
@@ -86,15 +89,10 @@ constexpr bool has_vector_tile(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes && small_limits_of(element_bytes).vectors > 0;
 }
 constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes) {
-  switch (access) {
-    case tile_access::whole:
-      return has_whole_policy(element_bytes, access_bytes) ||
-             has_whole_groups(element_bytes, access_bytes);
-    case tile_access::tall:
-      return has_tall_policy(element_bytes, access_bytes);
-    default:
-      return !lacks_tile(element_bytes, access_bytes);
-  }
+  return access == tile_access::whole ? has_whole_policy(element_bytes, access_bytes) ||
+                                            has_whole_groups(element_bytes, access_bytes)
+         : access == tile_access::tall ? has_tall_policy(element_bytes, access_bytes)
+                                       : !lacks_tile(element_bytes, access_bytes);
 }
 /// The same of a choice.
 constexpr bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
@@ -158,10 +156,8 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const size_type element = facts.element();
   const tile_policy policy = policy_of(facts, access);
   const bool whole = access == tile_access::whole;
-  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
-  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
-  const bool takes_columns = in_dense || goes_in_panels_apart(problem.nx, element, true);
-  const bool takes_rows = out_dense || goes_in_panels_apart(problem.ny, element, false);
+  const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
+  const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
   const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
   const bool fits = problem.nx <= largest / problem.ny / element;
   const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
@@ -179,14 +175,14 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
       tiny ? are_few_small_rows(problem.nx, problem.ny, element,
                                 static_cast<size_type>(policy.tile_rows), shifts && forwards)
            : are_few(problem.ny, element, facts.access_bytes, whole, false);
-  if (fits && facts.batch > 1 && in_dense && out_dense && !pointers) {
+  if (fits && facts.batch > 1 && facts.in_dense() && facts.out_dense() && !pointers) {
     return panel_kind::small_matrices;
   }
   if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
     return panel_kind::few_rows;
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
-  return tiny && facts.batch > 1 && out_dense && !whole && problem.ny <= short_rows
+  return tiny && facts.batch > 1 && facts.out_dense() && !whole && problem.ny <= short_rows
              ? panel_kind::few_rows
              : panel_kind::none;
 }
@@ -344,12 +340,10 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type element = facts.element();
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * facts.batch;
-  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
-  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
-      if (!(problem.nx <= problem.ny ? in_dense : out_dense)) {
+      if (!(problem.nx <= problem.ny ? facts.in_dense() : facts.out_dense())) {
         return elements * element <= least_apart_matrix_bytes;
       }
       if (facts.batch > 1 && !problem.pointer_arrays && element > 1 &&
@@ -368,7 +362,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   }
   if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }
-  const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
+  const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type times =
       facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);

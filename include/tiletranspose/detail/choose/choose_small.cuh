@@ -22,9 +22,6 @@ enum class small_mover {
   tiles    ///< through tiles in shared memory
 };
 
-/// What is called on the way.
-enum class small_operation { none, one_output, two_outputs };
-
 /// One axis: elements and the bytes, of either sign, from one to the next.
 struct problem_axis {
   size_type extent;
@@ -40,7 +37,7 @@ struct small_problem {
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
-  small_operation operation = small_operation::none;
+  bool is_dual = false;  ///< an operation on the way writes to two outputs
 };
 
 /// From a single element no stride leads anywhere: what the caller said may be any number.
@@ -169,9 +166,9 @@ constexpr small_work work_of(const small_problem& problem) {
   const size_type elements = elements_of(problem);
   const size_type percent =
       problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
-  const bool is_dual = problem.operation == small_operation::two_outputs;
-  const bool direct = 100 * elements <=
-                      (is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
+  const bool direct =
+      100 * elements <=
+      (problem.is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
   return {direct, direct ? direct_halves * elements / 2 : places};
 }
 
@@ -215,10 +212,9 @@ constexpr small_mover choose_small_rows(const small_problem& problem) {
 constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
-  const bool is_dual = problem.operation == small_operation::two_outputs;
   const size_type most = shorter <= lone_side(problem.element_bytes) ? most_counted
                          : whole                                     ? limits.fused_whole
-                         : is_dual                                   ? limits.pitched
+                         : problem.is_dual                           ? limits.pitched
                                                                      : limits.fused;
   return choose_small(problem, most, work_of(problem).direct);
 }
