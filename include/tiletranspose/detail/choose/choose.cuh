@@ -120,9 +120,8 @@ inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
 /// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
 constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
   const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
-  return whole && access_bytes != 2
-             ? large_matrix_bytes.value
-             : larger(large_matrix_bytes.value, shared_bytes / blocks - 2048);
+  return whole && access_bytes != 2 ? large_matrix_bytes
+                                    : larger(large_matrix_bytes, shared_bytes / blocks - 2048);
 }
 
 /// True where so few columns, or rows, of elements of at least 3 bytes are better off in panels than in tiles.

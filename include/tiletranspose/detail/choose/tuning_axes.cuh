@@ -4,13 +4,12 @@
 /// \file
 /// What is tuned of moves of arrays of many axes, a row for each number. Plain C++17.
 ///
-/// Figures: % of cudaMemcpyAsync, first what the other side of the threshold would do, then what this side does, floats
-/// unless the row says otherwise; extents are those of the input, and the output has them in reverse order where nothing
-/// else is said.
+/// Figures are of floats unless the row says otherwise; extents are those of the input, and the output has them in reverse
+/// order where nothing else is said.
 
 #pragma once
 
-#include <tiletranspose/detail/choose/tuning_row.cuh>
+#include <tiletranspose/detail/choose/tuning.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

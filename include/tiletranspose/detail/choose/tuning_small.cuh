@@ -9,8 +9,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
-#include <tiletranspose/detail/choose/tuning_row.cuh>
+#include <tiletranspose/detail/choose/tuning.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
