@@ -124,67 +124,54 @@ constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type
                                     : larger(large_matrix_bytes, shared_bytes / blocks - 2048);
 }
 
-/// True where so few columns, or rows, of elements of at least 3 bytes are better off in panels than in tiles.
-/// \param whole  the tiles are moved by whole accesses
-inline bool are_few(size_type count, size_type element, int access_bytes, bool whole,
-                    bool columns) {
-  if (whole) { return count <= most_few_of_whole; }
-  if (access_bytes >= 4) {
-    return count <= most_few_words && count * element <= most_few_word_bytes;
+/// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
+/// \param shifts  word-shifted panels take them, if they are of elements of 1 and 2 bytes
+inline bool are_few(const transpose_facts& facts, tile_access access, bool columns, bool shifts) {
+  const size_type count = columns ? facts.problem.nx : facts.problem.ny;
+  const size_type bytes = count * facts.element();
+  if (facts.element_bytes <= 2) {
+    const tile_policy policy = policy_of(facts, access);
+    const auto side = static_cast<size_type>(columns ? policy.tile_cols : policy.tile_rows);
+    return 2 * count <= side || count <= most_few_columns ||
+           (shifts && count <= (columns ? most_shifted_columns : most_shifted_rows) &&
+            bytes <= (columns ? most_shifted_row_bytes : most_shifted_column_bytes));
   }
+  if (access == tile_access::whole) { return count <= most_few_of_whole; }
+  if (facts.access_bytes >= 4) { return count <= most_few_words && bytes <= most_few_word_bytes; }
   return count <= most_few_packed &&
-         count * element <= (columns ? most_few_packed_columns : most_few_packed_rows);
-}
-
-/// The same of columns and rows of elements of 1 and 2 bytes. `shifts`: word-shifted panels take them.
-inline bool are_few_small_columns(size_type nx, size_type element, size_type tile_cols,
-                                  bool shifts) {
-  return 2 * nx <= tile_cols || nx <= most_few_columns ||
-         (shifts && nx <= most_shifted_columns && nx * element <= most_shifted_row_bytes);
-}
-inline bool are_few_small_rows(size_type nx, size_type ny, size_type element, size_type tile_rows,
-                               bool shifts) {
-  return 2 * ny <= tile_rows || ny <= most_few_columns ||
-         (shifts && nx * element >= least_shifted_row_bytes && ny <= most_shifted_rows &&
-          ny * element <= most_shifted_column_bytes);
+         bytes <= (columns ? most_few_packed_columns : most_few_packed_rows);
 }
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
   const tile_problem& problem = facts.problem;
   const size_type element = facts.element();
-  const tile_policy policy = policy_of(facts, access);
+  const size_type row_bytes = problem.nx * element;
   const bool whole = access == tile_access::whole;
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
   const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
-  const bool fits = problem.nx <= largest / problem.ny / element;
   const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
   // What word-shifted panels do not take has limits of its own.
   const bool shifts = has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
-                      facts.batch == 1 && !pointers &&
-                      problem.in_stride_bytes == problem.nx * element;
+                      facts.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
-  const bool tiny = element <= 2;
-  const bool few_columns =
-      tiny ? are_few_small_columns(problem.nx, element, static_cast<size_type>(policy.tile_cols),
-                                   shifts)
-           : are_few(problem.nx, element, facts.access_bytes, whole, true);
+  const bool few_columns = are_few(facts, access, true, shifts);
   const bool few_rows =
-      tiny ? are_few_small_rows(problem.nx, problem.ny, element,
-                                static_cast<size_type>(policy.tile_rows), shifts && forwards)
-           : are_few(problem.ny, element, facts.access_bytes, whole, false);
-  if (fits && facts.batch > 1 && facts.in_dense() && facts.out_dense() && !pointers) {
+      are_few(facts, access, false, shifts && forwards && row_bytes >= least_shifted_row_bytes);
+  if (problem.nx <= largest / problem.ny / element && facts.batch > 1 && facts.in_dense() &&
+      facts.out_dense() && !pointers) {
     return panel_kind::small_matrices;
   }
   if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
     return panel_kind::few_rows;
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
-  return tiny && facts.batch > 1 && facts.out_dense() && !whole && problem.ny <= short_rows
+  return element <= 2 && facts.batch > 1 && facts.out_dense() && !whole && problem.ny <= short_rows
              ? panel_kind::few_rows
              : panel_kind::none;
 }
+
 /// True where matrices of few columns and many rows have rules of their own.
 inline bool is_tall(const tile_problem& problem) {
   return problem.nx <= most_tall_columns && problem.ny > most_column_rows;
@@ -208,6 +195,7 @@ inline bool fills_tiles(const transpose_facts& facts) {
                                : least_filled;
   return 10 * elements >= filled * cols * rows;
 }
+
 // The rules.
 
 inline bool vector_tiles(const transpose_facts& facts, choice&) {
@@ -239,8 +227,7 @@ inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
-  const bool ragged =
-      whole_tiles_need_full_columns != 0 && is_tall(facts.problem) && facts.problem.nx % cols != 0;
+  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0;
   return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {

@@ -22,11 +22,9 @@ inline constexpr size_type most_column_rows = 48 * 1024;
 /// Matrices of up to so many columns and more than `most_column_rows` rows have tiles of longer segments of output rows.
 /// 1 byte, 257 columns 71, 79, 700 84, 86, 1000 85, 85; 8 bytes, 65 80, 89, 1000 90, 91; floats, 50 83, 92, 127 86, 89
 /// (H200, 2026-11-22).
+/// Tiles of whole accesses are not for such matrices whose columns do not fill them: 1 byte, 272 columns 73, 81, 512 88, 88;
+/// 4 bytes, 68 columns 72, 91, 64 94, 92; 8 bytes, 66 columns 75, 92, 96 95, 93 (H200, 2026-11-22).
 inline constexpr size_type most_tall_columns = 1000;
-
-/// 1 where tiles of whole accesses are not for such matrices whose columns do not fill them, 0 else. 1 byte, 272 columns
-/// 73, 81, 512 88, 88; 4 bytes, 68 columns 72, 91, 64 94, 92; 8 bytes, 66 columns 75, 92, 96 95, 93 (H200, 2026-11-22).
-inline constexpr size_type whole_tiles_need_full_columns = 1;
 
 /// Elements of so many bytes and more take tiles of whole accesses only where output rows start on sectors. With whole
 /// accesses, without: floats, 11588 x 11580 87, 91, batches of 250 x 250 doubles 91, 98; bytes, 23168 x 23152 91, 79
