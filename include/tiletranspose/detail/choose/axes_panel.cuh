@@ -52,10 +52,6 @@ struct panel_segments {
 /// Threads of a block.
 inline constexpr int panel_axes_threads = 256;
 
-/// Segments of the output are not taken for longer ones from so many elements on: those of all axes but the last are a
-/// period, and threads go on by whole ones.
-inline constexpr size_type long_segment = panel_axes_threads;
-
 /// What tables in shared memory hold of a segment.
 inline constexpr size_type bytes_of_segment = 16;
 
@@ -132,7 +128,9 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   for (int k = 0; k < move.rank; ++k) { cut.extents[k] = 1; }
   grow_segments(move, in, wanted, sector, cut.extents);
   grow_segments(move, out, wanted, sector, cut.extents);
-  cut.out = find_segments(move, out, cut.extents, long_segment);
+  // No axis more from so many elements on: those of all axes but the last are a period, and threads go on by whole ones.
+  const auto find_out = [&] { return find_segments(move, out, cut.extents, panel_axes_threads); };
+  cut.out = find_out();
   if (is_skewed(move, out, cut)) {
     size_type& extent = cut.extents[cut.out.split];
     const size_type all = move.axes[cut.out.split].extent;
@@ -141,7 +139,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
       const size_type panels = divide_up(all, extent);
       cut.skew = skew;
       extent = divide_up(all, panels < few_panels ? panels : divide_up(all, extent - skew)) + skew;
-      cut.out = find_segments(move, out, cut.extents, long_segment);
+      cut.out = find_out();
     }
   }
   cut.elements = 1;

@@ -17,8 +17,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks of single elements take one more axis while less than this is used of them: percent.
-inline constexpr size_type least_filled_blocks = 90;
+/// Blocks of single elements, and sides of tiles, take one more axis while less than this is used of them, or of the last
+/// tile and those before: percent.
+inline constexpr size_type least_filled_percent = 90;
 
 /// How much is used of as many lengths of `length` elements as `extent` elements need: percent.
 constexpr size_type filled(size_type extent, size_type length) {
@@ -53,7 +54,7 @@ inline element_order order_elements(const relocation& move, size_type block) {
   if (nearest >= 0 && move.axes[nearest].extent <= most_near_extent) { take(nearest); }
   while (count < move.rank) { take(nearest_of_output(move, taken)); }
   while (order.inner < count &&
-         (order.inner == 0 || filled(order.inner_extent, block) < least_filled_blocks)) {
+         (order.inner == 0 || filled(order.inner_extent, block) < least_filled_percent)) {
     const size_type extent = move.axes[order.axes[order.inner]].extent;
     if (order.inner > 0 && extent > most_counted / order.inner_extent) { break; }
     order.inner_extent *= extent;
@@ -201,9 +202,6 @@ constexpr int axes_block_rows(int accesses) { return accesses == 3 ? 8 : 4; }
 /// Elements of more accesses do not go through tiles: those of 63 and 64 single bytes spilled.
 inline constexpr int most_tile_accesses = 48;
 
-/// A side takes one more axis while less than this of its last tile, and of those before, is used: percent.
-inline constexpr size_type least_side_filled = 90;
-
 /// Adds axes to the sides of tiles of so many elements along each, to the side that fills its tiles less, until both do.
 /// \param contiguous  the input along the first side has no gaps, nor the output along the second
 inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
@@ -218,7 +216,7 @@ inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
   const auto grow = [&](int s) {
     side_axes& grown = sides[s];
     const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    if (filled_of(s) >= least_side_filled || grown.count == 3 || next < 0) { return false; }
+    if (filled_of(s) >= least_filled_percent || grown.count == 3 || next < 0) { return false; }
     const relocation_axis& axis = move.axes[next];
     const long long stride = s == 0 ? axis.in_stride : axis.out_stride;
     if (axis.extent > most_counted / grown.extent ||

@@ -96,9 +96,7 @@ inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
 /// Takes what stays together along the fastest axis for elements that change places in tiles; false where they do not.
 inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   relocation wide = move;
-  const bool packs = pack(wide);
-  if (!packs && !widen(wide)) { return false; }
-  if (wide.in_element <= move.in_element) { return false; }
+  if ((!pack(wide) && !widen(wide)) || wide.in_element <= move.in_element) { return false; }
   normalize(wide);
   axes_choice tiles = choose_axes(wide);
   const size_type shorter = smaller(tiles.sides[0].extent, tiles.sides[1].extent);

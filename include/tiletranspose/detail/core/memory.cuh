@@ -240,18 +240,16 @@ TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<size_type>(address));
 }
 
-/// A value that the compiler takes as it is: what is worked out from it is not worked out from its terms instead, each
-/// time anew and in between of loads that should be under way together (nvcc 13.0).
-TILETRANSPOSE_FUNCTION int optimisation_barrier(int value) {
+/// A value of 4 or 8 bytes that the compiler takes as it is: what is worked out from it is not worked out from its terms
+/// instead, each time anew and in between of loads that should be under way together (nvcc 13.0).
+template <class Value>
+TILETRANSPOSE_FUNCTION Value optimisation_barrier(Value value) {
 #if TILETRANSPOSE_ON_DEVICE
-  asm("" : "+r"(value));
-#endif
-  return value;
-}
-
-TILETRANSPOSE_FUNCTION size_type optimisation_barrier(size_type value) {
-#if TILETRANSPOSE_ON_DEVICE
-  asm("" : "+l"(value));
+  if constexpr (sizeof(Value) == 4) {
+    asm("" : "+r"(value));
+  } else {
+    asm("" : "+l"(value));
+  }
 #endif
   return value;
 }
