@@ -231,11 +231,10 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
         transpose_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
       } else if constexpr (registers::single) {
         unsigned apart[N];
-        packed_route<lanes, N, registers::bytes>::template travel<ToStriped>(there, words[0],
-                                                                             apart);
+        travel_in_word<ToStriped, registers::bytes>(there, words[0], apart);
         registers::template unpack<ToStriped, 1>(plane, apart, items);
       } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
-        matrix_route<registers::bytes>::template travel<ToStriped>(there, words);
+        travel_by_matrix<ToStriped, registers::bytes>(there, words);
       } else if constexpr (registers::pairs) {
         if constexpr (!ToStriped) { transpose_squares<2, 4>(there.rank, words); }
         unsigned halves[2][N / 2];

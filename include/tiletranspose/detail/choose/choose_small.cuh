@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <algorithm>
+
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -84,10 +86,8 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
 
 /// Up to so much work a transpose is little, whichever mover takes it else.
 constexpr size_type certainly_little(const small_limits& limits) {
-  const size_type of_tiles = smaller(limits.tile, smaller(limits.whole, limits.pitched));
-  const size_type of_panels = smaller(smaller(limits.gathered, limits.vectorised),
-                                      smaller(limits.shifted, limits.shifted_columns));
-  return smaller(of_tiles, of_panels);
+  return std::min({limits.tile, limits.whole, limits.pitched, limits.gathered, limits.vectorised,
+                   limits.shifted, limits.shifted_columns});
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
@@ -102,21 +102,17 @@ inline constexpr size_type longest_row_segment = 1024;
 /// \param side  of tiles that move it; 1 for elements that are moved directly
 constexpr bool has_short_offsets(const small_problem& problem, size_type side = longest_tile_side) {
   constexpr size_type most = (size_type{1} << 31) - 1;
-  const auto reach = [](size_type extent, size_type more, long long stride) {
+  const auto reach = [](size_type extent, long long stride) {
     const auto bytes = static_cast<size_type>(stride);
     const size_type step = stride < 0 ? 0 - bytes : bytes;
-    return step == 0 ? 0 : extent + more > most / step ? most : (extent + more) * step;
+    return step == 0 ? 0 : extent > most / step ? most : extent * step;
   };
   const problem_axis& fast = problem.fast;
   const problem_axis& slow = problem.slow;
-  const size_type more_fast = problem.transposes ? side : longest_row_segment;
-  const size_type more_slow = problem.transposes ? side : 0;
-  return reach(fast.extent, more_fast, fast.in_stride) +
-                 reach(slow.extent, more_slow, slow.in_stride) <
-             most &&
-         reach(fast.extent, more_fast, fast.out_stride) +
-                 reach(slow.extent, more_slow, slow.out_stride) <
-             most;
+  const size_type row = fast.extent + (problem.transposes ? side : longest_row_segment);
+  const size_type rows = slow.extent + (problem.transposes ? side : 0);
+  return reach(row, fast.in_stride) + reach(rows, slow.in_stride) < most &&
+         reach(row, fast.out_stride) + reach(rows, slow.out_stride) < most;
 }
 
 /// Rows and columns of a tile for elements of a size, where several axes make up a side.
@@ -135,22 +131,21 @@ constexpr size_type elements_of(const small_problem& problem) {
   return problem.fast.extent * problem.slow.extent * problem.batch;
 }
 
-/// The elements for which tiles of `Side` have room, outside of the matrices, too.
-template <size_type Side>
-constexpr size_type places_of(const small_problem& problem) {
-  return divide_up(problem.fast.extent, Side) * divide_up(problem.slow.extent, Side) *
-         problem.batch * Side * Side;
+/// The elements for which tiles have room, outside of the matrices, too.
+constexpr size_type places_of(const small_problem& problem, int tile_side) {
+  const auto side = static_cast<size_type>(tile_side);
+  return divide_up(problem.fast.extent, side) * divide_up(problem.slow.extent, side) *
+         problem.batch * side * side;
 }
 
 /// Rows and columns of the tiles that move a problem.
 constexpr int small_tile_side(const small_problem& problem, int accesses) {
-  const size_type places = places_of<32>(problem);
-  return has_large_tile(problem.kept_bytes, accesses) &&
-                 places > small_limits_of(problem.kept_bytes).small_tile &&
-                 !fits_small_tiles(problem.kept_bytes, elements_of(problem), places_of<16>(problem),
-                                   places)
-             ? 32
-             : 16;
+  const size_type places = places_of(problem, 32);
+  const bool is_large =
+      has_large_tile(problem.kept_bytes, accesses) &&
+      places > small_limits_of(problem.kept_bytes).small_tile &&
+      !fits_small_tiles(problem.kept_bytes, elements_of(problem), places_of(problem, 16), places);
+  return is_large ? 32 : 16;
 }
 
 /// How a transpose that is little work would be moved, and what limits are compared with: the places of the tiles, or what
@@ -161,8 +156,7 @@ struct small_work {
 };
 constexpr small_work work_of(const small_problem& problem) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
-  const size_type places =
-      small_tile_side(problem, 1) == 16 ? places_of<16>(problem) : places_of<32>(problem);
+  const size_type places = places_of(problem, small_tile_side(problem, 1));
   const size_type elements = elements_of(problem);
   const size_type percent =
       problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;

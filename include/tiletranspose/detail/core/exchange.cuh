@@ -271,24 +271,19 @@ TILETRANSPOSE_FUNCTION void transpose_squares(unsigned lane, unsigned (&words)[N
 }
 
 /// N items of `Bytes` bytes, 1 or 2, that fit one word. Every lane fetches the word of each of its items and
-/// picks the item out of it.
-template <int Lanes, int N, int Bytes>
-struct packed_route {
+/// picks the item out of it. What lies in a word above the item means nothing.
+template <bool ToStriped, int Bytes, int Lanes, int N>
+TILETRANSPOSE_FUNCTION void travel_in_word(lane_group<Lanes> lanes, unsigned word,
+                                           unsigned (&items)[N]) {
   static_assert(N * Bytes <= 4, "");
-
-  /// What lies in a word above the item means nothing.
-  template <bool ToStriped>
-  TILETRANSPOSE_FUNCTION static void travel(lane_group<Lanes> lanes, unsigned word,
-                                            unsigned (&items)[N]) {
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < N; ++i) {
-      const unsigned element = ToStriped ? i * Lanes + lanes.rank : lanes.rank * N + i;
-      const unsigned from = ToStriped ? element / N : element % Lanes;
-      const unsigned item = ToStriped ? element % N : element / Lanes;
-      items[i] = pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
-    }
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const unsigned element = ToStriped ? i * Lanes + lanes.rank : lanes.rank * N + i;
+    const unsigned from = ToStriped ? element / N : element % Lanes;
+    const unsigned item = ToStriped ? element % N : element / Lanes;
+    items[i] = pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
   }
-};
+}
 
 /// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
 /// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
@@ -421,41 +416,32 @@ TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
 /// The bits of element e = (e7 .. e0) of 2-byte items: before, lane e7 .. e3, word e2 e1, half e0; after
 /// transpose_8x8, lane (e4 e3 e0 e7 e6), word e2 e1, half e5; then word and the last two bits of the lane trade
 /// places. 1-byte items have one bit more: lane (e5 e4 e1 e8 e7), word e3 e2, byte e6 e0; e5 and e0 trade too.
-template <int Bytes>
-struct matrix_route {
-  static constexpr unsigned shift =
-      Bytes == 2 ? 1 : 2;  // of the word's bits in a striped lane's number
-
-  /// The lane in which striped lane `lane` finds its words, but for its last two bits; and back.
-  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned from_striped(unsigned lane) {
-    return Bytes == 2 ? (lane & 24) | (lane & 1) << 2 | (lane >> 1 & 3)
-                      : (lane & 1) << 4 | (lane & 16) >> 1 | (lane & 2) << 1 | (lane >> 2 & 3);
-  }
-  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned to_lane(unsigned lane) {
-    return Bytes == 2 ? (lane & 24) | (lane & 3) << 1 | (lane >> 2 & 1)
-                      : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
-  }
-
-  template <bool ToStriped>
-  TILETRANSPOSE_FUNCTION static void travel(lane_group<32> lanes, unsigned (&words)[4]) {
-    const unsigned rank = lanes.rank;
-    const auto transpose_each = [&] {
-      TILETRANSPOSE_UNROLL
-      for (unsigned& word : words) { word = transpose_8x8(word); }
-    };
-    if constexpr (ToStriped) { transpose_each(); }
-    if constexpr (ToStriped && Bytes == 1) { swap_parts<16, 1>(rank, words); }
-    trade_places(words, (ToStriped ? rank : rank >> shift) % 4);
-    const unsigned from = ToStriped ? from_striped(rank) : to_lane(rank);
+template <bool ToStriped, int Bytes>
+TILETRANSPOSE_FUNCTION void travel_by_matrix(lane_group<32> lanes, unsigned (&words)[4]) {
+  constexpr unsigned shift = Bytes == 2 ? 1 : 2;  // of the word's bits in a striped lane's number
+  const unsigned lane = lanes.rank;
+  const auto transpose_each = [&] {
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < 4; ++k) {
-      words[k] = lanes.fetch(words[k], from ^ (ToStriped ? k : k << shift));
-    }
-    trade_places(words, (ToStriped ? rank >> shift : rank) % 4);
-    if constexpr (!ToStriped && Bytes == 1) { swap_parts<16, 1>(rank, words); }
-    if constexpr (!ToStriped) { transpose_each(); }
+    for (unsigned& word : words) { word = transpose_8x8(word); }
+  };
+  if constexpr (ToStriped) { transpose_each(); }
+  if constexpr (ToStriped && Bytes == 1) { swap_parts<16, 1>(lane, words); }
+  trade_places(words, (ToStriped ? lane : lane >> shift) % 4);
+  // The lane in which a striped lane finds its words, but for its last two bits; and back.
+  const unsigned there =
+      Bytes == 2 ? (lane & 24) | (lane & 1) << 2 | (lane >> 1 & 3)
+                 : (lane & 1) << 4 | (lane & 16) >> 1 | (lane & 2) << 1 | (lane >> 2 & 3);
+  const unsigned back = Bytes == 2
+                            ? (lane & 24) | (lane & 3) << 1 | (lane >> 2 & 1)
+                            : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
+  TILETRANSPOSE_UNROLL
+  for (unsigned k = 0; k < 4; ++k) {
+    words[k] = lanes.fetch(words[k], ToStriped ? there ^ k : back ^ (k << shift));
   }
-};
+  trade_places(words, (ToStriped ? lane >> shift : lane) % 4);
+  if constexpr (!ToStriped && Bytes == 1) { swap_parts<16, 1>(lane, words); }
+  if constexpr (!ToStriped) { transpose_each(); }
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
