@@ -15,8 +15,8 @@ namespace detail {
 /// `first` to `last`, this one among them; a barrier where `arrived` is null. On the CPU nobody reads data that others
 /// write. Precondition: all of them run at once.
 template <class Group>
-TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigned expected,
-                                         unsigned mine = 0, unsigned first = 0, unsigned last = 0) {
+TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigned mine,
+                                         unsigned first, unsigned last, unsigned expected) {
   group.sync();
 #if TILETRANSPOSE_ON_DEVICE
   if (arrived != nullptr) {

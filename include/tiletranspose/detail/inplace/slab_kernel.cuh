@@ -331,9 +331,9 @@ TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
       tile.read_rows();
     }
     const unsigned slab = tile.slab;
-    grid_barrier(group, arguments.arrived, arguments.slab_tiles.divisor, slab,
-                 slab - smaller(slab, arguments.before),
-                 smaller(slab + arguments.after, arguments.slabs() - 1));
+    grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
+                 smaller(slab + arguments.after, arguments.slabs() - 1),
+                 arguments.slab_tiles.divisor);
     if constexpr (Undo) {
       tile.write_rows();
     } else {
