@@ -170,7 +170,8 @@ class block_transpose {
     constexpr int known = detail::known_size<Group>::value;
     static_assert(known == 0 || known == threads,
                   "tt: items in registers need a group of TileDim * BlockRows threads");
-    detail::check_size(group.size(), threads);
+    TILETRANSPOSE_TELL_MACHINE(check_size(group.size(), threads, detail::access_site::at()));
+    (void)group;
   }
 
   /// Calls visit(k, elements from the tile's first) for the thread's items that exist in the matrix. Tiles

@@ -21,9 +21,9 @@
 #include <cuda.h>  // types of the driver's descriptor; its library is not needed
 #endif
 
-#include <tiletranspose/detail/core/bulk_copy.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-#include <tiletranspose/detail/core/driver.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #endif
 #include <tiletranspose/tile.cuh>
 

@@ -84,12 +84,11 @@ struct any_block {
 #endif
   }
   TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
     (void)site;
+#if TILETRANSPOSE_ON_DEVICE
     __syncthreads();
-#else
-    if (running != nullptr) { running->sync_block(site); }
 #endif
+    TILETRANSPOSE_TELL_MACHINE(sync_block(site));
   }
 };
 
@@ -105,12 +104,13 @@ struct static_block {
 
   TILETRANSPOSE_FUNCTION static unsigned thread_rank(
       detail::access_site site = detail::access_site::at()) {
-    detail::check_group(Threads, false, site);
+    TILETRANSPOSE_TELL_MACHINE(check_group(Threads, false, site));
+    (void)site;
     return detail::any_block::thread_rank();
   }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
-    detail::check_group(Threads, false, site);
+    TILETRANSPOSE_TELL_MACHINE(check_group(Threads, false, site));
     detail::any_block::sync(site);
   }
 };
@@ -122,18 +122,18 @@ struct static_warp {
 
   TILETRANSPOSE_FUNCTION static unsigned thread_rank(
       detail::access_site site = detail::access_site::at()) {
-    detail::check_group(32, true, site);
+    TILETRANSPOSE_TELL_MACHINE(check_group(32, true, site));
+    (void)site;
     return detail::lane_index();
   }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return 32; }
   TILETRANSPOSE_FUNCTION static void sync(detail::access_site site = detail::access_site::at()) {
-    detail::check_group(32, true, site);
-#if TILETRANSPOSE_ON_DEVICE
     (void)site;
+    TILETRANSPOSE_TELL_MACHINE(check_group(32, true, site));
+#if TILETRANSPOSE_ON_DEVICE
     __syncwarp();
-#else
-    if (detail::running != nullptr) { detail::running->sync_warp(site); }
 #endif
+    TILETRANSPOSE_TELL_MACHINE(sync_warp(site));
   }
 };
 

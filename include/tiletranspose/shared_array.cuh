@@ -65,13 +65,13 @@ class shared_array : public detail::smem_length<Length> {
   /// Element `index`. Precondition: index < length(). The caller owes a barrier after another thread's `set`.
   TILETRANSPOSE_FUNCTION T get(size_type index,
                                detail::access_site site = detail::access_site::at()) const {
-    detail::check_array(index, this->length(), site);
+    TILETRANSPOSE_TELL_MACHINE(check_array(index, this->length(), site));
     return detail::load_shared<T>(data_ + index, site);
   }
   /// Makes element `index` `value`. The caller owes a barrier before another thread's `get`, and after it.
   TILETRANSPOSE_FUNCTION void set(size_type index, const T& value,
                                   detail::access_site site = detail::access_site::at()) const {
-    detail::check_array(index, this->length(), site);
+    TILETRANSPOSE_TELL_MACHINE(check_array(index, this->length(), site));
     detail::store_shared<T>(data_ + index, value, site);
   }
 

@@ -37,7 +37,7 @@
 #include <cassert>  // NVRTC has the macro built in
 #endif
 #if defined(__CUDACC__) && !defined(__CUDACC_RTC__)
-#include <tiletranspose/detail/core/driver.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
 #endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -26,7 +26,7 @@
 #pragma once
 
 #include <tiletranspose/bulk_view.cuh>
-#include <tiletranspose/detail/core/bulk_copy.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -108,7 +108,6 @@ TILETRANSPOSE_FUNCTION void store_tile_bulk(
         bulk_store_box(box_of(tile, out.matrix, row0, col0), out.descriptor,
                        static_cast<int>(col0 * (sizeof(T) / box_word_bytes<T>)),
                        static_cast<int>(row0));
-        commit_bulk_stores();
       }
       return;
     }

@@ -230,49 +230,30 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       if constexpr (registers::squares) {
         transpose_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
       } else if constexpr (registers::single) {
-        using route = packed_route<lanes, N, registers::bytes>;
         unsigned apart[N];
-        if constexpr (ToStriped) {
-          route::to_striped(there, words[0], apart);
-        } else {
-          route::to_blocked(there, words[0], apart);
-        }
+        travel_in_word<ToStriped, registers::bytes>(there, words[0], apart);
         registers::template unpack<ToStriped, 1>(plane, apart, items);
       } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
-        using route = matrix_route<registers::bytes>;
-        if constexpr (ToStriped) {
-          route::to_striped(there, words);
-        } else {
-          route::to_blocked(there, words);
-        }
+        travel_by_matrix<ToStriped, registers::bytes>(there, words);
       } else if constexpr (registers::pairs) {
-        using route = word_route<lanes, N / 2, 2>;
         if constexpr (!ToStriped) { transpose_squares<2, 4>(there.rank, words); }
         unsigned halves[2][N / 2];
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < N; ++i) { halves[i % 2][i / 2] = words[i]; }
         TILETRANSPOSE_UNROLL
         for (int half = 0; half < 2; ++half) {
-          if constexpr (ToStriped) {
-            route::to_striped(there, halves[half]);
-          } else {
-            route::to_blocked(there, halves[half]);
-          }
+          word_route<lanes, N / 2, 2>::template travel<ToStriped>(there, halves[half]);
         }
         TILETRANSPOSE_UNROLL
         for (int i = 0; i < N; ++i) { words[i] = halves[i % 2][i / 2]; }
         if constexpr (ToStriped) { transpose_squares<2, 4>(there.rank, words); }
       } else {
-        using route =
-            word_route<lanes, registers::words, registers::per_word, (registers::per_word > 1)>;
+        constexpr int per_word = registers::per_word;
         constexpr int bytes = registers::packs ? registers::bytes : 4;
-        if constexpr (ToStriped) {
-          route::to_striped(there, words);
-          transpose_squares<registers::per_word, bytes>(there.rank, words);
-        } else {
-          transpose_squares<registers::per_word, bytes>(there.rank, words);
-          route::to_blocked(there, words);
-        }
+        if constexpr (!ToStriped) { transpose_squares<per_word, bytes>(there.rank, words); }
+        word_route<lanes, registers::words, per_word, (per_word > 1)>::template travel<ToStriped>(
+            there, words);
+        if constexpr (ToStriped) { transpose_squares<per_word, bytes>(there.rank, words); }
       }
       if constexpr (!registers::single) {
         registers::template unpack<ToStriped>(plane, words, items);

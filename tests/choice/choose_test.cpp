@@ -46,8 +46,8 @@ transpose_facts facts_of(const asked& a, device_facts device = h200_facts) {
                              a.nx,
                              a.ny,
                              a.pointers};
-  return find_facts(problem, a.batch, a.element_bytes, a.access_bytes,
-                    address_bits_of(problem, element), device);
+  return {problem, a.batch, a.element_bytes, a.access_bytes, address_bits_of(problem, element),
+          device};
 }
 
 struct row {

@@ -74,9 +74,12 @@ tt::detail::transpose_facts facts_of(const asked& a) {
   problem.nx = a.nx;
   problem.ny = a.ny;
   problem.pointer_arrays = a.pointers;
-  return tt::detail::find_facts(problem, a.batch, a.bytes, a.bytes,
-                                problem.in_stride_bytes | problem.out_stride_bytes,
-                                {tt::default_shared_bytes});
+  return {problem,
+          a.batch,
+          a.bytes,
+          a.bytes,
+          problem.in_stride_bytes | problem.out_stride_bytes,
+          {tt::default_shared_bytes}};
 }
 bool beside(const tt::detail::choice& other, const asked& a) {
   const tt::detail::transpose_facts facts = facts_of(a);
@@ -347,30 +350,28 @@ TEST_CASE("small: large tiles that would be emptier than small ones are not take
 }
 
 TEST_CASE("small: what has an operation has limits of its own") {
-  const auto takes = [](size_type fast, bool whole, tt::detail::small_operation operation) {
+  const auto takes = [](size_type fast, bool whole, bool is_dual) {
     small_problem problem = dense_transpose(fast, 100, 4);
-    problem.operation = operation;
+    problem.is_dual = is_dual;
     return tt::detail::choose_small_operation(problem, whole) == small_mover::tiles;
   };
-  using tt::detail::small_operation;
-  CHECK(takes(70, false, small_operation::one_output));
-  CHECK(!takes(71, false, small_operation::one_output));
-  CHECK(takes(45, true, small_operation::one_output));
-  CHECK(!takes(46, true, small_operation::one_output));
-  CHECK(takes(55, false, small_operation::two_outputs));
-  CHECK(!takes(56, false, small_operation::two_outputs));
-  CHECK(takes(45, true, small_operation::two_outputs));
+  CHECK(takes(70, false, false));
+  CHECK(!takes(71, false, false));
+  CHECK(takes(45, true, false));
+  CHECK(!takes(46, true, false));
+  CHECK(takes(55, false, true));
+  CHECK(!takes(56, false, true));
+  CHECK(takes(45, true, true));
   // Directly moved is less of two outputs.
   small_problem dual = dense_transpose(16, 320, 1);
   CHECK(work_of(dual).direct);
-  dual.operation = small_operation::two_outputs;
+  dual.is_dual = true;
   CHECK(!work_of(dual).direct);
   dual.fast.extent = 8;
   CHECK(work_of(dual).direct);
-  CHECK(!takes(46, true, small_operation::two_outputs));
+  CHECK(!takes(46, true, true));
   // Sides that would leave tiles mostly empty have none.
   small_problem narrow = dense_transpose(30, 100'000, 4);
-  narrow.operation = small_operation::one_output;
   CHECK(tt::detail::choose_small_operation(narrow, false) == small_mover::tiles);
 }
 

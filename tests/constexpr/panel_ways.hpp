@@ -5,7 +5,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/panel_pitch.cuh>
+#include <tiletranspose/detail/choose/vectorised_panel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

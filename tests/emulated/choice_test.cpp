@@ -104,9 +104,9 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
   const tt::detail::tile_problem problem =
       tt::detail::make_problem(tt::detail::view_request(to, from));
   constexpr int access_bytes = tt::access_width(Bytes);
-  const tt::detail::transpose_facts facts =
-      tt::detail::find_facts(problem, 1, Bytes, access_bytes,
-                             tt::detail::address_bits_of(problem, access_bytes), {228 * 1024});
+  const tt::detail::transpose_facts facts = tt::detail::transpose_facts{
+      problem,     1, Bytes, access_bytes, tt::detail::address_bits_of(problem, access_bytes),
+      {228 * 1024}};
   tt::detail::choice chosen;
   chosen.access = Access;
   const cudaError_t status = tt::detail::run_choice<tt::detail::matrices::batch>(

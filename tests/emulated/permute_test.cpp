@@ -111,9 +111,9 @@ TEST_CASE("permute: elements are taken together where that is as in the first on
   CHECK(move.axes[1].extent == 10);
   CHECK(move.axes[1].in_stride == 2);
   CHECK(move.axes[1].out_stride == 1);
-  CHECK(places.from[1] == 1600);
-  CHECK(places.from[2] == 4);
-  CHECK(places.from[3] == 1604);
+  CHECK(places[1] == 1600);
+  CHECK(places[2] == 4);
+  CHECK(places[3] == 1604);
   // An odd extent, a gap, and a place that is not aligned.
   move = shuffled;
   move.axes[1].extent = 19;
@@ -460,9 +460,8 @@ TEST_CASE("permute: what goes in panels fits the shared memory that every block 
       left = std::max<size_type>(left / extent, 1);
     }
     std::shuffle(extents.begin(), extents.end(), generator);
-    tt::detail::relocation move{{memory_of_nobody, memory_of_nobody, element, element, 1, 1},
-                                static_cast<int>(rank),
-                                {}};
+    tt::detail::relocation move{
+        {memory_of_nobody, memory_of_nobody, element, element, 1, 1}, static_cast<int>(rank), {}};
     REQUIRE(tt::detail::permute_axes(move, extents.data(), order.data()));
     normalize(move);
     const auto access = static_cast<size_type>(tt::access_width(element));

@@ -303,8 +303,7 @@ inline void describe_little(explanation& result, small_mover mover, const small_
 template <int ElementBytes, int AccessBytes>
 void describe(explanation& result, little_mover<ElementBytes, AccessBytes>,
               const transpose_facts& facts, const choice& chosen) {
-  const small_problem problem =
-      small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes);
+  const small_problem problem = little_problem(facts);
   describe_little(result, chosen.little, problem, AccessBytes);
   if (chosen.little != small_mover::tiles) { return; }
   using stored = typename copy_operation<ElementBytes, AccessBytes>::stored;

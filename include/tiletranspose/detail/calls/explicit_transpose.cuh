@@ -32,8 +32,9 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
 inline size_type crowding_bytes(size_type static_bytes, int threads) {
   const auto blocks = static_cast<size_type>(larger(most_ragged_threads / threads, 1));
   constexpr size_type reserved = 1024;  // by the system, of every block's
+  // What the blocks of a multiprocessor divide among themselves: too much for one block more.
   const size_type all =
-      shared_bytes_of_multiprocessor() / (blocks + 1);  // too much for one block more
+      ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0) / (blocks + 1);
   return smaller<size_type>(all > static_bytes + reserved ? all - static_bytes - reserved + 1 : 0,
                             default_shared_bytes - static_bytes);
 }

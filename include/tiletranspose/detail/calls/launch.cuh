@@ -8,7 +8,6 @@
 
 #include <tiletranspose/detail/calls/little_work.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
-#include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
@@ -78,9 +77,8 @@ cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& 
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                        const choice& chosen, cudaStream_t stream) {
-  return launch_small<true>(
-      chosen.little, small_transpose(facts.problem, facts.batch, ElementBytes, ElementBytes),
-      batch_of<Matrices>(facts.problem), copy_operation<ElementBytes, AccessBytes>{}, stream);
+  return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts.problem),
+                            copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 
 /// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit
@@ -88,13 +86,11 @@ cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_
 template <int ElementBytes, int AccessBytes, matrices Matrices>
 cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
                          cudaStream_t stream) {
-  device_facts device{default_shared_bytes};
-  transpose_facts facts = find_facts(problem, batch, ElementBytes, AccessBytes, bits, device);
+  transpose_facts facts{problem, batch, ElementBytes, AccessBytes, bits, {default_shared_bytes}};
   choice chosen = choose(facts);
   // A rule before those that compare with it has no need of the device's shared memory.
   if (asks_shared_bytes(chosen, facts)) {
-    device.most_shared_bytes = most_shared_bytes();
-    facts = find_facts(problem, batch, ElementBytes, AccessBytes, bits, device);
+    facts.device.most_shared_bytes = most_shared_bytes();
     chosen = choose(facts);
   }
   return with_mover<ElementBytes, AccessBytes>(

@@ -47,8 +47,7 @@ struct little_operation {
                    int in_element, int out_element)
       : problem(small_transpose(transpose, batch, in_element, out_element)) {
     problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
-    problem.operation =
-        kind == fusion::dual ? small_operation::two_outputs : small_operation::one_output;
+    problem.is_dual = kind == fusion::dual;
     const size_type rows =
         (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
     mover = choose_small_operation(problem, (bits | rows) % max_access_bytes == 0);

@@ -45,7 +45,7 @@ cudaError_t move_gathered(const axes_copy& copy, cudaStream_t stream) {
   constexpr int together = elements_together(ElementBytes);
   if constexpr (together > 1) {
     gather_operation<ElementBytes, together> operation;
-    for (int i = 0; i < together; ++i) { operation.places[i] = copy.places.from[i]; }
+    for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
     return launch_axes_elements(copy.move, operation, stream);
   } else {
     return cudaErrorInvalidValue;

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 
+#include <tiletranspose/detail/choose/choose_axes.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/request/relocation.cuh>
@@ -155,7 +156,8 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   for (int k = 0; k < move.rank; ++k) { cut.extents[k] = 1; }
   grow_segments(move, in, wanted, sector, cut.extents);
   grow_segments(move, out, wanted, sector, cut.extents);
-  cut.out = find_segments(move, out, cut.extents, long_segment);
+  const auto find_out = [&] { return find_segments(move, out, cut.extents, long_segment); };
+  cut.out = find_out();
   if (is_skewed(move, out, cut)) {
     size_type& extent = cut.extents[cut.out.split];
     const size_type all = move.axes[cut.out.split].extent;
@@ -164,7 +166,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
       const size_type panels = divide_up(all, extent);
       cut.skew = skew;
       extent = divide_up(all, panels < few_panels ? panels : divide_up(all, extent - skew)) + skew;
-      cut.out = find_segments(move, out, cut.extents, long_segment);
+      cut.out = find_out();
     }
   }
   lengthen_segments(cut, move, out);
@@ -203,38 +205,19 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
   return cut;
 }
 
-/// Elements of a panel of so many bytes: so few that all multiprocessors have blocks, but `whole` of them at least.
-inline size_type most_panel_elements(const relocation& move, size_type access_bytes,
-                                     size_type panel_bytes, size_type whole) {
-  return smaller<size_type>(panel_bytes / access_bytes,
-                            larger<size_type>(count_elements(move) / least_panels, whole));
-}
-
-/// Panels of `panel_bytes`, but of `large_bytes` where segments would be short.
+/// Panels of `panel_bytes`, but of `large_bytes` where segments would be short, and of so few elements that all
+/// multiprocessors have blocks, but `whole` of them at least.
 inline panel_cut cut_by_size(const relocation& move, const side_order& in, const side_order& out,
                              size_type panel_bytes, size_type large_bytes,
                              size_type whole = panel_axes_threads) {
   const size_type bytes = move.in_element;
-  const auto cut_by = [&](size_type most) {
-    return cut_panels(move, in, out, most_panel_elements(move, bytes, most, whole), bytes);
+  const size_type most_elements = larger(count_elements(move) / least_panels, whole);
+  const auto cut_by = [&](size_type most_bytes) {
+    return cut_panels(move, in, out, smaller(most_bytes / bytes, most_elements), bytes);
   };
   const panel_cut cut = cut_by(panel_bytes);
   const bool is_short = smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes;
   return is_short && large_bytes > panel_bytes ? cut_by(large_bytes) : cut;
-}
-
-/// Takes the accesses of an element for elements of their own, along one axis more.
-inline relocation as_accesses(relocation move, size_type access_bytes) {
-  const size_type accesses = move.in_element / access_bytes;
-  if (accesses == 1) { return move; }
-  for (int k = 0; k < move.rank; ++k) {
-    move.axes[k].in_stride *= static_cast<long long>(accesses);
-    move.axes[k].out_stride *= static_cast<long long>(accesses);
-  }
-  move.axes[move.rank++] = {accesses, 1, 1};
-  move.in_element = move.out_element = access_bytes;
-  normalize(move);
-  return move;
 }
 
 }  // namespace detail

@@ -12,10 +12,10 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
-#include <tiletranspose/detail/choose/gathered_panel.cuh>
 #include <tiletranspose/detail/choose/tuning_tile.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/choose/word_shifted_panel.cuh>
+#include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -44,10 +44,27 @@ struct transpose_facts {
   size_type bits;    ///< every bit that some address or stride has
   device_facts device;
 
-  // What follows from these; find_facts fills it in.
-  size_type shared_bytes;  ///< that a block asks for at most
-  bool sectors;            ///< rows of the output start on sectors
-  bool whole_rows;         ///< every address, stride and length of a row is a multiple of 16 bytes
+  constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
+  /// Rows of a side follow each other without a gap.
+  bool in_dense() const { return is_dense(problem.in_stride_bytes, problem.nx * element()); }
+  bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
+  /// Rows of the output start on sectors.
+  bool sectors() const { return sector_mask(problem, batch) == 0; }
+  /// Every address, stride and length of a row is a multiple of 16 bytes.
+  bool whole_rows() const {
+    return (bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
+  }
+  /// A block holds a matrix of a batch only if the device lets it ask for more than every block may have.
+  bool has_large_matrices() const {
+    return batch > 1 &&
+           problem.nx * problem.ny * element() >
+               (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
+                                                                    : large_matrix_bytes);
+  }
+  /// What a block asks for at most.
+  size_type shared_bytes() const {
+    return has_large_matrices() ? device.most_shared_bytes : size_type{default_shared_bytes};
+  }
 };
 
 /// How it is moved.
@@ -72,19 +89,10 @@ constexpr bool has_vector_tile(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes && small_limits_of(element_bytes).vectors > 0;
 }
 constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes) {
-  switch (access) {
-    case tile_access::whole:
-      return has_whole_policy(element_bytes, access_bytes) ||
-             has_whole_groups(element_bytes, access_bytes);
-    case tile_access::tall:
-      return has_tall_policy(element_bytes, access_bytes);
-    default:
-      return !lacks_tile(element_bytes, access_bytes);
-  }
-}
-constexpr bool has_vectorised_size(vectorised_size size, int element_bytes, int access_bytes) {
-  return has_vectorised_panel(element_bytes, access_bytes) &&
-         (size != vectorised_size::pixels || element_bytes == 1);
+  return access == tile_access::whole ? has_whole_policy(element_bytes, access_bytes) ||
+                                            has_whole_groups(element_bytes, access_bytes)
+         : access == tile_access::tall ? has_tall_policy(element_bytes, access_bytes)
+                                       : !lacks_tile(element_bytes, access_bytes);
 }
 /// The same of a choice.
 constexpr bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
@@ -96,7 +104,8 @@ constexpr bool reachable(const choice& chosen, int element_bytes, int access_byt
     case mover::tile:
       return has_tile(chosen.access, element_bytes, access_bytes);
     case mover::vectorised_panel:
-      return has_vectorised_size(chosen.size, element_bytes, access_bytes);
+      return has_vectorised_panel(element_bytes, access_bytes) &&
+             (chosen.size != vectorised_size::pixels || element_bytes == 1);
     case mover::word_shifted_panel:
       return has_word_shifted_panel(element_bytes, access_bytes);
     default:
@@ -104,46 +113,73 @@ constexpr bool reachable(const choice& chosen, int element_bytes, int access_byt
   }
 }
 
-/// True where a block holds a matrix of a batch only if the device lets it ask for more than every block may have.
-inline bool has_large_matrices(const tile_problem& problem, size_type batch, int element_bytes,
-                               int access_bytes) {
-  return batch > 1 &&
-         problem.nx * problem.ny * static_cast<size_type>(element_bytes) >
-             (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
-                                                                  : large_matrix_bytes);
-}
-
-inline transpose_facts find_facts(const tile_problem& problem, size_type batch, int element_bytes,
-                                  int access_bytes, size_type bits, device_facts device) {
-  const auto element = static_cast<size_type>(element_bytes);
-  transpose_facts facts{problem, batch, element_bytes, access_bytes, bits, device, 0, false, false};
-  facts.shared_bytes = has_large_matrices(problem, batch, element_bytes, access_bytes)
-                           ? device.most_shared_bytes
-                           : size_type{default_shared_bytes};
-  facts.sectors = sector_mask(problem, batch) == 0;
-  facts.whole_rows = (bits | (problem.nx | problem.ny) * element) % max_access_bytes == 0;
-  return facts;
-}
-
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
-inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
-  const tile_policy policy = policy_of(facts, access);
-  return choose_panel(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
-                      static_cast<size_type>(policy.tile_rows),
-                      static_cast<size_type>(policy.tile_cols), access == tile_access::whole,
-                      facts.access_bytes, facts.shared_bytes);
+
+/// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
+constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
+  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  return whole && access_bytes != 2 ? large_matrix_bytes
+                                    : larger(large_matrix_bytes, shared_bytes / blocks - 2048);
 }
+
+/// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
+/// \param shifts  word-shifted panels take them, if they are of elements of 1 and 2 bytes
+inline bool are_few(const transpose_facts& facts, tile_access access, bool columns, bool shifts) {
+  const size_type count = columns ? facts.problem.nx : facts.problem.ny;
+  const size_type bytes = count * facts.element();
+  if (facts.element_bytes <= 2) {
+    const tile_policy policy = policy_of(facts, access);
+    const auto side = static_cast<size_type>(columns ? policy.tile_cols : policy.tile_rows);
+    return 2 * count <= side || count <= most_few_columns ||
+           (shifts && count <= (columns ? most_shifted_columns : most_shifted_rows) &&
+            bytes <= (columns ? most_shifted_row_bytes : most_shifted_column_bytes));
+  }
+  if (access == tile_access::whole) { return count <= most_few_of_whole; }
+  if (facts.access_bytes >= 4) { return count <= most_few_words && bytes <= most_few_word_bytes; }
+  return count <= most_few_packed &&
+         bytes <= (columns ? most_few_packed_columns : most_few_packed_rows);
+}
+
+/// The panels that a problem is better off in than in tiles of some accesses, if any.
+inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
+  const tile_problem& problem = facts.problem;
+  const size_type element = facts.element();
+  const size_type row_bytes = problem.nx * element;
+  const bool whole = access == tile_access::whole;
+  const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
+  const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
+  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
+  const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
+  // What word-shifted panels do not take has limits of its own.
+  const bool shifts = has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
+                      facts.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
+  const bool forwards = problem.out_stride_bytes == problem.ny * element;
+  const bool few_columns = are_few(facts, access, true, shifts);
+  const bool few_rows =
+      are_few(facts, access, false, shifts && forwards && row_bytes >= least_shifted_row_bytes);
+  if (problem.nx <= largest / problem.ny / element && facts.batch > 1 && facts.in_dense() &&
+      facts.out_dense() && !pointers) {
+    return panel_kind::small_matrices;
+  }
+  if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
+    return panel_kind::few_rows;
+  }
+  if (few_columns && takes_columns) { return panel_kind::few_columns; }
+  return element <= 2 && facts.batch > 1 && facts.out_dense() && !whole && problem.ny <= short_rows
+             ? panel_kind::few_rows
+             : panel_kind::none;
+}
+
 /// True where matrices of few columns and many rows have rules of their own.
 inline bool is_tall(const tile_problem& problem) {
   return problem.nx <= most_tall_columns && problem.ny > most_column_rows;
 }
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
 inline bool pays_whole(const transpose_facts& facts) {
-  return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows &&
-         (static_cast<size_type>(facts.element_bytes) < least_whole_element_off_sectors ||
-          facts.sectors);
+  return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows() &&
+         (facts.element() < least_whole_element_off_sectors || facts.sectors());
 }
 /// True where matrices waste little of the tiles of whole accesses that they take.
 inline bool fills_tiles(const transpose_facts& facts) {
@@ -159,15 +195,10 @@ inline bool fills_tiles(const transpose_facts& facts) {
                                : least_filled;
   return 10 * elements >= filled * cols * rows;
 }
-inline bool take_tile(choice& chosen, tile_access access) {
-  chosen.by = mover::tile;
-  chosen.access = access;
-  return true;
-}
 
 // The rules.
 
-inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
+inline bool vector_tiles(const transpose_facts& facts, choice&) {
   const tile_problem& problem = facts.problem;
   if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
       facts.bits % max_access_bytes != 0 || facts.batch != 1 || problem.pointer_arrays) {
@@ -176,99 +207,91 @@ inline bool vector_tiles(const transpose_facts& facts, choice& chosen) {
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);
   const size_type cols = problem.nx / side;
   const size_type rows = problem.ny / side;
-  chosen.by = mover::vector_tile;
   return cols * side == problem.nx && rows * side == problem.ny && rows <= max_grid_side &&
          cols <= max_grid_side &&
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
-inline bool filled_tiles(const transpose_facts& facts, choice& chosen) {
-  return pays_whole(facts) && facts.sectors && facts.batch > 1 && fills_tiles(facts) &&
-         take_tile(chosen, tile_access::whole);
+inline bool filled_tiles(const transpose_facts& facts, choice&) {
+  return pays_whole(facts) && facts.sectors() && facts.batch > 1 && fills_tiles(facts);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  const vectorised_kind kind =
-      choose_vectorised(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes));
+  const vectorised_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
   if (kind == vectorised_kind::none) { return false; }
-  chosen.by = mover::vectorised_panel;
   chosen.vectorised = kind;
   chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
   return cut_vectorised(facts.problem, facts.batch,
                         vectorised_shape_of(facts.element_bytes, chosen.size), kind)
       .fits();
 }
-inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice& chosen) {
+inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
-  const bool ragged =
-      whole_tiles_need_full_columns != 0 && is_tall(facts.problem) && facts.problem.nx % cols != 0;
-  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none &&
-         take_tile(chosen, tile_access::whole);
+  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0;
+  return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  chosen.by = mover::word_shifted_panel;
   chosen.word_shifted =
-      choose_word_shifted(facts.problem, facts.batch, static_cast<size_type>(facts.element_bytes),
-                          panels_instead_of(facts, tile_access::any), facts.shared_bytes);
+      choose_word_shifted(facts.problem, facts.batch, facts.element(),
+                          panels_instead_of(facts, tile_access::any), facts.shared_bytes());
   return chosen.word_shifted != word_shifted_kind::none &&
          cut_word_shifted(facts.problem, facts.batch,
                           word_shifted_shape_of(facts.element_bytes, chosen.word_shifted),
-                          facts.shared_bytes)
+                          facts.shared_bytes())
              .fits(facts.device.most_shared_bytes);
 }
-inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
-  chosen.by = mover::gathered_panel;
+inline bool gathered_panels(const transpose_facts& facts, choice&) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||
          panels_instead_of(facts, tile_access::any) != panel_kind::none;
 }
-inline bool groups_of_whole_words(const transpose_facts& facts, choice& chosen) {
+inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
   const bool narrow =
-      facts.problem.nx * static_cast<size_type>(facts.element_bytes) <= narrow_row_bytes ||
-      facts.problem.ny > most_column_rows;
-  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors &&
-         facts.whole_rows && !narrow && take_tile(chosen, tile_access::whole);
+      facts.problem.nx * facts.element() <= narrow_row_bytes || facts.problem.ny > most_column_rows;
+  return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors() &&
+         facts.whole_rows() && !narrow;
 }
-inline bool tall_tiles(const transpose_facts& facts, choice& chosen) {
-  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
-         take_tile(chosen, tile_access::tall);
+inline bool tall_tiles(const transpose_facts& facts, choice&) {
+  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem);
 }
-inline bool any_tiles(const transpose_facts&, choice& chosen) {
-  return take_tile(chosen, tile_access::any);
-}
+inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 
 struct transpose_rule {
   const char* name;
+  mover by;
+  tile_access access;  ///< of a tile
   const char* why;
   bool (*applies)(const transpose_facts&, choice&);
 };
 
 /// What takes transposes that are not little work.
 inline constexpr transpose_rule large_rules[] = {
-    {"filled tiles",
+    {"filled tiles", mover::tile, tile_access::whole,
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
      filled_tiles},
-    {"vectorised panels",
+    {"vectorised panels", mover::vectorised_panel, tile_access::any,
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
      "panels of which both sides are accesses of 16 bytes",
      vectorised_panels},
-    {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
+    {"whole tiles", mover::tile, tile_access::whole,
+     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
      tiles_of_whole_accesses},
-    {"word-shifted panels",
+    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
      "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
      "of a panel are shifted to where they belong",
      word_shifted_panels},
-    {"gathered panels",
+    {"gathered panels", mover::gathered_panel, tile_access::any,
      "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
-     "empty, "
-     "or has no room for them",
+     "empty, or has no room for them",
      gathered_panels},
-    {"groups of whole words",
+    {"groups of whole words", mover::tile, tile_access::whole,
      "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
      "whole words",
      groups_of_whole_words},
-    {"tall tiles", "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
-    {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
+    {"tall tiles", mover::tile, tile_access::tall,
+     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
+    {"any tiles", mover::tile, tile_access::any,
+     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
 };
 
 /// The first of some rules that applies; false where none does.
@@ -276,11 +299,12 @@ template <size_type Count>
 bool choose_by(const transpose_rule (&rules)[Count], const transpose_facts& facts, choice& chosen) {
   for (const transpose_rule& rule : rules) {
     chosen = {};
-    if (!rule.applies(facts, chosen)) { continue; }
-    chosen.shared_bytes = facts.shared_bytes;
+    chosen.by = rule.by;
+    chosen.access = rule.access;
+    chosen.shared_bytes = facts.shared_bytes();
     chosen.rule = rule.name;
     chosen.why = rule.why;
-    return true;
+    if (rule.applies(facts, chosen)) { return true; }
   }
   return false;
 }
@@ -299,15 +323,13 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
                              const small_problem& little, size_type work) {
   const tile_problem& problem = facts.problem;
   const small_limits& limits = small_limits_of(facts.element_bytes);
-  const auto element = static_cast<size_type>(facts.element_bytes);
+  const size_type element = facts.element();
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * facts.batch;
-  const bool in_dense = is_dense(problem.in_stride_bytes, problem.nx * element);
-  const bool out_dense = is_dense(problem.out_stride_bytes, problem.ny * element);
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
-      if (!(problem.nx <= problem.ny ? in_dense : out_dense)) {
+      if (!(problem.nx <= problem.ny ? facts.in_dense() : facts.out_dense())) {
         return elements * element <= least_apart_matrix_bytes;
       }
       if (facts.batch > 1 && !problem.pointer_arrays && element > 1 &&
@@ -325,17 +347,16 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       break;
   }
   if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
-  if (facts.whole_rows) { return elements <= limits.whole; }
-  const bool follows = in_dense && out_dense && little.slow.out_stride > 0;
+  if (facts.whole_rows()) { return elements <= limits.whole; }
+  const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type times =
-      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices.value : 1;
+      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
   const small_work work = work_of(little);
-  chosen.by = mover::little;
   chosen.little = choose_small(little, most_counted, work.direct);
   chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
   return chosen.little != small_mover::none &&
@@ -344,11 +365,11 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
 
 /// What takes a transpose sooner than large_rules.
 inline constexpr transpose_rule little_rules[] = {
-    {"vector tiles",
+    {"vector tiles", mover::vector_tile, tile_access::any,
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
      vector_tiles},
-    {"little work",
+    {"little work", mover::little, tile_access::any,
      "so few elements that latency decides: one element an access, and tiles small enough to give "
      "every multiprocessor a block",
      little_work},
@@ -364,7 +385,7 @@ inline choice choose(const transpose_facts& facts) {
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {
   return !chosen.is_certain && chosen.by != mover::vector_tile &&
          (has_word_shifted_panel(facts.element_bytes, facts.access_bytes) ||
-          has_large_matrices(facts.problem, facts.batch, facts.element_bytes, facts.access_bytes));
+          facts.has_large_matrices());
 }
 
 }  // namespace detail

@@ -9,7 +9,6 @@
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/choose_axes.cuh>
-#include <tiletranspose/detail/choose/element_order.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/choose/word_shifted_tile.cuh>
 
@@ -85,7 +84,7 @@ inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
 /// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in
 /// short runs, as where pixels are shuffled, for which blocks of elements touch whole lines.
 inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
-  if (choice.x == move.rank - 1 || out_run(move, choice.x) <= short_run) { return false; }
+  if (choice.x == move.rank - 1 || has_short_out_run(move, choice.x)) { return false; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
   take_micro_blocks(tiles, move);
@@ -97,9 +96,7 @@ inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
 /// Takes what stays together along the fastest axis for elements that change places in tiles; false where they do not.
 inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   relocation wide = move;
-  const bool packs = pack(wide);
-  if (!packs && !widen(wide)) { return false; }
-  if (wide.in_element <= move.in_element) { return false; }
+  if ((!pack(wide) && !widen(wide)) || wide.in_element <= move.in_element) { return false; }
   normalize(wide);
   axes_choice tiles = choose_axes(wide);
   const size_type shorter = smaller(tiles.sides[0].extent, tiles.sides[1].extent);
@@ -151,12 +148,11 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
   }
   const size_type tiles = most_ragged_of(move.in_element, access_bytes);
   return choice.mover == axes_mover::tiles ? beside_tiles(tiles)
-                                           : larger(tiles, most_ragged_elements.value);
+                                           : larger(tiles, most_ragged_elements);
 }
 
-/// True where panels are better than tiles or single elements: where segments of both sides are long.
+/// True where panels are better than the tiles or single elements that were chosen: where segments of both sides are long.
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
-  if (choice.mover != axes_mover::tiles && choice.mover != axes_mover::elements) { return false; }
   const auto access = static_cast<size_type>(access_bytes);
   const size_type most = most_ragged_percent(choice, move, access);
   return most > 0 && count_elements(move) * move.in_element >= least_panel_bytes &&

@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <algorithm>
+
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -22,9 +24,6 @@ enum class small_mover {
   tiles    ///< through tiles in shared memory
 };
 
-/// What is called on the way.
-enum class small_operation { none, one_output, two_outputs };
-
 /// One axis: elements and the bytes, of either sign, from one to the next.
 struct problem_axis {
   size_type extent;
@@ -40,7 +39,7 @@ struct small_problem {
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
-  small_operation operation = small_operation::none;
+  bool is_dual = false;  ///< an operation on the way writes to two outputs
 };
 
 /// From a single element no stride leads anywhere: what the caller said may be any number.
@@ -87,10 +86,8 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
 
 /// Up to so much work a transpose is little, whichever mover takes it else.
 constexpr size_type certainly_little(const small_limits& limits) {
-  const size_type of_tiles = smaller(limits.tile, smaller(limits.whole, limits.pitched));
-  const size_type of_panels = smaller(smaller(limits.gathered, limits.vectorised),
-                                      smaller(limits.shifted, limits.shifted_columns));
-  return smaller(of_tiles, of_panels);
+  return std::min({limits.tile, limits.whole, limits.pitched, limits.gathered, limits.vectorised,
+                   limits.shifted, limits.shifted_columns});
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
@@ -105,21 +102,17 @@ inline constexpr size_type longest_row_segment = 1024;
 /// \param side  of tiles that move it; 1 for elements that are moved directly
 constexpr bool has_short_offsets(const small_problem& problem, size_type side = longest_tile_side) {
   constexpr size_type most = (size_type{1} << 31) - 1;
-  const auto reach = [](size_type extent, size_type more, long long stride) {
+  const auto reach = [](size_type extent, long long stride) {
     const auto bytes = static_cast<size_type>(stride);
     const size_type step = stride < 0 ? 0 - bytes : bytes;
-    return step == 0 ? 0 : extent + more > most / step ? most : (extent + more) * step;
+    return step == 0 ? 0 : extent > most / step ? most : extent * step;
   };
   const problem_axis& fast = problem.fast;
   const problem_axis& slow = problem.slow;
-  const size_type more_fast = problem.transposes ? side : longest_row_segment;
-  const size_type more_slow = problem.transposes ? side : 0;
-  return reach(fast.extent, more_fast, fast.in_stride) +
-                 reach(slow.extent, more_slow, slow.in_stride) <
-             most &&
-         reach(fast.extent, more_fast, fast.out_stride) +
-                 reach(slow.extent, more_slow, slow.out_stride) <
-             most;
+  const size_type row = fast.extent + (problem.transposes ? side : longest_row_segment);
+  const size_type rows = slow.extent + (problem.transposes ? side : 0);
+  return reach(row, fast.in_stride) + reach(rows, slow.in_stride) < most &&
+         reach(row, fast.out_stride) + reach(rows, slow.out_stride) < most;
 }
 
 /// Rows and columns of a tile for elements of a size, where several axes make up a side.
@@ -138,22 +131,21 @@ constexpr size_type elements_of(const small_problem& problem) {
   return problem.fast.extent * problem.slow.extent * problem.batch;
 }
 
-/// The elements for which tiles of `Side` have room, outside of the matrices, too.
-template <size_type Side>
-constexpr size_type places_of(const small_problem& problem) {
-  return divide_up(problem.fast.extent, Side) * divide_up(problem.slow.extent, Side) *
-         problem.batch * Side * Side;
+/// The elements for which tiles have room, outside of the matrices, too.
+constexpr size_type places_of(const small_problem& problem, int tile_side) {
+  const auto side = static_cast<size_type>(tile_side);
+  return divide_up(problem.fast.extent, side) * divide_up(problem.slow.extent, side) *
+         problem.batch * side * side;
 }
 
 /// Rows and columns of the tiles that move a problem.
 constexpr int small_tile_side(const small_problem& problem, int accesses) {
-  const size_type places = places_of<32>(problem);
-  return has_large_tile(problem.kept_bytes, accesses) &&
-                 places > small_limits_of(problem.kept_bytes).small_tile &&
-                 !fits_small_tiles(problem.kept_bytes, elements_of(problem), places_of<16>(problem),
-                                   places)
-             ? 32
-             : 16;
+  const size_type places = places_of(problem, 32);
+  const bool is_large =
+      has_large_tile(problem.kept_bytes, accesses) &&
+      places > small_limits_of(problem.kept_bytes).small_tile &&
+      !fits_small_tiles(problem.kept_bytes, elements_of(problem), places_of(problem, 16), places);
+  return is_large ? 32 : 16;
 }
 
 /// How a transpose that is little work would be moved, and what limits are compared with: the places of the tiles, or what
@@ -164,37 +156,14 @@ struct small_work {
 };
 constexpr small_work work_of(const small_problem& problem) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
-  const size_type places =
-      small_tile_side(problem, 1) == 16 ? places_of<16>(problem) : places_of<32>(problem);
+  const size_type places = places_of(problem, small_tile_side(problem, 1));
   const size_type elements = elements_of(problem);
   const size_type percent =
       problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
-  const bool is_dual = problem.operation == small_operation::two_outputs;
-  const bool direct = 100 * elements <=
-                      (is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
+  const bool direct =
+      100 * elements <=
+      (problem.is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
   return {direct, direct ? direct_halves * elements / 2 : places};
-}
-
-/// True where there are so many elements at most, and offsets fit.
-/// \param direct  elements are moved without tiles
-/// Precondition: no extent is 0.
-constexpr bool has_at_most(const small_problem& problem, size_type elements, bool direct) {
-  const size_type most = smaller(elements, most_counted);
-  const size_type fast = problem.fast.extent;
-  const size_type slow = problem.slow.extent;
-  return fast <= most && slow <= most && problem.batch <= most &&
-         fast * slow <= most / problem.batch &&
-         has_short_offsets(problem, direct ? 1 : longest_tile_side);
-}
-
-/// Up to how many elements a transpose with an operation is little work.
-constexpr size_type most_of_operation(const small_problem& problem, bool whole) {
-  const small_limits& limits = small_limits_of(problem.element_bytes);
-  if (smaller(problem.fast.extent, problem.slow.extent) <= lone_side(problem.element_bytes)) {
-    return most_counted;
-  }
-  if (whole) { return limits.fused_whole; }
-  return problem.operation == small_operation::two_outputs ? limits.pitched : limits.fused;
 }
 
 /// True where rows have so few elements that more blocks are worth more than loads together. Precondition: little work.
@@ -218,16 +187,30 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
-/// What moves a problem if it has so many elements at most.
-constexpr small_mover choose_small(const small_problem& problem, size_type most, bool direct) {
-  return has_at_most(problem, most, direct) ? small_mover_of(problem, direct) : small_mover::none;
+/// What moves a problem if it has so many elements at most, and offsets fit. Precondition: no extent is 0.
+/// \param direct  of transposes: elements are moved without tiles
+constexpr small_mover choose_small(const small_problem& problem, size_type elements, bool direct) {
+  const size_type most = smaller(elements, most_counted);
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const bool fits = fast <= most && slow <= most && problem.batch <= most &&
+                    fast * slow <= most / problem.batch &&
+                    has_short_offsets(problem, direct ? 1 : longest_tile_side);
+  return fits ? small_mover_of(problem, direct) : small_mover::none;
 }
 constexpr small_mover choose_small_rows(const small_problem& problem) {
   return choose_small(problem, small_limits_of(problem.element_bytes).rows, false);
 }
+/// The same of a transpose with an operation.
 /// \param whole  addresses, strides and lengths of rows are multiples of 16 bytes
 constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
-  return choose_small(problem, most_of_operation(problem, whole), work_of(problem).direct);
+  const small_limits& limits = small_limits_of(problem.element_bytes);
+  const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
+  const size_type most = shorter <= lone_side(problem.element_bytes) ? most_counted
+                         : whole                                     ? limits.fused_whole
+                         : problem.is_dual                           ? limits.pitched
+                                                                     : limits.fused;
+  return choose_small(problem, most, work_of(problem).direct);
 }
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.

@@ -7,11 +7,19 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/gathered_panel.cuh>
+#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// What a panel is made of.
+enum class panel_kind {
+  none,
+  few_columns,    ///< some rows of a matrix of few columns
+  few_rows,       ///< some columns of a matrix of few rows
+  small_matrices  ///< several matrices of a batch
+};
 
 /// True where elements can be moved in word-shifted panels.
 constexpr bool has_word_shifted_panel(int element_bytes, int access_bytes) {

@@ -271,33 +271,19 @@ TILETRANSPOSE_FUNCTION void transpose_squares(unsigned lane, unsigned (&words)[N
 }
 
 /// N items of `Bytes` bytes, 1 or 2, that fit one word. Every lane fetches the word of each of its items and
-/// picks the item out of it.
-template <int Lanes, int N, int Bytes>
-struct packed_route {
+/// picks the item out of it. What lies in a word above the item means nothing.
+template <bool ToStriped, int Bytes, int Lanes, int N>
+TILETRANSPOSE_FUNCTION void travel_in_word(lane_group<Lanes> lanes, unsigned word,
+                                           unsigned (&items)[N]) {
   static_assert(N * Bytes <= 4, "");
-
-  /// Item number `item` of lane `from`, lowest; what lies above it means nothing.
-  TILETRANSPOSE_FUNCTION static unsigned take(lane_group<Lanes> lanes, unsigned word, unsigned from,
-                                              unsigned item) {
-    return pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const unsigned element = ToStriped ? i * Lanes + lanes.rank : lanes.rank * N + i;
+    const unsigned from = ToStriped ? element / N : element % Lanes;
+    const unsigned item = ToStriped ? element % N : element / Lanes;
+    items[i] = pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
   }
-  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned word,
-                                                unsigned (&items)[N]) {
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < N; ++i) {
-      const unsigned element = i * Lanes + lanes.rank;
-      items[i] = take(lanes, word, element / N, element % N);
-    }
-  }
-  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned word,
-                                                unsigned (&items)[N]) {
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < N; ++i) {
-      const unsigned element = lanes.rank * N + i;
-      items[i] = take(lanes, word, element % Lanes, element / Lanes);
-    }
-  }
-};
+}
 
 /// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
 /// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
@@ -312,7 +298,7 @@ struct word_route {
   static constexpr bool by_bits = Lanes % N == 0;
 
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned striped_number(unsigned rank) {
-    return Share == 1 ? rank : rank % Share * (Lanes / Share) + rank / Share;
+    return rank % Share * (Lanes / Share) + rank / Share;
   }
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned rank_of(unsigned number) {
     return Share == 1 ? number
@@ -328,20 +314,13 @@ struct word_route {
       return scaled + scaled / (0xffffffffu / Share + 1);
     }
   }
-  struct blocked_rotation {
+  template <bool Striped>
+  struct rotation_of {
     static constexpr unsigned lanes = Lanes;
-    static constexpr unsigned limit = common;
+    static constexpr unsigned limit = !Striped ? common : N < Lanes ? N : Lanes;
     static constexpr bool spares_logic = Packed;
     TILETRANSPOSE_HOST_DEVICE static constexpr unsigned amount(unsigned rank) {
-      return rank / period;
-    }
-  };
-  struct striped_rotation {
-    static constexpr unsigned lanes = Lanes;
-    static constexpr unsigned limit = N < Lanes ? N : Lanes;
-    static constexpr bool spares_logic = Packed;
-    TILETRANSPOSE_HOST_DEVICE static constexpr unsigned amount(unsigned rank) {
-      return striped_number(rank) % N;
+      return Striped ? striped_number(rank) % N : rank / period;
     }
   };
   /// The register, among those rotated last, that striped word i comes from in lane number 0.
@@ -349,64 +328,67 @@ struct word_route {
     return (i * Lanes + N - i / rows) % N;
   }
 
-  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
-    const unsigned number = striped_number(lanes.rank);
-    const unsigned rotation = lanes.rank / period;
+  template <bool ToStriped>
+  TILETRANSPOSE_FUNCTION static void travel(lane_group<Lanes> lanes, unsigned (&words)[N]) {
     if constexpr (by_bits) {
-      trade_places(words, rotation);
-      const unsigned from = number % N * period + number / N;
+      const unsigned number = striped_number(lanes.rank);
+      const unsigned rotation = lanes.rank / period;
+      trade_places(words, ToStriped ? rotation : number % N);
+      const unsigned from = ToStriped ? number % N * period + number / N
+                                      : rank_of(rotation + lanes.rank % period * N);
       TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ (k * period)); }
-      trade_places(words, number % N);
-    } else {
-      rotate<blocked_rotation, false>(words, 1u << lanes.rank);
-      TILETRANSPOSE_UNROLL
-      for (unsigned first = 0; first < common; ++first) {
-        const unsigned borrows = number % common < first ? 1 : 0;
-        const unsigned from_rotation = (number - first) * period;
-        TILETRANSPOSE_UNROLL
-        for (unsigned row = 0; row < rows; ++row) {
-          const unsigned k = first + common * row;
-          const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
-          const unsigned from =
-              add(row * (period - inverse) % period, number / common * inverse - borrowed);
-          // With one rotation only, `fetch` cuts the number to its range.
-          words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
-        }
+      for (unsigned k = 0; k < N; ++k) {
+        words[k] = lanes.fetch(words[k], from ^ (ToStriped ? k * period : rank_of(k)));
       }
-      rotate<striped_rotation, false>(words, 1u << lanes.rank);
-      unsigned old[N];
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
+      trade_places(words, ToStriped ? number % N : rotation);
+    } else if constexpr (ToStriped) {
+      to_striped(lanes, words);
+    } else {
+      to_blocked(lanes, words);
     }
   }
 
-  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+ private:
+  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
     const unsigned number = striped_number(lanes.rank);
-    const unsigned rotation = lanes.rank / period;
-    if constexpr (by_bits) {
-      trade_places(words, number % N);
-      const unsigned from = rank_of(rotation + lanes.rank % period * N);
+    rotate<rotation_of<false>, false>(words, 1u << lanes.rank);
+    TILETRANSPOSE_UNROLL
+    for (unsigned first = 0; first < common; ++first) {
+      const unsigned borrows = number % common < first ? 1 : 0;
+      const unsigned from_rotation = (number - first) * period;
       TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < N; ++k) { words[k] = lanes.fetch(words[k], from ^ rank_of(k)); }
-      trade_places(words, rotation);
-    } else {
-      unsigned old[N];
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
-      rotate<striped_rotation, true>(words, 1u << lanes.rank);
-      const unsigned from = (lanes.rank * N + rotation) * scale;
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < N; ++k) {
-        const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
-        words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
+      for (unsigned row = 0; row < rows; ++row) {
+        const unsigned k = first + common * row;
+        const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
+        const unsigned from =
+            add(row * (period - inverse) % period, number / common * inverse - borrowed);
+        // With one rotation only, `fetch` cuts the number to its range.
+        words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
       }
-      rotate<blocked_rotation, true>(words, 1u << lanes.rank);
     }
+    rotate<rotation_of<true>, false>(words, 1u << lanes.rank);
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
+  }
+
+  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
+    const unsigned rotation = lanes.rank / period;
+    unsigned old[N];
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
+    rotate<rotation_of<true>, true>(words, 1u << lanes.rank);
+    const unsigned from = (lanes.rank * N + rotation) * scale;
+    TILETRANSPOSE_UNROLL
+    for (unsigned k = 0; k < N; ++k) {
+      const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
+      words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
+    }
+    rotate<rotation_of<false>, true>(words, 1u << lanes.rank);
   }
 };
 
@@ -434,46 +416,32 @@ TILETRANSPOSE_FUNCTION unsigned transpose_8x8(unsigned word) {
 /// The bits of element e = (e7 .. e0) of 2-byte items: before, lane e7 .. e3, word e2 e1, half e0; after
 /// transpose_8x8, lane (e4 e3 e0 e7 e6), word e2 e1, half e5; then word and the last two bits of the lane trade
 /// places. 1-byte items have one bit more: lane (e5 e4 e1 e8 e7), word e3 e2, byte e6 e0; e5 and e0 trade too.
-template <int Bytes>
-struct matrix_route {
-  static constexpr unsigned shift =
-      Bytes == 2 ? 1 : 2;  // of the word's bits in a striped lane's number
-
-  /// The lane in which striped lane `lane` finds its words, but for its last two bits; and back.
-  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned from_striped(unsigned lane) {
-    return Bytes == 2 ? (lane & 24) | (lane & 1) << 2 | (lane >> 1 & 3)
-                      : (lane & 1) << 4 | (lane & 16) >> 1 | (lane & 2) << 1 | (lane >> 2 & 3);
-  }
-  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned to_lane(unsigned lane) {
-    return Bytes == 2 ? (lane & 24) | (lane & 3) << 1 | (lane >> 2 & 1)
-                      : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
-  }
-
-  TILETRANSPOSE_FUNCTION static void transpose_each(unsigned (&words)[4]) {
+template <bool ToStriped, int Bytes>
+TILETRANSPOSE_FUNCTION void travel_by_matrix(lane_group<32> lanes, unsigned (&words)[4]) {
+  constexpr unsigned shift = Bytes == 2 ? 1 : 2;  // of the word's bits in a striped lane's number
+  const unsigned lane = lanes.rank;
+  const auto transpose_each = [&] {
     TILETRANSPOSE_UNROLL
     for (unsigned& word : words) { word = transpose_8x8(word); }
+  };
+  if constexpr (ToStriped) { transpose_each(); }
+  if constexpr (ToStriped && Bytes == 1) { swap_parts<16, 1>(lane, words); }
+  trade_places(words, (ToStriped ? lane : lane >> shift) % 4);
+  // The lane in which a striped lane finds its words, but for its last two bits; and back.
+  const unsigned there =
+      Bytes == 2 ? (lane & 24) | (lane & 1) << 2 | (lane >> 1 & 3)
+                 : (lane & 1) << 4 | (lane & 16) >> 1 | (lane & 2) << 1 | (lane >> 2 & 3);
+  const unsigned back = Bytes == 2
+                            ? (lane & 24) | (lane & 3) << 1 | (lane >> 2 & 1)
+                            : lane >> 4 | (lane & 8) << 1 | (lane >> 1 & 2) | (lane & 3) << 2;
+  TILETRANSPOSE_UNROLL
+  for (unsigned k = 0; k < 4; ++k) {
+    words[k] = lanes.fetch(words[k], ToStriped ? there ^ k : back ^ (k << shift));
   }
-
-  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<32> lanes, unsigned (&words)[4]) {
-    transpose_each(words);
-    if constexpr (Bytes == 1) { swap_parts<16, 1>(lanes.rank, words); }
-    trade_places(words, lanes.rank % 4);
-    const unsigned from = from_striped(lanes.rank);
-    TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < 4; ++k) { words[k] = lanes.fetch(words[k], from ^ k); }
-    trade_places(words, (lanes.rank >> shift) % 4);
-  }
-
-  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<32> lanes, unsigned (&words)[4]) {
-    trade_places(words, (lanes.rank >> shift) % 4);
-    const unsigned from = to_lane(lanes.rank);
-    TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < 4; ++k) { words[k] = lanes.fetch(words[k], from ^ (k << shift)); }
-    trade_places(words, lanes.rank % 4);
-    if constexpr (Bytes == 1) { swap_parts<16, 1>(lanes.rank, words); }
-    transpose_each(words);
-  }
-};
+  trade_places(words, (ToStriped ? lane >> shift : lane) % 4);
+  if constexpr (!ToStriped && Bytes == 1) { swap_parts<16, 1>(lane, words); }
+  if constexpr (!ToStriped) { transpose_each(); }
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

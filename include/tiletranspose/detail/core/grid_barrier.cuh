@@ -37,11 +37,5 @@ TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigne
   (void)arrived, (void)mine, (void)first, (void)last, (void)expected;
 }
 
-/// The same of one counter.
-template <class Group>
-TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigned expected) {
-  grid_barrier(group, arrived, 0, 0, 0, expected);
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

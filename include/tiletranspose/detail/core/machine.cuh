@@ -86,7 +86,7 @@ class machine {
   virtual void start_copy(const async_copy& copy, access_site site) = 0;
   virtual void commit_copies() = 0;
   virtual void wait_for_copies(unsigned pending) = 0;
-  /// Copies of the bulk engine, and the barriers that count them: bulk_copy.cuh.
+  /// Copies of the bulk engine, and the barriers that count them: async_copy.cuh.
   virtual void init_barrier(const void* barrier, unsigned threads, access_site site) = 0;
   virtual void arrive_expecting(const void* barrier, unsigned bytes, access_site site) = 0;
   virtual void wait_for_phase(const void* barrier, unsigned parity, access_site site) = 0;
@@ -116,59 +116,25 @@ inline thread_local machine* running = nullptr;
 
 #endif
 
-TILETRANSPOSE_FUNCTION void check_tile(int row, int col, int rows, int cols, access_site site) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->check_tile(row, col, rows, cols, site); }
+/// Calls a function of the machine that runs the thread, if one does: nothing on the device.
+#if TILETRANSPOSE_ON_DEVICE
+#define TILETRANSPOSE_TELL_MACHINE(...) static_cast<void>(0)
+#else
+#define TILETRANSPOSE_TELL_MACHINE(...) \
+  (::tt::detail::running != nullptr ? ::tt::detail::running->__VA_ARGS__ : static_cast<void>(0))
 #endif
-  (void)row, (void)col, (void)rows, (void)cols, (void)site;
-}
-
-TILETRANSPOSE_FUNCTION void check_matrix(size_type row, size_type col, size_type rows,
-                                         size_type cols, access_site site) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->check_matrix(row, col, rows, cols, site); }
-#endif
-  (void)row, (void)col, (void)rows, (void)cols, (void)site;
-}
-
-TILETRANSPOSE_FUNCTION void check_array(size_type index, size_type length, access_site site) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->check_array(index, length, site); }
-#endif
-  (void)index, (void)length, (void)site;
-}
-
-TILETRANSPOSE_FUNCTION void check_group(unsigned threads, bool of_warp, access_site site) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->check_group(threads, of_warp, site); }
-#endif
-  (void)threads, (void)of_warp, (void)site;
-}
-
-TILETRANSPOSE_FUNCTION void check_size(unsigned size, unsigned wanted,
-                                       access_site site = access_site::at()) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) { running->check_size(size, wanted, site); }
-#endif
-  (void)size, (void)wanted, (void)site;
-}
 
 /// At the top of a public function that was called at `caller`: what goes wrong inside of it is put down to that
 /// place. On the device this is nothing.
 class call_scope {
  public:
-#if TILETRANSPOSE_ON_DEVICE
-  TILETRANSPOSE_FUNCTION explicit call_scope(access_site) {}
-#else
-  explicit call_scope(access_site caller) {
-    if (running != nullptr) { running->enter_call(caller); }
+  TILETRANSPOSE_FUNCTION explicit call_scope(access_site caller) {
+    (void)caller;
+    TILETRANSPOSE_TELL_MACHINE(enter_call(caller));
   }
-  ~call_scope() {
-    if (running != nullptr) { running->leave_call(); }
-  }
+  TILETRANSPOSE_FUNCTION ~call_scope() { TILETRANSPOSE_TELL_MACHINE(leave_call()); }
   call_scope(const call_scope&) = delete;
   call_scope& operator=(const call_scope&) = delete;
-#endif
 };
 
 }  // namespace detail
@@ -187,22 +153,14 @@ class call_scope {
 /// stop for good, counting is right. On the device this is nothing.
 class [[maybe_unused]] loop_step {
  public:
-#if TILETRANSPOSE_ON_DEVICE
   template <class Number>
-  TILETRANSPOSE_FUNCTION explicit loop_step(Number) {}
-#else
-  template <class Number>
-  explicit loop_step(Number number) {
-    if (detail::running != nullptr) {
-      detail::running->enter_step(static_cast<unsigned long long>(number));
-    }
+  TILETRANSPOSE_FUNCTION explicit loop_step(Number number) {
+    (void)number;
+    TILETRANSPOSE_TELL_MACHINE(enter_step(static_cast<unsigned long long>(number)));
   }
-  ~loop_step() {
-    if (detail::running != nullptr) { detail::running->leave_step(); }
-  }
+  TILETRANSPOSE_FUNCTION ~loop_step() { TILETRANSPOSE_TELL_MACHINE(leave_step()); }
   loop_step(const loop_step&) = delete;
   loop_step& operator=(const loop_step&) = delete;
-#endif
 };
 
 TILETRANSPOSE_NAMESPACE_END

@@ -5,7 +5,7 @@
 /// Every access of a device function to memory goes through the functions of this file, on the GPU
 /// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
 /// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
-/// place in the source.
+/// place in the source. And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
 
 #pragma once
 
@@ -19,29 +19,23 @@ struct alignas(16) word16 {
   unsigned x, y, z, w;
 };
 
+template <class Word>
+struct type_is {
+  using type = Word;
+};
 /// The type that one access of `Bytes` bytes moves.
 template <int Bytes>
 struct access_word;
 template <>
-struct access_word<1> {
-  using type = unsigned char;
-};
+struct access_word<1> : type_is<unsigned char> {};
 template <>
-struct access_word<2> {
-  using type = unsigned short;
-};
+struct access_word<2> : type_is<unsigned short> {};
 template <>
-struct access_word<4> {
-  using type = unsigned;
-};
+struct access_word<4> : type_is<unsigned> {};
 template <>
-struct access_word<8> {
-  using type = unsigned long long;
-};
+struct access_word<8> : type_is<unsigned long long> {};
 template <>
-struct access_word<16> {
-  using type = word16;
-};
+struct access_word<16> : type_is<word16> {};
 template <int Bytes>
 using access_word_t = typename access_word<Bytes>::type;
 
@@ -88,88 +82,57 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #endif
 }
 
-/// Tells the compiler the address space, which it cannot see through a pointer that was itself loaded
-/// (batches of pointers); a generic access costs up to a third of the bandwidth.
-TILETRANSPOSE_FUNCTION void assume_global(const void* address) {
+/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a
+/// pointer that was itself loaded (batches of pointers); a generic access costs up to a third of the bandwidth. On the CPU
+/// the access is announced to a machine that watches, with the width of those that a GPU makes it of: false where it must
+/// not be made.
+template <access_kind Kind, class Word>
+TILETRANSPOSE_FUNCTION bool announce(const void* address, access_site site) {
 #if TILETRANSPOSE_ON_DEVICE
-  __builtin_assume(__isGlobal(address));
-#endif
-  (void)address;
-}
-TILETRANSPOSE_FUNCTION void assume_shared(const void* address) {
-#if TILETRANSPOSE_ON_DEVICE
-  __builtin_assume(__isShared(address));
-#endif
-  (void)address;
-}
-
-#if !TILETRANSPOSE_ON_DEVICE
-
-/// False where an access must not be made, which only a machine that watches can tell. An access wider than
-/// a GPU's is announced with the width of those that it is made of.
-template <class Word>
-bool announce(access_kind kind, const void* address, access_site site) {
-  return running == nullptr || running->access(kind, address, sizeof(Word),
+  (void)site;
+  if constexpr (Kind == access_kind::load_global || Kind == access_kind::store_global) {
+    __builtin_assume(__isGlobal(address));
+  } else {
+    __builtin_assume(__isShared(address));
+  }
+  return true;
+#else
+  return running == nullptr || running->access(Kind, address, sizeof(Word),
                                                access_width(sizeof(Word), alignof(Word)), site);
+#endif
 }
 
-/// Loads what has been announced: zeros in place of what must not be read.
-template <class Word>
-Word load_announced(access_kind kind, const void* address, access_site site) {
+/// Loads zeros in place of what must not be read.
+template <access_kind Kind, class Word>
+TILETRANSPOSE_FUNCTION Word load_announced(const void* address, access_site site) {
+#if TILETRANSPOSE_ON_DEVICE
+  announce<Kind, Word>(address, site);
+#else
   static_assert(sizeof(Word) <= max_element_bytes, "");
   alignas(max_element_bytes) static constexpr unsigned char zeros[max_element_bytes] = {};
-  return load<Word>(announce<Word>(kind, address, site) ? address : zeros);
-}
-
-template <class Word>
-void store_announced(access_kind kind, void* address, const Word& word, access_site site) {
-  if (announce<Word>(kind, address, site)) { store(address, word); }
-}
-
+  if (!announce<Kind, Word>(address, site)) { address = zeros; }
 #endif
+  return load<Word>(address);
+}
 
 /// The four accesses. Precondition of all: `address` is a multiple of sizeof(Word).
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load_global(const void* address, access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)site;
-  assume_global(address);
-  return load<Word>(address);
-#else
-  return load_announced<Word>(access_kind::load_global, address, site);
-#endif
+  return load_announced<access_kind::load_global, Word>(address, site);
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_global(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)site;
-  assume_global(address);
-  store(address, word);
-#else
-  store_announced(access_kind::store_global, address, word, site);
-#endif
+  if (announce<access_kind::store_global, Word>(address, site)) { store(address, word); }
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION Word load_shared(const void* address, access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)site;
-  assume_shared(address);
-  return load<Word>(address);
-#else
-  return load_announced<Word>(access_kind::load_shared, address, site);
-#endif
+  return load_announced<access_kind::load_shared, Word>(address, site);
 }
 template <class Word>
 TILETRANSPOSE_FUNCTION void store_shared(void* address, const Word& word,
                                          access_site site = access_site::at()) {
-#if TILETRANSPOSE_ON_DEVICE
-  (void)site;
-  assume_shared(address);
-  store(address, word);
-#else
-  store_announced(access_kind::store_shared, address, word, site);
-#endif
+  if (announce<access_kind::store_shared, Word>(address, site)) { store(address, word); }
 }
 
 /// Reads memory that nobody writes while the kernel runs, by the instruction for it. Needs no address
@@ -190,70 +153,61 @@ TILETRANSPOSE_FUNCTION Word load_constant(const void* address,
 #endif
 }
 
+/// Loads `word`, of 4, 8 or 16 bytes, from `address` by an instruction that is given without its type.
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
+inline constexpr bool fetches_near = true;
+#define TILETRANSPOSE_LOAD_BY(assembly, instruction, ...)                          \
+  if constexpr (sizeof(word) == 16) {                                              \
+    assembly(instruction ".v4.u32 {%0, %1, %2, %3}, [%4];"                         \
+             : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)              \
+             : "l"(address)__VA_ARGS__);                                           \
+  } else if constexpr (sizeof(word) == 8) {                                        \
+    assembly(instruction ".u64 %0, [%1];" : "=l"(word) : "l"(address)__VA_ARGS__); \
+  } else {                                                                         \
+    assembly(instruction ".u32 %0, [%1];" : "=r"(word) : "l"(address)__VA_ARGS__); \
+  }
+#else
+inline constexpr bool fetches_near = false;
+#define TILETRANSPOSE_LOAD_BY(assembly, instruction, ...) (void)word;
+#endif
+
 /// As load_constant, of words whose neighbours other blocks load at some other time: the L2 cache fetches all of the
 /// `Fetched` bytes, 128 or 256, that they lie in, so that these are read from memory at once. 0: just the words.
 template <class Word, int Fetched>
 TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
                                                access_site site = access_site::at()) {
   static_assert(Fetched == 0 || Fetched == 128 || Fetched == 256, "");
-#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
-  Word word;
-  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
-    asm("ld.global.nc.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-        : "l"(address));
-  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
-    asm("ld.global.nc.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-        : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-        : "l"(address));
-  } else if constexpr (sizeof(Word) == 8 && Fetched == 256) {
-    asm("ld.global.nc.L2::256B.u64 %0, [%1];" : "=l"(word) : "l"(address));
-  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
-    asm("ld.global.nc.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address));
-  } else if constexpr (sizeof(Word) == 4 && Fetched == 256) {
-    asm("ld.global.nc.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(address));
-  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
-    asm("ld.global.nc.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address));
+  if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
+    Word word;
+    if constexpr (Fetched == 256) {
+      TILETRANSPOSE_LOAD_BY(asm, "ld.global.nc.L2::256B", :)
+    } else {
+      TILETRANSPOSE_LOAD_BY(asm, "ld.global.nc.L2::128B", :)
+    }
+    return word;
   } else {
-    word = load_constant<Word>(address);
+    return load_constant<Word>(address, site);
   }
-  (void)site;
-  return word;
-#else
-  return load_constant<Word>(address, site);
-#endif
 }
 
-/// The same of memory that the kernel writes; 256 bytes for words of 16.
+/// The same of memory that the kernel writes; 128 bytes.
 template <class Word, int Fetched>
 TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
                                              access_site site = access_site::at()) {
   static_assert(Fetched == 0 || Fetched == 128 || (Fetched == 256 && sizeof(Word) == 16), "");
-#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
-  Word word;
-  if constexpr (sizeof(Word) == 16 && Fetched == 256) {
-    asm volatile("ld.global.L2::256B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-                 : "l"(address)
-                 : "memory");
-  } else if constexpr (sizeof(Word) == 16 && Fetched == 128) {
-    asm volatile("ld.global.L2::128B.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
-                 : "l"(address)
-                 : "memory");
-  } else if constexpr (sizeof(Word) == 8 && Fetched == 128) {
-    asm volatile("ld.global.L2::128B.u64 %0, [%1];" : "=l"(word) : "l"(address) : "memory");
-  } else if constexpr (sizeof(Word) == 4 && Fetched == 128) {
-    asm volatile("ld.global.L2::128B.u32 %0, [%1];" : "=r"(word) : "l"(address) : "memory");
+  if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
+    Word word;
+    if constexpr (Fetched == 256) {
+      TILETRANSPOSE_LOAD_BY(asm volatile, "ld.global.L2::256B", : "memory")
+    } else {
+      TILETRANSPOSE_LOAD_BY(asm volatile, "ld.global.L2::128B", : "memory")
+    }
+    return word;
   } else {
-    word = load_global<Word>(address);
+    return load_global<Word>(address, site);
   }
-  (void)site;
-  return word;
-#else
-  return load_global<Word>(address, site);
-#endif
 }
+#undef TILETRANSPOSE_LOAD_BY
 
 /// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the other ones
 /// meanwhile. Fetched: load_global_near. On the CPU only these bytes are read.
@@ -284,6 +238,41 @@ TILETRANSPOSE_FUNCTION const unsigned char* word_below(const unsigned char* addr
 /// The low bits of an address, enough to tell its place in a sector.
 TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<size_type>(address));
+}
+
+/// A value of 4 or 8 bytes that the compiler takes as it is: what is worked out from it is not worked out from its terms
+/// instead, each time anew and in between of loads that should be under way together (nvcc 13.0).
+template <class Value>
+TILETRANSPOSE_FUNCTION Value optimisation_barrier(Value value) {
+#if TILETRANSPOSE_ON_DEVICE
+  if constexpr (sizeof(Value) == 4) {
+    asm("" : "+r"(value));
+  } else {
+    asm("" : "+l"(value));
+  }
+#endif
+  return value;
+}
+
+/// The same of an address in global memory. Else nvcc loads a kernel's parameter anew for each access to what it points to.
+/// T: unsigned char, which may be const.
+template <class T>
+TILETRANSPOSE_FUNCTION T* optimisation_barrier_global(T* address) {
+#if TILETRANSPOSE_ON_DEVICE && !TILETRANSPOSE_CLANG_CUDA
+  asm("" : "+l"(address));
+  __builtin_assume(__isGlobal(address));
+#endif
+  return address;
+}
+
+/// The same of a place in shared memory.
+TILETRANSPOSE_FUNCTION unsigned char* optimisation_barrier_shared(unsigned char* shared) {
+#if TILETRANSPOSE_ON_DEVICE
+  return static_cast<unsigned char*>(__cvta_shared_to_generic(
+      optimisation_barrier(static_cast<int>(__cvta_generic_to_shared(shared)))));
+#else
+  return shared;
+#endif
 }
 
 /// Four bytes picked out of the eight of (low, high): byte i of the result is byte (selector >> 4 i) & 7.

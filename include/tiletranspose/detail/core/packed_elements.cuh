@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
@@ -116,16 +118,10 @@ struct gathered_bytes {
 };
 
 /// What `Count` elements that are computed one by one are gathered in.
-template <class T, int Count, int AccessBytes, bool InWords = sizeof(T) == 1 && Count % 4 == 0>
-struct gathering {
-  using type = packed_elements<T, Count, AccessBytes>;
-};
 template <class T, int Count, int AccessBytes>
-struct gathering<T, Count, AccessBytes, true> {
-  using type = gathered_bytes<T, Count, AccessBytes>;
-};
-template <class T, int Count, int AccessBytes>
-using gathered_elements = typename gathering<T, Count, AccessBytes>::type;
+using gathered_elements =
+    std::conditional_t<sizeof(T) == 1 && Count % 4 == 0, gathered_bytes<T, Count, AccessBytes>,
+                       packed_elements<T, Count, AccessBytes>>;
 
 /// Consecutive threads that read `Bytes` bytes each, which fill all banks once where they follow each other: a *group*.
 template <int Bytes>

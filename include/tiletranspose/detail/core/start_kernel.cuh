@@ -2,10 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Starting a kernel on the current device.
+/// Starting a kernel on the current device, and what is asked of the device and of its driver for that: functions by name,
+/// so that nobody has to link the driver's library, and more shared memory than the 48 KB that every kernel may have. An
+/// error that somebody else left pending changes nothing, and stays pending. Host only.
 
 #pragma once
 
+#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -41,6 +44,64 @@ cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type share
   if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
   return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, arguments,
                stream);
+}
+
+/// The driver's function of this name as CUDA 12.0 has it; null where the driver has none.
+template <class Function>
+Function* find_driver_function(const char* name) {
+  void* function = nullptr;
+  cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+  const cudaError_t status =
+      cudaGetDriverEntryPointByVersion(name, &function, 12000, cudaEnableDefault, &found);
+#else
+  const cudaError_t status = cudaGetDriverEntryPoint(name, &function, cudaEnableDefault, &found);
+#endif
+  const bool usable = status == cudaSuccess && found == cudaDriverEntryPointSuccess;
+  return usable ? reinterpret_cast<Function*>(function) : nullptr;
+}
+
+/// What the current device says of itself; `unknown` where it cannot be asked, so that the launch says why.
+inline size_type ask_device_for(cudaDeviceAttr attribute, size_type unknown) {
+  int device = 0;
+  int value = 0;
+  const bool known = cudaGetDevice(&device) == cudaSuccess &&
+                     cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess;
+  return known ? static_cast<size_type>(value) : unknown;
+}
+
+/// The shared memory that a block may ask for on the current device.
+inline size_type most_shared_bytes() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
+}
+
+/// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
+using driver_set_attribute = int(cudaFunction_t, int, int);
+
+/// cudaFuncSetAttribute, where it succeeds, clears a pending error (seen with CUDA 13.0). The driver knows nothing of
+/// the runtime's errors, and takes less time.
+inline cudaError_t allow_more_shared_bytes(const void* kernel, int bytes) {
+  static const auto set_attribute =
+      find_driver_function<driver_set_attribute>("cuFuncSetAttribute");
+  if (set_attribute == nullptr) {  // no driver
+    return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+  }
+  cudaFunction_t function{};
+  const cudaError_t status = cudaGetFuncBySymbol(&function, kernel);
+  if (status != cudaSuccess) { return status; }
+  constexpr int most_dynamic_bytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+  // The driver numbers errors as the runtime does.
+  return static_cast<cudaError_t>(set_attribute(function, most_dynamic_bytes, bytes));
+}
+
+/// Lets blocks of a kernel have so many bytes of dynamic shared memory, at most `most_shared_bytes()`. All that there are
+/// are asked for, whatever a launch needs: another thread may be about to launch the kernel with more.
+template <class Kernel>
+cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
+  return bytes <= default_shared_bytes
+             ? cudaSuccess
+             : allow_more_shared_bytes(reinterpret_cast<const void*>(kernel),
+                                       static_cast<int>(larger(bytes, most_shared_bytes())));
 }
 
 }  // namespace detail

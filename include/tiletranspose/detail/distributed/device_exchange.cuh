@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/side_stream.cuh>
+#include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/exchange_plan.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 

@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-#include <tiletranspose/detail/core/copy_rows.cuh>
+#include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
 #include <tiletranspose/detail/distributed/slice_movers.cuh>
 

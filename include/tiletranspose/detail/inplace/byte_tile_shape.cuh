@@ -10,7 +10,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

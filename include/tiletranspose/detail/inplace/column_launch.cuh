@@ -6,8 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/driver.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 #include <tiletranspose/detail/inplace/rectangle_problem.cuh>

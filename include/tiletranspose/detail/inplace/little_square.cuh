@@ -11,7 +11,6 @@
 
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/inplace/swap_pairs.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

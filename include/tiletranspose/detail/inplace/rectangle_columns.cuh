@@ -40,7 +40,7 @@ TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
     const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.accesses;
     if (at != block) { group.sync(); }  // the tile before has been written
     if (mine) { tile.read(); }
-    grid_barrier(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+    grid_barrier(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band, 0, 0, 0,
                  arguments.band_tiles.divisor);
     if (mine) { tile.write(); }
   }

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
-#include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 

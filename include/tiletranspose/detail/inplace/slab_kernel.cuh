@@ -177,7 +177,7 @@ struct slab_tile {
   TILETRANSPOSE_FUNCTION void read_rows() const {
     each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
               [&](unsigned char* to, unsigned at, int first, int end) {
-                copy_part_async(to, source + at, first, end);
+                copy_async<16>(to, source + at, first, end);
               });
     commit_copies();
     wait_for_copies(0);

@@ -139,7 +139,7 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   };
   if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, wide_align, 0); }
   // Lines that lie as in memory all begin in the same bank where rows of the input lie multiples of lines apart.
-  constexpr int of_lines = static_cast<int>(cycles_of_lines.value);
+  constexpr int of_lines = static_cast<int>(cycles_of_lines);
   const bool is_single = cut.elements == cut.in.length;  // gaps are between segments
   const unsigned line_gaps = wide_align == max_access_bytes || bytes >= 4 || is_single ? 0 : 4;
   for (unsigned gap = 0; gap < line_gaps && best_cycles > enough + of_lines; ++gap) {

@@ -45,7 +45,7 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
   const size_type large = batch > 1 && matrix_bytes < shared_bytes
                               ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
-                              : large_panel_axes_bytes.value;
+                              : large_panel_axes_bytes;
   const bool fits_panel = batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
   const size_type whole =
       problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};

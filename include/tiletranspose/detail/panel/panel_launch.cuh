@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/panel/axes_panel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(most_vectorised_threads,
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads,
-                                  resident_blocks(Shape::threads,
-                                                  static_cast<int>(shifted_blocks.value)))
+                                  resident_blocks(Shape::threads, static_cast<int>(shifted_blocks)))
     word_shifted_kernel(const __grid_constant__ word_shifted_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_word_shifted<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,

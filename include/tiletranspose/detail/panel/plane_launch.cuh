@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/plane_plan.cuh>
 

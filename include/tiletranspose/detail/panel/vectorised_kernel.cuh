@@ -15,9 +15,9 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/core/panel_pitch.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 

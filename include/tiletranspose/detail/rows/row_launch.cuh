@@ -9,7 +9,6 @@
 
 #include <tiletranspose/detail/choose/choose_reverse.cuh>
 #include <tiletranspose/detail/choose/choose_rows.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/group.cuh>

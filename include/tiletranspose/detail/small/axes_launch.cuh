@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
-#include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/small/axes_plan.cuh>
 #include <tiletranspose/detail/small/small_grid.cuh>

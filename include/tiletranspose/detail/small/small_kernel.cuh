@@ -10,7 +10,6 @@
 
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
-#include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 #include <tiletranspose/group.cuh>
 

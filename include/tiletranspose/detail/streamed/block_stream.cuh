@@ -11,8 +11,7 @@
 #include <memory>
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/core/copy_rows.cuh>
-#include <tiletranspose/detail/core/side_stream.cuh>
+#include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_plan.cuh>
 #include <tiletranspose/detail/streamed/copy_team.cuh>

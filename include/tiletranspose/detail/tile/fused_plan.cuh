@@ -70,7 +70,7 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
-  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width.value) : 1;
+  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width) : 1;
   if (batch > max_grid_side ||
       !order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
     const auto launch = [&](const tile_problem& part, size_type part_batch) {

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 

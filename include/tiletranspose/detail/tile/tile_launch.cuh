@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/launch_bounds.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -19,10 +19,10 @@ namespace detail {
 /// right, and so on.
 struct tile_order {
   /// The tiles that a walk goes down before it jumps; other kernels than move_tile were timed with these alone.
-  static constexpr unsigned jump_rows = static_cast<unsigned>(tiles_before_jump.value);
+  static constexpr unsigned jump_rows = static_cast<unsigned>(tiles_before_jump);
   /// The same for tiles of so many rows.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned jump_rows_of(int tile_rows) {
-    return tile_rows == 64 ? static_cast<unsigned>(tiles_of_64_rows_before_jump.value) : jump_rows;
+    return tile_rows == 64 ? static_cast<unsigned>(tiles_of_64_rows_before_jump) : jump_rows;
   }
 
   divider matrix;      ///< tiles of one matrix

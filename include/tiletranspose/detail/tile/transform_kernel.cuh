@@ -17,7 +17,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/accumulator_operand.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
