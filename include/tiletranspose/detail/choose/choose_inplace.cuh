@@ -19,15 +19,15 @@ enum class square_mover {
   bytes,        ///< plain bytes
 };
 
-/// The tile of plain bytes for a square and for the squares of a rectangle.
-struct byte_tile_size {
+/// A tile of a kernel for squares.
+struct swap_tile {
   size_type side;
   size_type shared_bytes;  ///< of a pair
 };
 
 /// True where a pair of large tiles fits a block, and a problem of so many elements has work for all multiprocessors.
 /// Squares of less than two tiles a side would leave most of them empty.
-constexpr bool takes_large_tiles(const byte_tile_size& tile, size_type elements, size_type side,
+constexpr bool takes_large_tiles(const swap_tile& tile, size_type elements, size_type side,
                                  size_type most_shared) {
   const size_type least = large_tiles * tile.side;
   return side >= 2 * tile.side && elements >= least * least && tile.shared_bytes <= most_shared;
@@ -39,7 +39,7 @@ inline constexpr size_type line_bytes = 128;
 /// Chooses for a square of `side` a side whose rows and whose length have the bits `bits`. `large` is the large tile of
 /// whole accesses.
 constexpr square_mover choose_square(int element_bytes, size_type side, size_type bits,
-                                     const byte_tile_size& bytes, const byte_tile_size& large,
+                                     const swap_tile& bytes, const swap_tile& large,
                                      size_type most_shared) {
   const bool whole = (bits | side * static_cast<size_type>(element_bytes)) % max_access_bytes == 0;
   if (!whole || (element_bytes > widest_unaligned_whole_element && bits % line_bytes != 0 &&

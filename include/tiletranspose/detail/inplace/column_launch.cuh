@@ -2,14 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches of step 3 of a rectangle in place, rectangle_columns.cuh: how wide bands are, and where they are held.
+/// Launches of step 3 of a rectangle in place, column_kernel.cuh: how wide bands are, and where they are held.
 
 #pragma once
 
 #include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/rectangle_columns.cuh>
+#include <tiletranspose/detail/inplace/column_kernel.cuh>
 #include <tiletranspose/detail/inplace/rectangle_problem.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 

@@ -10,7 +10,6 @@
 #include <type_traits>
 
 #include <tiletranspose/detail/core/element_tile.cuh>
-#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/inplace/swap_pairs.cuh>
 
@@ -37,20 +36,12 @@ struct little_square_shape {
   using tile = shared_tile<stored, padded_layout<stored, Side, lanes, padding>>;
 };
 
-/// Half of a block, whose barrier is the block's.
-template <int Threads>
-struct half_with_barrier : half_block<Threads> {
-  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
-    static_block<2 * Threads>::sync(site);
-  }
-};
-
 /// The kernel's body: block (i, k) transposes a tile and the one across the diagonal.
 /// Shared memory: the storage of two tiles. Barriers: one, inside.
 template <class Shape>
 TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storage)[2],
                                           const square_problem& square, unsigned k, unsigned i) {
-  using half = half_with_barrier<Shape::threads>;
+  using half = half_block<Shape::threads>;
   constexpr unsigned side = Shape::side;
   const auto end = static_cast<int>(square.side);
   const tile_pair pair = fold_triangle((static_cast<unsigned>(end) + side - 1) / side, k, i);

@@ -39,14 +39,13 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
   };
   const size_type row_bytes = problem.cols * ElementBytes;
   const size_type square_bytes = grid.common * ElementBytes;
-  const auto with_squares = [&](auto visit) {
+  square_kernel square{};
+  if (grid.common > 1) {
     const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
-    return grid.common == 1 ? cudaSuccess
-                            : with_square_kernel<ElementBytes, Access>(problem.rows * problem.cols,
-                                                                       grid.common, bits, visit);
-  };
-  with_squares(
-      [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
+    square =
+        find_square_kernel<ElementBytes, Access>(problem.rows * problem.cols, grid.common, bits);
+    allow(square.function, square.tile.shared_bytes);
+  }
   if (grid.wide > 1) {
     allow(&row_shuffle_kernel<Undo, ElementBytes, Access>,
           row_shuffle_bytes(problem, ElementBytes));
@@ -58,13 +57,11 @@ cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid
     status = launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
   };
   const auto squares = [&] {
-    if (status != cudaSuccess) { return; }
-    status = with_squares([&](auto kernel, int side, int threads, size_type shared_bytes) {
-      const swap_arguments arguments({problem.data, row_bytes, grid.common}, side, square_bytes,
-                                     {problem.data, problem.data + problem.rows * row_bytes},
-                                     grid.wide);
-      return launch_swaps(kernel, arguments, grid.tall, threads, shared_bytes, stream);
-    });
+    if (status != cudaSuccess || grid.common == 1) { return; }
+    const swap_arguments arguments(
+        {problem.data, row_bytes, grid.common}, square.tile.side, square_bytes,
+        {problem.data, problem.data + problem.rows * row_bytes}, grid.wide);
+    status = launch_swaps(square, arguments, grid.tall, stream);
   };
   const auto columns = [&] {
     if (status != cudaSuccess) { return; }

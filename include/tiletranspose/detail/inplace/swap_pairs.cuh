@@ -13,6 +13,7 @@
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -23,6 +24,12 @@ struct square_problem {
   unsigned char* data;
   size_type stride_bytes;
   size_type side;
+
+  /// Where element (row, col) lies.
+  template <class Shape>
+  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col) const {
+    return data + row * stride_bytes + col * Shape::element_bytes;
+  }
 };
 
 /// The memory around squares: accesses of 16 bytes may touch all of it.
@@ -51,11 +58,6 @@ struct pair_order {
   unsigned patches;  ///< of a side
   divider line;      ///< pairs of patches in a line
 
-  struct place {
-    unsigned row;
-    unsigned col;
-  };
-
   pair_order() = default;
   explicit pair_order(size_type side_tiles)
       : bits(side_tiles < least_patched_tiles ? 0 : 2),
@@ -64,7 +66,7 @@ struct pair_order {
 
   size_type blocks() const { return size_type{patches} / 2 * (patches + size_type{1}) << 2 * bits; }
 
-  TILETRANSPOSE_FUNCTION place operator()(unsigned block) const {
+  TILETRANSPOSE_FUNCTION tile_pair operator()(unsigned block) const {
     const unsigned pair = block >> 2 * bits;
     const unsigned at_line = line.quotient(pair);
     const unsigned in_line = line.remainder(pair, at_line);
@@ -98,7 +100,7 @@ struct swap_arguments {
   /// The square of a block, and which pair of its tiles the block takes.
   struct work {
     square_problem square;
-    pair_order::place at;
+    tile_pair at;
   };
   TILETRANSPOSE_FUNCTION work operator()(unsigned block) const {
     const unsigned number = pairs.quotient(block);
@@ -110,30 +112,18 @@ struct swap_arguments {
   }
 };
 
-/// A value of the compiler's as an argument.
-template <bool Value>
-struct constant {
-  static constexpr bool value = Value;
-};
-
-/// Half the threads of a block; each half moves one tile of a pair. It has no barrier of its own.
+/// Half the threads of a block; each half moves one tile of a pair. Its barrier is the block's.
 template <int Threads>
 struct half_block {
+  using block = static_block<2 * Threads>;
   static constexpr int static_size = Threads;
-  TILETRANSPOSE_FUNCTION static unsigned thread_rank() {
-    return static_block<2 * Threads>::thread_rank() % Threads;
-  }
+  TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return block::thread_rank() % Threads; }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
-  /// 0 or 1: which half the calling thread belongs to.
-  TILETRANSPOSE_FUNCTION static unsigned number() {
-    return static_block<2 * Threads>::thread_rank() / Threads;
+  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
+    block::sync(site);
   }
-};
-
-/// The halves of a block whose threads are `Group`.
-template <class Group, int Threads>
-struct half_of : half_block<Threads> {
-  static_assert(known_size<Group>::value == 2 * Threads, "");
+  /// 0 or 1: which half the calling thread belongs to.
+  TILETRANSPOSE_FUNCTION static unsigned number() { return block::thread_rank() / Threads; }
 };
 
 /// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
@@ -142,7 +132,7 @@ struct half_tile {
   size_type col;
   bool exists;  ///< false for the second half where a tile trades places with itself
 
-  TILETRANSPOSE_FUNCTION half_tile(const pair_order::place& at, unsigned number, size_type side)
+  TILETRANSPOSE_FUNCTION half_tile(const tile_pair& at, unsigned number, size_type side)
       : row((number == 0 ? at.row : at.col) * side),
         col((number == 0 ? at.col : at.row) * side),
         exists(number == 0 || at.row != at.col) {}

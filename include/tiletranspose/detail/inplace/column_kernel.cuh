@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: the tiletranspose authors
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+/// \file
+/// Step 3 of a rectangle in place, rectangle_grid.cuh: columns are permuted in bands that shared or scratch memory
+/// holds. Bands are cut into tiles, which are moved access by access.
+
+#pragma once
+
+#include <type_traits>
+
+#include <tiletranspose/detail/choose/choose_inplace.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/core/grid_barrier.cuh>
+#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
+#include <tiletranspose/detail/inplace/segment_layout.cuh>
+
+TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
+/// in the background.
+template <int Access>
+inline constexpr unsigned column_batch = Access >= 4 && Access < 16 && copies_async ? 8
+                                         : Access == 1                              ? 3
+                                                                                    : 4;
+
+/// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
+struct column_walk {
+  /// What `stride` rows are: whole squares, and rows of one.
+  struct step {
+    unsigned rows;   ///< stride % g
+    unsigned shift;  ///< stride / g squares further on, step 3 is so many rows further on, modulo p
+
+    step() = default;
+    /// Precondition: stride <= m.
+    TILETRANSPOSE_FUNCTION step(const rectangle& grid, unsigned stride) {
+      const unsigned squares = grid.by_common.quotient(stride);
+      rows = grid.by_common.remainder(stride, squares);
+      shift =
+          grid.modulo_tall.remainder(static_cast<unsigned long long>(squares) * grid.wide_inverse);
+    }
+  };
+
+  unsigned s;  ///< row in its square
+  unsigned x;  ///< (P - Q) / q % p
+
+  /// Precondition: row < m, and `left`, squares to the left of the column, < p.
+  TILETRANSPOSE_FUNCTION column_walk(const rectangle& grid, unsigned row, unsigned left) {
+    const unsigned above = grid.by_common.quotient(row);
+    s = grid.by_common.remainder(row, above);
+    const unsigned diagonal = above >= left ? above - left : above + grid.tall - left;
+    x = grid.modulo_tall.remainder(static_cast<unsigned long long>(diagonal) * grid.wide_inverse);
+  }
+  TILETRANSPOSE_FUNCTION unsigned row(const rectangle& grid) const { return s * grid.tall + x; }
+  TILETRANSPOSE_FUNCTION void advance(const rectangle& grid, const step& by) {
+    s += by.rows;
+    x = add_modulo(x, by.shift, grid.tall);
+    if (s >= grid.common) {
+      s -= grid.common;
+      x = add_modulo(x, grid.wide_inverse, grid.tall);
+    }
+  }
+};
+
+/// A launch over bands of columns, whose widths are counted in accesses: the columns of a square move alike, whatever
+/// their elements, so that an access may move several of them, or part of one. A block takes tiles of bands, one after
+/// the other.
+struct column_arguments {
+  const unsigned char* source;  ///< the data, or a copy of the launch's columns
+  unsigned char* data;
+  /// For each band the tiles that have been read; null where the source is a copy that nobody writes. The memory
+  /// that a tile is written to has been read by others: they must all have done so.
+  unsigned* arrived;
+  size_type source_pitch;  ///< bytes
+  size_type data_pitch;    ///< bytes
+  rectangle grid;
+  unsigned first_access;    ///< of a row
+  unsigned accesses;        ///< of all bands of the launch
+  unsigned band_accesses;   ///< of a band; the last may have fewer
+  divider square_accesses;  ///< of a square
+  unsigned tile_rows;
+  divider band_tiles;       ///< tiles of a band
+  unsigned tiles;           ///< of all bands
+  unsigned blocks;          ///< of the launch
+  unsigned tile_pitch;      ///< bytes between rows of the tile in shared memory
+  unsigned lines;           ///< rows of a tile that threads take at a time
+  column_walk::step step;   ///< of `lines` rows
+  segment_layout segments;  ///< what the grid's elements are, if they are segments
+
+  /// Blocks that must run at once: tiles of a band wait for each other.
+  unsigned together() const { return band_tiles.divisor; }
+  /// Of all that is read.
+  size_type source_bytes() const {
+    return grid.rows * source_pitch + segments.gaps(grid.rows * grid.cols - 1);
+  }
+};
+
+/// A tile of a band, read at one place and written at another. A thread takes one access of every `lines`-th row. Where
+/// the grid's elements are segments, its rows have gaps, and may be fewer than its columns.
+template <bool Undo, int Access, bool Segments>
+struct column_tile {
+  using word = access_word_t<Access>;
+
+  const column_arguments& arguments;
+  unsigned char* shared;        ///< where the thread's access of row 0 lies
+  const unsigned char* source;  ///< the same in the grid's row 0
+  unsigned char* target;
+  unsigned first;  ///< row of the tile
+  unsigned rows;
+  unsigned left;       ///< squares to the left of the access
+  unsigned band_left;  ///< and of the band
+  unsigned line;       ///< where the thread starts
+
+  /// A row of the tile, and the one that its access moves to.
+  struct place {
+    unsigned t;
+    unsigned row;
+  };
+
+  /// Visits the thread's rows, each call the next one, where the accesses of a warp lie in one row.
+  TILETRANSPOSE_FUNCTION auto along_rows() const {
+    return [t = line, lines = arguments.lines]() mutable {
+      const place here{t, 0};
+      t += lines;
+      return here;
+    };
+  }
+
+  /// Visits them where the accesses of a warp move to one row. One square further to the right, that is one square
+  /// further down: such lines start in the tile's first column, and go on in its first row after its last.
+  TILETRANSPOSE_FUNCTION auto along_lines() const {
+    const rectangle& grid = arguments.grid;
+    const column_walk::step back(grid, grid.rows - rows);  // the tile's rows
+    unsigned t = crossing(line);
+    const unsigned squares_left = Segments ? grid.modulo_tall.remainder(left) : left;  // modulo p
+    return [this, back, t, walk = column_walk(grid, first + t, squares_left)]() mutable {
+      const place here{t, walk.row(arguments.grid)};
+      t += arguments.lines;
+      walk.advance(arguments.grid, arguments.step);
+      if (t >= rows) {
+        t -= rows;
+        walk.advance(arguments.grid, back);
+      }
+      return here;
+    };
+  }
+
+  /// Bytes from the thread's access of the grid's row 0 to that of another row.
+  TILETRANSPOSE_FUNCTION size_type offset(unsigned row, size_type pitch) const {
+    const size_type bytes = row * pitch;
+    return Segments ? bytes + arguments.segments.gaps(row * arguments.grid.cols + left) : bytes;
+  }
+
+  /// The row in which the line that starts in row t crosses the thread's column.
+  TILETRANSPOSE_FUNCTION unsigned crossing(unsigned t) const {
+    const size_type down = size_type{left - band_left} * arguments.grid.common % rows;
+    const unsigned at = t + static_cast<unsigned>(down);
+    return at < rows ? at : at - rows;
+  }
+
+  /// Moves the thread's words: put(place, take(place)), several at a time.
+  template <class Along, class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
+    constexpr unsigned batch = column_batch<Access>;
+    const unsigned lines = arguments.lines;
+    const auto move_batch = [&](auto whole, unsigned start) {
+      place places[batch];
+      word words[batch];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < batch; ++i) { places[i] = along(); }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < batch; ++i) {
+        if (whole.value || start + i * lines < rows) { words[i] = take(places[i]); }
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < batch; ++i) {
+        if (whole.value || start + i * lines < rows) { put(places[i], words[i]); }
+      }
+    };
+    unsigned start = line;
+    for (; start + (batch - 1) * lines < rows; start += batch * lines) {
+      move_batch(std::true_type{}, start);
+    }
+    if (start < rows) { move_batch(std::false_type{}, start); }
+  }
+
+  /// The same from global to shared memory, all under way at once where copies can run in the background.
+  template <class Along, class From, class To>
+  TILETRANSPOSE_FUNCTION void fetch(Along along, From from, To to) const {
+    if constexpr (copies_async && Access >= 4) {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned start = line; start < rows; start += arguments.lines) {
+        const place here = along();
+        copy_async<Access>(to(here), from(here));
+      }
+      commit_copies();
+      wait_for_copies(0);
+    } else {
+      move(
+          along, [&](place at) { return load_global<word>(from(at)); },
+          [&](place at, const word& value) { store_shared(to(at), value); });
+    }
+  }
+
+  /// Where in shared memory the access lies that is row t's.
+  TILETRANSPOSE_FUNCTION unsigned char* in_tile(unsigned t) const {
+    return shared + t * arguments.tile_pitch;
+  }
+
+  TILETRANSPOSE_FUNCTION void read() const {
+    const auto to = [&](place at) { return in_tile(at.t); };
+    const auto from = [&](unsigned row) { return source + offset(row, arguments.source_pitch); };
+    if constexpr (Undo) {
+      fetch(
+          along_lines(), [&](place at) { return from(at.row); }, to);
+    } else {
+      fetch(
+          along_rows(), [&](place at) { return from(first + at.t); }, to);
+    }
+  }
+
+  TILETRANSPOSE_FUNCTION void write() const {
+    const auto take = [&](place at) { return load_shared<word>(in_tile(at.t)); };
+    const auto put = [&](unsigned row, const word& value) {
+      store_global(target + offset(row, arguments.data_pitch), value);
+    };
+    if constexpr (Undo) {
+      move(along_rows(), take, [&](place at, const word& value) { put(first + at.t, value); });
+    } else {
+      move(along_lines(), take, [&](place at, const word& value) { put(at.row, value); });
+    }
+  }
+};
+
+/// Step 3 for the tiles of a block, or undone.
+/// Shared memory: tile_rows * tile_pitch bytes, aligned to 16. Barriers: three a tile, inside.
+/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
+template <bool Undo, int Access, bool Segments = false, class Group>
+TILETRANSPOSE_FUNCTION void move_columns(Group group, unsigned char* shared,
+                                         const column_arguments& arguments, unsigned block) {
+  const rectangle& grid = arguments.grid;
+  const divider& square_accesses = arguments.square_accesses;
+  const unsigned line = group.thread_rank() / arguments.band_accesses;
+  const unsigned in_band = group.thread_rank() - line * arguments.band_accesses;
+  for (unsigned at = block; at < arguments.tiles; at += arguments.blocks) {
+    const unsigned band = arguments.band_tiles.quotient(at);
+    const unsigned first = arguments.band_tiles.remainder(at, band) * arguments.tile_rows;
+    const unsigned in_launch = band * arguments.band_accesses + in_band;
+    const unsigned access = arguments.first_access + in_launch;
+    const column_tile<Undo, Access, Segments> tile{arguments,
+                                                   shared + in_band * Access,
+                                                   arguments.source + size_type{in_launch} * Access,
+                                                   arguments.data + size_type{access} * Access,
+                                                   first,
+                                                   smaller(grid.rows - first, arguments.tile_rows),
+                                                   square_accesses.quotient(access),
+                                                   square_accesses.quotient(access - in_band),
+                                                   line};
+    const bool mine = line < smaller(arguments.lines, tile.rows) && in_launch < arguments.accesses;
+    if (at != block) { group.sync(); }  // the tile before has been written
+    if (mine) { tile.read(); }
+    grid_barrier(group, arguments.arrived == nullptr ? nullptr : arguments.arrived + band,
+                 arguments.band_tiles.divisor);
+    if (mine) { tile.write(); }
+  }
+}
+
+}  // namespace detail
+TILETRANSPOSE_NAMESPACE_END
