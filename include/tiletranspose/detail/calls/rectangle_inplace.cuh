@@ -32,10 +32,13 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
                ? status
                : cudaMemcpyAsync(request.out, scratch, bytes, cudaMemcpyDeviceToDevice, stream);
   }
-  const bool tall = request.ny > request.nx;
-  const rectangle_problem problem{
-      static_cast<unsigned char*>(request.out), static_cast<unsigned char*>(scratch), scratch_bytes,
-      tall ? request.ny : request.nx,           tall ? request.nx : request.ny,       !tall};
+  const rectangle_problem problem{static_cast<unsigned char*>(request.out),
+                                  static_cast<unsigned char*>(scratch),
+                                  scratch_bytes,
+                                  larger(request.nx, request.ny),
+                                  smaller(request.nx, request.ny),
+                                  ElementBytes,
+                                  request.nx > request.ny};
   const size_type bits =
       reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
   return with_access<ElementBytes, Alignment>(bits, [&](auto width) {

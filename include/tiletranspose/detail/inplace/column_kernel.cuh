@@ -13,7 +13,6 @@
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
-#include <tiletranspose/detail/inplace/segment_layout.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

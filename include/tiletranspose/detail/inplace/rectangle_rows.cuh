@@ -76,8 +76,8 @@ __global__ void __launch_bounds__(shuffle_threads)
 }
 
 /// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that rows pass through scratch memory.
-inline size_type row_shuffle_bytes(const rectangle_problem& problem, size_type element) {
-  const size_type row_bytes = problem.cols * element;
+inline size_type row_shuffle_bytes(const rectangle_problem& problem) {
+  const size_type row_bytes = problem.row_bytes();
   const size_type rows =
       smaller(larger<size_type>(shuffle_block_bytes / row_bytes, 1), problem.rows);
   return row_bytes <= most_shared_bytes() ? rows * row_bytes : 0;
@@ -87,8 +87,8 @@ inline size_type row_shuffle_bytes(const rectangle_problem& problem, size_type e
 template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangle& grid,
                                 cudaStream_t stream) {
-  const size_type row_bytes = problem.cols * ElementBytes;
-  const size_type shared_bytes = row_shuffle_bytes(problem, ElementBytes);
+  const size_type row_bytes = problem.row_bytes();
+  const size_type shared_bytes = row_shuffle_bytes(problem);
   const bool is_shared = shared_bytes != 0;
   const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
   const size_type together = is_shared ? problem.rows : larger<size_type>(held, 1);
@@ -102,11 +102,10 @@ cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangl
     arguments.data = problem.data + row * row_bytes;
     arguments.first_row = static_cast<unsigned>(row);
     arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
-    cudaError_t status = cudaSuccess;
-    if (!is_shared) {
-      status = cudaMemcpyAsync(problem.scratch, arguments.data, arguments.rows * row_bytes,
-                               cudaMemcpyDeviceToDevice, stream);
-    }
+    cudaError_t status =
+        is_shared ? cudaSuccess
+                  : cudaMemcpyAsync(problem.scratch, arguments.data, arguments.rows * row_bytes,
+                                    cudaMemcpyDeviceToDevice, stream);
     if (status != cudaSuccess) { return status; }
     void* pointers[] = {&arguments};
     status = start(&row_shuffle_kernel<Undo, ElementBytes, Access>,

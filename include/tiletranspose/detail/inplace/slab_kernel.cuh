@@ -6,7 +6,7 @@
 /// elements and no more a single one.
 ///
 /// A matrix has m rows and n columns, of each of which k segments of S elements each move, from its phase on
-/// (segment_layout.cuh): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
+/// (segment_layout): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
 /// the P-th n of the slots where segments lie are its, too. Where k and n have no common divisor, two steps take
 /// segments to where they belong:
 ///
@@ -26,7 +26,7 @@
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/inplace/segment_layout.cuh>
+#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -103,40 +103,28 @@ struct slab_tile {
   unsigned char* shared;
   unsigned rank;
   unsigned threads;
-  unsigned slab;
-  unsigned first_col;
-  unsigned cols;
-  const unsigned char* source;
-  unsigned char* target;
-  bool dense;
-  unsigned row_bytes;  ///< of the data
-  unsigned height;     ///< rows
-  unsigned first_byte;
-  unsigned char* rows;  ///< in shared memory, as far after a multiple of 16 as in global memory
-  const divider& columns;
-  unsigned half;  ///< byte of a pair
+  unsigned tile;
+  unsigned slab = arguments.slab_tiles.quotient(tile);
+  unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
+  unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
+  const unsigned char* source = arguments.source + slab * arguments.slab_bytes;
+  unsigned char* target = arguments.data + slab * arguments.slab_bytes;
+  bool dense =
+      arguments.slab_tiles.divisor == 1 && arguments.tile_pitch == arguments.cols * ElementBytes;
+  unsigned row_bytes = arguments.cols * ElementBytes;  ///< of the data
+  /// Rows. Undone, the last segments end in rows behind the last slab.
+  unsigned height = !Undo                                     ? arguments.rows + arguments.slant
+                    : slab == arguments.segments.tall.divisor ? arguments.slant
+                                                              : arguments.rows;
+  unsigned first_byte = first_col * ElementBytes;
+  /// In shared memory, as far after a multiple of 16 as in global memory.
+  unsigned char* rows = shared + first_byte % 16;
+  const divider& columns = cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
+  unsigned half = rank % 2 * words::bytes;  ///< byte of a pair
 
   TILETRANSPOSE_FUNCTION slab_tile(const slab_arguments& all, unsigned char* memory,
-                                   unsigned thread, unsigned block_threads, unsigned tile)
-      : arguments(all),
-        shared(memory),
-        rank(thread),
-        threads(block_threads),
-        slab(all.slab_tiles.quotient(tile)),
-        first_col(all.slab_tiles.remainder(tile, slab) * all.tile_cols),
-        cols(smaller(all.cols - first_col, all.tile_cols)),
-        source(all.source + slab * all.slab_bytes),
-        target(all.data + slab * all.slab_bytes),
-        dense(all.slab_tiles.divisor == 1 && all.tile_pitch == all.cols * ElementBytes),
-        row_bytes(all.cols * ElementBytes),
-        // Undone, the last segments end in rows behind the last slab.
-        height(!Undo                               ? all.rows + all.slant
-               : slab == all.segments.tall.divisor ? all.slant
-                                                   : all.rows),
-        first_byte(first_col * ElementBytes),
-        rows(memory + first_byte % 16),
-        columns(cols == all.tile_cols ? all.columns : all.last_columns),
-        half(thread % 2 * words::bytes) {}
+                                   unsigned thread, unsigned block_threads, unsigned number)
+      : arguments(all), shared(memory), rank(thread), threads(block_threads), tile(number) {}
 
   /// Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some bytes
   /// are not the tile's, edge(shared, byte of the slab, first, end).
@@ -338,6 +326,49 @@ TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
       tile.write_rows();
     } else {
       tile.write_segments();
+    }
+  }
+}
+
+inline constexpr int remainder_threads = 256;
+
+/// The remainder in scratch memory is a matrix of r rows: column y has what comes before its first segment and then
+/// what comes behind its last.
+struct remainder_arguments {
+  unsigned char* data;
+  unsigned char* remainder;
+  size_type row_step;  ///< bytes of the data between elements of a column, which is m of them
+  size_type col_step;  ///< and of a row
+  segment_layout segments;
+  unsigned cols;     ///< n
+  unsigned skipped;  ///< elements of a column that are in segments
+  unsigned count;    ///< n * r
+  divider
+      line;  ///< n, or r where elements of a column lie together: neighbouring lanes take those that do
+  bool down;  ///< the latter
+};
+
+/// Copies element `number` of the remainder to scratch memory, or back.
+template <bool Back, int ElementBytes>
+TILETRANSPOSE_FUNCTION void copy_remainder(const remainder_arguments& arguments, unsigned number) {
+  constexpr int access_bytes = access_width(ElementBytes);
+  using narrow = access_word_t<access_bytes>;
+  if (number >= arguments.count) { return; }
+  const unsigned above = arguments.line.quotient(number);
+  const unsigned in_line = arguments.line.remainder(number, above);
+  const unsigned col = arguments.down ? above : in_line;
+  const unsigned row = arguments.down ? in_line : above;
+  const unsigned in_data = row < arguments.segments.phase(col) ? row : arguments.skipped + row;
+  unsigned char* const data =
+      arguments.data + in_data * arguments.row_step + col * arguments.col_step;
+  unsigned char* const remainder =
+      arguments.remainder + (size_type{row} * arguments.cols + col) * ElementBytes;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < ElementBytes; i += access_bytes) {
+    if constexpr (Back) {
+      store_global(data + i, load_global<narrow>(remainder + i));
+    } else {
+      store_global(remainder + i, load_global<narrow>(data + i));
     }
   }
 }
