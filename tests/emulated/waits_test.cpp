@@ -169,8 +169,7 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
     const tt::emulation_report report =
         tt::emulate(options, 1, tt::detail::slab_threads, static_cast<unsigned>(shared_bytes),
                     [&](tt::emulated_block block) {
-                      tt::detail::transpose_slabs<Undo, Bytes>(
-                          tt::static_block<tt::detail::slab_threads>{}, block.shared(), a, tile);
+                      tt::detail::transpose_slabs<Undo, Bytes>(block.shared(), a, tile);
                     });
     INFO("tile " << tile << '\n' << report.table());
     REQUIRE(report.clean());

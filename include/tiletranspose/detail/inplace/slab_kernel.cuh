@@ -27,6 +27,7 @@
 #include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -98,12 +99,13 @@ struct slab_tile {
   using words = whole_words<ElementBytes>;
   static constexpr int accesses = 16 / access_bytes;
   static constexpr unsigned pair_bytes = 2 * words::bytes;
+  using group = static_block<slab_threads>;
+  static constexpr unsigned threads = slab_threads;
 
   const slab_arguments& arguments;
   unsigned char* shared;
-  unsigned rank;
-  unsigned threads;
   unsigned tile;
+  unsigned rank = group::thread_rank();
   unsigned slab = arguments.slab_tiles.quotient(tile);
   unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
   unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
@@ -123,8 +125,8 @@ struct slab_tile {
   unsigned half = rank % 2 * words::bytes;  ///< byte of a pair
 
   TILETRANSPOSE_FUNCTION slab_tile(const slab_arguments& all, unsigned char* memory,
-                                   unsigned thread, unsigned block_threads, unsigned number)
-      : arguments(all), shared(memory), rank(thread), threads(block_threads), tile(number) {}
+                                   unsigned number)
+      : arguments(all), shared(memory), tile(number) {}
 
   /// Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some bytes
   /// are not the tile's, edge(shared, byte of the slab, first, end).
@@ -172,18 +174,16 @@ struct slab_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write_segments() const {
-    const divider& by_columns = columns;
     const unsigned teams = arguments.column_teams;
-    const unsigned start = half;
     for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
-      const unsigned team = by_columns.quotient(item / 2);
-      const unsigned col = by_columns.remainder(item / 2, team);
+      const unsigned team = columns.quotient(item / 2);
+      const unsigned col = columns.remainder(item / 2, team);
       const unsigned char* const column =
           rows + arguments.segments.phase(first_col + col) * arguments.tile_pitch +
           col * ElementBytes;
       unsigned char* const segment = arguments.data + slot(col, slab);
       TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
-      for (unsigned at = team * pair_bytes + start; at < arguments.segments.segment_bytes;
+      for (unsigned at = team * pair_bytes + half; at < arguments.segments.segment_bytes;
            at += teams * pair_bytes) {
         const loop_step here(at);
         const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
@@ -204,22 +204,19 @@ struct slab_tile {
   /// Undone: a column of the tile is the end of one segment, and of the next one all but what the next slab begins
   /// with. What is in no segment, before the first and behind the last, comes out of scratch memory later.
   TILETRANSPOSE_FUNCTION void read_segments() const {
-    const divider& by_columns = columns;
     const unsigned teams = arguments.column_teams;
     const unsigned tall = arguments.segments.tall.divisor;
-    const unsigned start_byte = half;
     const unsigned segment_bytes = arguments.segments.segment_bytes;
     const unsigned pairs = segment_bytes / pair_bytes;
     const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
     constexpr unsigned batch = words::count == 1 ? 3 : 1;
     for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
-      const unsigned team = by_columns.quotient(item / 2);
-      const unsigned col = by_columns.remainder(item / 2, team);
+      const unsigned team = columns.quotient(item / 2);
+      const unsigned col = columns.remainder(item / 2, team);
       const unsigned phase = arguments.segments.phase(first_col + col);
       const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
-                                          (segment_bytes - ends * pair_bytes) + start_byte;
-      const unsigned char* const own =
-          arguments.source + slot(col, smaller(slab, tall - 1)) + start_byte;
+                                          (segment_bytes - ends * pair_bytes) + half;
+      const unsigned char* const own = arguments.source + slot(col, smaller(slab, tall - 1)) + half;
       unsigned char* const column = rows + col * ElementBytes;
       TILETRANSPOSE_UNROLL_BY(1)
       for (unsigned start = team; start < pairs + ends; start += batch * teams) {
@@ -242,7 +239,7 @@ struct slab_tile {
             const loop_step here(at);
             if (at >= pairs + ends) { break; }
             const unsigned row =
-                phase + (at - ends) * 2 * words::elements + start_byte / ElementBytes;  // mod 2^32
+                phase + (at - ends) * 2 * words::elements + half / ElementBytes;  // mod 2^32
             unsigned char* const to =
                 column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
             const bool inside = ends == 0 || (at != 0 && at != pairs);
@@ -305,26 +302,26 @@ struct slab_tile {
 /// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
 /// tile, inside.
 /// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
-template <bool Undo, int ElementBytes, class Group>
-TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
-                                            const slab_arguments& arguments, unsigned block) {
-  const unsigned rank = group.thread_rank();
-  const unsigned threads = group.size();
+template <bool Undo, int ElementBytes>
+TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_arguments& arguments,
+                                            unsigned block) {
+  const static_block<slab_threads> group;
   for (unsigned number = block; number < arguments.tiles; number += arguments.blocks) {
-    const slab_tile<Undo, ElementBytes> tile(arguments, shared, rank, threads, number);
+    const slab_tile<Undo, ElementBytes> tile(arguments, shared, number);
     if (number != block) { group.sync(); }  // the tile before has been written
+    const unsigned slab = tile.slab;
+    const auto wait = [&] {
+      grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
+                   smaller(slab + arguments.after, arguments.slabs() - 1),
+                   arguments.slab_tiles.divisor);
+    };
     if constexpr (Undo) {
       tile.read_segments();
-    } else {
-      tile.read_rows();
-    }
-    const unsigned slab = tile.slab;
-    grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
-                 smaller(slab + arguments.after, arguments.slabs() - 1),
-                 arguments.slab_tiles.divisor);
-    if constexpr (Undo) {
+      wait();
       tile.write_rows();
     } else {
+      tile.read_rows();
+      wait();
       tile.write_segments();
     }
   }

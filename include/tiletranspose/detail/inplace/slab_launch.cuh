@@ -19,8 +19,7 @@ __global__ void __launch_bounds__(slab_threads,
                                   resident_blocks(slab_threads, slab_blocks(ElementBytes)))
     slab_kernel(const __grid_constant__ slab_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  transpose_slabs<Undo, ElementBytes>(static_block<slab_threads>{}, tiletranspose_dynamic_shared,
-                                      arguments, blockIdx.x);
+  transpose_slabs<Undo, ElementBytes>(tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <bool Back, int ElementBytes>
