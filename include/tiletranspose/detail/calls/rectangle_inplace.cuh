@@ -52,16 +52,11 @@ cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
                                    const transpose_request& request, cudaStream_t stream) {
-  const bool empty = request.nx == 0 || request.ny == 0;
-  size_type elements = 0;
   size_type bytes = 0;
-  if (!empty && (!multiplies(request.nx, request.ny, elements) ||
-                 !multiplies(elements, ElementBytes, bytes))) {
+  if (!multiplies(request.nx, request.ny, bytes) || !multiplies(bytes, ElementBytes, bytes)) {
     return cudaErrorInvalidValue;
   }
-  const bool stays = empty || request.nx == 1 || request.ny == 1 || request.nx == request.ny;
-  // Never 0: who allocates nothing has a null pointer, and would ask again.
-  const size_type least = stays ? 1 : least_scratch(request.nx, request.ny, ElementBytes);
+  const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
   if (temp == nullptr) {
     temp_bytes = least;
     return cudaSuccess;

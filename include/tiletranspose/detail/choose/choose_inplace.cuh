@@ -12,13 +12,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// How a square is moved whose elements are accesses.
-enum class square_mover {
-  whole,        ///< whole accesses of 16 bytes
-  large_whole,  ///< the same in large tiles
-  bytes,        ///< plain bytes
-};
-
 /// A tile of a kernel for squares.
 struct swap_tile {
   size_type side;
@@ -33,29 +26,30 @@ constexpr bool takes_large_tiles(const swap_tile& tile, size_type elements, size
   return side >= 2 * tile.side && elements >= least * least && tile.shared_bytes <= most_shared;
 }
 
+/// True where a square of `side` a side has so many of a tile that takes half of a multiprocessor.
+constexpr bool has_many_tiles(const swap_tile& tile, size_type side, size_type most_shared) {
+  return side >= large_whole_tiles * tile.side && tile.shared_bytes <= most_shared;
+}
+
 /// What memory is fetched by: rows of a tile that start on such boundaries share nothing with another tile.
 inline constexpr size_type line_bytes = 128;
 
-/// Chooses for a square of `side` a side whose rows and whose length have the bits `bits`. `large` is the large tile of
-/// whole accesses.
-constexpr square_mover choose_square(int element_bytes, size_type side, size_type bits,
-                                     const swap_tile& bytes, const swap_tile& large,
-                                     size_type most_shared) {
-  const bool whole = (bits | side * static_cast<size_type>(element_bytes)) % max_access_bytes == 0;
-  if (!whole || (element_bytes > widest_unaligned_whole_element && bits % line_bytes != 0 &&
-                 side >= large_whole_tiles * bytes.side && bytes.shared_bytes <= most_shared)) {
-    return square_mover::bytes;
-  }
-  return side >= large_whole_tiles * large.side && large.shared_bytes <= most_shared
-             ? square_mover::large_whole
-             : square_mover::whole;
+/// True where a square of `side` a side, whose rows and whose length have the bits `bits`, is moved by whole accesses of
+/// 16 bytes, and not by tiles of plain bytes such as `bytes`.
+constexpr bool takes_whole_accesses(int element_bytes, size_type side, size_type bits,
+                                    const swap_tile& bytes, size_type most_shared) {
+  return (bits | side * static_cast<size_type>(element_bytes)) % max_access_bytes == 0 &&
+         (element_bytes <= widest_unaligned_whole_element || bits % line_bytes == 0 ||
+          !has_many_tiles(bytes, side, most_shared));
 }
 
 /// The smallest scratch memory for a matrix: one band, which the longest row fits, too; or all of it, where that is
-/// less or where a side is too long for 32-bit arithmetic.
+/// less or where a side is too long for 32-bit arithmetic. Where nothing moves, or a square needs none, it is not 0: who
+/// allocates nothing has a null pointer, and would ask again.
 constexpr size_type least_scratch(size_type nx, size_type ny, size_type element) {
   const size_type longer = larger(nx, ny);
   const size_type shorter = smaller(nx, ny);
+  if (shorter <= 1 || shorter == longer) { return 1; }
   const size_type band_cols = larger<size_type>(band_bytes / element, 1);
   const bool whole = shorter <= band_cols || longer >= size_type{1} << 31;
   return (whole ? shorter : band_cols) * longer * element;

@@ -11,7 +11,7 @@
 
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/optimisation_barrier.cuh>
-#include <tiletranspose/detail/inplace/swap_pairs.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -2,29 +2,121 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has.
-///
-/// What each amount buys, for a matrix of s bytes; every pass reads and writes s bytes of DRAM:
-///
-/// | scratch | passes |
-/// |---|---|
-/// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: squares, columns (rectangle_grid.cuh), where takes_bands says so |
-/// | less | 2: slabs, columns (slab_kernel.cuh), where columns have segments that start on 16 bytes |
-/// | less | 2 or 3 else: rows, squares, columns |
-///
-/// Bands of columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than
-/// that they move through scratch memory.
+/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments
+/// (slab_kernel.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_grid.cuh. Bands of
+/// columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than that they
+/// move through scratch memory.
 
 #pragma once
 
-#include <tiletranspose/detail/inplace/column_launch.cuh>
-#include <tiletranspose/detail/inplace/rectangle_rows.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/slab_launch.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// Rows whose elements are permuted among themselves, in step 1.
+struct row_shuffle_arguments {
+  unsigned char* data;
+  const unsigned char* copy;  ///< of the rows; null where shared memory holds those of a block
+  rectangle grid;
+  unsigned first_row;
+  unsigned rows;         ///< of the launch
+  unsigned block_rows;   ///< that a block takes
+  divider row_accesses;  ///< asked only where a block takes several rows
+};
+
+/// Step 1 for the rows of a block, or undone. Only shapes take it that no segments can be cut of.
+/// Shared memory: block_rows rows where there is no copy of them, aligned to 16. Barriers: one, inside.
+template <bool Undo, int ElementBytes, int Access, class Group>
+TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
+                                         const row_shuffle_arguments& arguments, unsigned block) {
+  using word = access_word_t<Access>;
+  constexpr unsigned element_accesses = ElementBytes / Access;
+  const rectangle& grid = arguments.grid;
+  const size_type row_bytes = size_type{grid.cols} * ElementBytes;
+  const unsigned first = block * arguments.block_rows;
+  const unsigned rows = smaller(arguments.rows - first, arguments.block_rows);
+  const size_type accesses = rows * row_bytes / Access;
+  unsigned char* const data = arguments.data + first * row_bytes;
+  const bool is_shared = arguments.copy == nullptr;
+  if (is_shared) {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
+      copy_async<Access>(shared + at * Access, data + at * Access);
+    }
+    commit_copies();
+    wait_for_copies(0);
+  }
+  group.sync();
+  TILETRANSPOSE_UNROLL_BY(4)
+  for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
+    const unsigned row =
+        arguments.block_rows == 1 ? 0 : arguments.row_accesses.quotient(static_cast<unsigned>(at));
+    const size_type begin = row * row_bytes;
+    const size_type plain = at * Access - begin;
+    const auto element = static_cast<unsigned>(plain / ElementBytes);
+    const unsigned above = grid.by_common.quotient(arguments.first_row + first + row);
+    const size_type moved =
+        size_type{grid.target_col(above, element)} * ElementBytes + at % element_accesses * Access;
+    const size_type from = begin + (Undo ? moved : plain);
+    store_global(data + begin + (Undo ? plain : moved),
+                 is_shared ? load_shared<word>(shared + from)
+                           : load_global<word>(arguments.copy + first * row_bytes + from));
+  }
+}
+
+template <bool Undo, int ElementBytes, int Access>
+__global__ void __launch_bounds__(shuffle_threads)
+    row_shuffle_kernel(const __grid_constant__ row_shuffle_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  shuffle_rows<Undo, ElementBytes, Access>(static_block<shuffle_threads>{},
+                                           tiletranspose_dynamic_shared, arguments, blockIdx.x);
+}
+
+/// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that rows pass through scratch memory.
+inline size_type row_shuffle_bytes(const rectangle_problem& problem) {
+  const size_type row_bytes = problem.row_bytes();
+  const size_type rows =
+      smaller(larger<size_type>(shuffle_block_bytes / row_bytes, 1), problem.rows);
+  return row_bytes <= most_shared_bytes() ? rows * row_bytes : 0;
+}
+
+/// Step 1 on all rows, or undone. Precondition: the kernel is allowed row_shuffle_bytes.
+template <bool Undo, int ElementBytes, int Access>
+cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangle& grid,
+                                cudaStream_t stream) {
+  const size_type row_bytes = problem.row_bytes();
+  const size_type shared_bytes = row_shuffle_bytes(problem);
+  const bool is_shared = shared_bytes != 0;
+  const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
+  const size_type together = is_shared ? problem.rows : larger<size_type>(held, 1);
+  const size_type block_rows = is_shared ? shared_bytes / row_bytes : 1;
+  row_shuffle_arguments arguments{};
+  arguments.copy = is_shared ? nullptr : problem.scratch;
+  arguments.grid = grid;
+  arguments.block_rows = static_cast<unsigned>(block_rows);
+  arguments.row_accesses = divider(block_rows == 1 ? 1 : row_bytes / Access);
+  for (size_type row = 0; row < problem.rows; row += together) {
+    arguments.data = problem.data + row * row_bytes;
+    arguments.first_row = static_cast<unsigned>(row);
+    arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
+    cudaError_t status =
+        is_shared ? cudaSuccess
+                  : cudaMemcpyAsync(problem.scratch, arguments.data, arguments.rows * row_bytes,
+                                    cudaMemcpyDeviceToDevice, stream);
+    if (status != cudaSuccess) { return status; }
+    void* pointers[] = {&arguments};
+    status = start(&row_shuffle_kernel<Undo, ElementBytes, Access>,
+                   divide_up(arguments.rows, block_rows), shuffle_threads, shared_bytes, pointers,
+                   stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
 
 /// The steps of rectangle_grid.cuh. What can be refused is refused before anything moves; a launch that fails later
 /// leaves the matrix half permuted.

@@ -47,7 +47,7 @@ struct square_kernel {
   swap_tile tile;
 };
 template <class Shape>
-square_kernel square_kernel_of(void (*function)(swap_arguments)) {
+square_kernel square_kernel_of(Shape, void (*function)(swap_arguments)) {
   return {function, 2 * Shape::threads, {Shape::side, 2 * Shape::shared_bytes}};
 }
 
@@ -56,24 +56,18 @@ square_kernel square_kernel_of(void (*function)(swap_arguments)) {
 template <int ElementBytes, int Access>
 square_kernel find_square_kernel(size_type elements, size_type side, size_type bits) {
   const auto bytes = [](auto shape) {
-    using type = decltype(shape);
-    return square_kernel_of<type>(&swap_byte_tiles_kernel<type>);
+    return square_kernel_of(shape, &swap_byte_tiles_kernel<decltype(shape)>);
   };
   const size_type most = most_shared_bytes();
   const square_kernel large = bytes(byte_tile_shape<ElementBytes, Access>{});
   if constexpr (Access == ElementBytes) {
     const auto whole = [](auto shape) {
-      using type = decltype(shape);
-      return square_kernel_of<type>(&swap_kernel<type>);
+      return square_kernel_of(shape, &swap_kernel<decltype(shape)>);
     };
-    const square_kernel large_whole = whole(large_swap_shape<ElementBytes>{});
-    switch (choose_square(ElementBytes, side, bits, large.tile, large_whole.tile, most)) {
-      case square_mover::whole:
-        return whole(swap_shape<ElementBytes>{});
-      case square_mover::large_whole:
-        return large_whole;
-      case square_mover::bytes:
-        break;
+    if (takes_whole_accesses(ElementBytes, side, bits, large.tile, most)) {
+      const square_kernel large_whole = whole(large_swap_shape<ElementBytes>{});
+      return has_many_tiles(large_whole.tile, side, most) ? large_whole
+                                                          : whole(swap_shape<ElementBytes>{});
     }
   }
   if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {

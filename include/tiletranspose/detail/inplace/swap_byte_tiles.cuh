@@ -9,7 +9,7 @@
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/inplace/swap_pairs.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
