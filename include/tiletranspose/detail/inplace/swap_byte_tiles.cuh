@@ -134,18 +134,13 @@ struct byte_tile_shape {
   }
   /// The lanes of a row do not conflict where they fill shared memory; those of several rows, whose wide accesses start
   /// anywhere, may. Every order without conflicts was slower.
-  struct fill_lanes {
-    unsigned round;
-    constexpr long long operator()(int lane) const {
-      const unsigned number = (round + first_word(static_cast<unsigned>(lane))) % words;
-      return place(lane * 16 + static_cast<int>(number * sizeof(word)));
-    }
-  };
   static constexpr bool rows_do_not_conflict() {
     for (unsigned round = 0; round < words; ++round) {
-      if (request_ways(fill_lanes{round}, Access, banks_32x4, smaller(lanes, 32)) != 1) {
-        return false;
-      }
+      const auto address = [round](int lane) -> long long {
+        const unsigned number = (round + first_word(static_cast<unsigned>(lane))) % words;
+        return place(lane * 16 + static_cast<int>(number * sizeof(word)));
+      };
+      if (request_ways(address, Access, banks_32x4, smaller(lanes, 32)) != 1) { return false; }
     }
     return true;
   }
