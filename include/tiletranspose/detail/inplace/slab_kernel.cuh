@@ -55,7 +55,6 @@ struct slab_arguments {
   long_divider by_cols;
   segment_layout segments;
   size_type slab_bytes;
-  size_type bytes;  ///< of the data
 
   /// Whose tiles are taken.
   TILETRANSPOSE_FUNCTION unsigned slabs() const { return segments.tall.divisor + (more ? 1 : 0); }
@@ -63,49 +62,37 @@ struct slab_arguments {
   /// waits for none beyond the slabs behind its own, and all of those must have been read.
   unsigned together() const { return smaller((after + 1) * slab_tiles.divisor, tiles); }
   /// Of all that is read.
-  size_type source_bytes() const { return bytes; }
-};
-
-/// The fewest elements of a segment that are whole words of 16 bytes.
-template <int ElementBytes>
-struct whole_words {
-  static constexpr int elements =
-      16 / static_cast<int>(common_divisor(static_cast<unsigned>(ElementBytes), 16u));
-  static constexpr int bytes = elements * ElementBytes;
-  static constexpr int count = bytes / 16;
-  /// Words that a thread has under way: more than these would take more registers than it has.
-  static constexpr int together = count <= 3 ? count : 1;
-};
-
-/// Visits the accesses that a word of whole_words is made of: (element, byte of it, access).
-template <int ElementBytes, class Narrow, class Visit>
-TILETRANSPOSE_FUNCTION void each_access(int word, Narrow* accesses, Visit visit) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Narrow))) {
-    visit((word * 16 + i) / ElementBytes, (word * 16 + i) % ElementBytes,
-          accesses[i / static_cast<int>(sizeof(Narrow))]);
+  size_type source_bytes() const {
+    return segments.tall.divisor * slab_bytes +
+           size_type{segments.remainder} * cols * segments.element_bytes;
   }
+};
+
+/// What segments are multiples of: a *pair* of halves, each of which is the fewest elements that are whole words of 16
+/// bytes.
+constexpr unsigned segment_step(unsigned element) {
+  return 2 * 16 / common_divisor(element, 16) * element;
 }
 
 /// A tile of a slab, as one of its threads sees it.
 ///
-/// Segments are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole
-/// sectors; the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its team's of
-/// column i / 2 % cols.
+/// Segments are moved in pairs, a half a lane, so that two neighbouring lanes move whole sectors; the next two lanes take
+/// the next column. Item i of a tile is half i % 2 of each pair that is its team's of column i / 2 % cols.
 template <bool Undo, int ElementBytes>
 struct slab_tile {
   static constexpr int access_bytes = access_width(ElementBytes);
   using narrow = access_word_t<access_bytes>;
-  using words = whole_words<ElementBytes>;
-  static constexpr int accesses = 16 / access_bytes;
-  static constexpr unsigned pair_bytes = 2 * words::bytes;
-  using group = static_block<slab_threads>;
+  static constexpr int accesses = 16 / access_bytes;  ///< of a word
+  static constexpr unsigned pair_bytes = segment_step(ElementBytes);
+  static constexpr int words = pair_bytes / 32;  ///< of a half
+  /// Words that a thread has under way: more than these would take more registers than it has.
+  static constexpr int together = words <= 3 ? words : 1;
   static constexpr unsigned threads = slab_threads;
 
   const slab_arguments& arguments;
   unsigned char* shared;
   unsigned tile;
-  unsigned rank = group::thread_rank();
+  unsigned rank = static_block<slab_threads>::thread_rank();
   unsigned slab = arguments.slab_tiles.quotient(tile);
   unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
   unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
@@ -122,7 +109,7 @@ struct slab_tile {
   /// In shared memory, as far after a multiple of 16 as in global memory.
   unsigned char* rows = shared + first_byte % 16;
   const divider& columns = cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
-  unsigned half = rank % 2 * words::bytes;  ///< byte of a pair
+  unsigned half = rank % 2 * (pair_bytes / 2);  ///< byte of a pair
 
   TILETRANSPOSE_FUNCTION slab_tile(const slab_arguments& all, unsigned char* memory,
                                    unsigned number)
@@ -164,6 +151,17 @@ struct slab_tile {
     return arguments.segments.slot_bytes(of_slab * arguments.cols + to);
   }
 
+  /// Visits the accesses that word `number` of a half is made of: (element, byte of it, access).
+  template <class Narrow, class Visit>
+  TILETRANSPOSE_FUNCTION static void each_access(int number, Narrow (&of_word)[accesses],
+                                                 Visit visit) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < accesses; ++i) {
+      const int byte = number * 16 + i * access_bytes;
+      visit(byte / ElementBytes, byte % ElementBytes, of_word[i]);
+    }
+  }
+
   TILETRANSPOSE_FUNCTION void read_rows() const {
     each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
               [&](unsigned char* to, unsigned at, int first, int end) {
@@ -182,15 +180,15 @@ struct slab_tile {
           rows + arguments.segments.phase(first_col + col) * arguments.tile_pitch +
           col * ElementBytes;
       unsigned char* const segment = arguments.data + slot(col, slab);
-      TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
+      TILETRANSPOSE_UNROLL_BY(words == 1 ? 2 : 1)
       for (unsigned at = team * pair_bytes + half; at < arguments.segments.segment_bytes;
            at += teams * pair_bytes) {
         const loop_step here(at);
         const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
         TILETRANSPOSE_UNROLL
-        for (int w = 0; w < words::count; ++w) {
+        for (int w = 0; w < words; ++w) {
           narrow of_word[accesses];
-          each_access<ElementBytes>(w, of_word, [&](int element, int byte, narrow& value) {
+          each_access(w, of_word, [&](int element, int byte, narrow& value) {
             value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
           });
           word16 word;
@@ -209,7 +207,7 @@ struct slab_tile {
     const unsigned segment_bytes = arguments.segments.segment_bytes;
     const unsigned pairs = segment_bytes / pair_bytes;
     const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
-    constexpr unsigned batch = words::count == 1 ? 3 : 1;
+    constexpr unsigned batch = words == 1 ? 3 : 1;
     for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
       const unsigned team = columns.quotient(item / 2);
       const unsigned col = columns.remainder(item / 2, team);
@@ -221,15 +219,15 @@ struct slab_tile {
       TILETRANSPOSE_UNROLL_BY(1)
       for (unsigned start = team; start < pairs + ends; start += batch * teams) {
         TILETRANSPOSE_UNROLL
-        for (int first = 0; first < words::count; first += words::together) {
-          word16 got[batch][words::together];
+        for (int first = 0; first < words; first += together) {
+          word16 got[batch][together];
           TILETRANSPOSE_UNROLL
           for (unsigned i = 0; i < batch; ++i) {
             const unsigned at = start + i * teams;
             if (at >= pairs + ends) { break; }
             const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
             TILETRANSPOSE_UNROLL
-            for (int w = 0; w < words::together; ++w) {
+            for (int w = 0; w < together; ++w) {
               got[i][w] = load_global<word16>(from + (first + w) * 16);
             }
           }
@@ -238,13 +236,13 @@ struct slab_tile {
             const unsigned at = start + i * teams;
             const loop_step here(at);
             if (at >= pairs + ends) { break; }
-            const unsigned row =
-                phase + (at - ends) * 2 * words::elements + half / ElementBytes;  // mod 2^32
+            const unsigned row = phase + (at - ends) * (pair_bytes / ElementBytes) +
+                                 half / ElementBytes;  // mod 2^32
             unsigned char* const to =
                 column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
             const bool inside = ends == 0 || (at != 0 && at != pairs);
             TILETRANSPOSE_UNROLL
-            for (int w = 0; w < words::together; ++w) {
+            for (int w = 0; w < together; ++w) {
               stage_word(to, row, first + w, got[i][w], inside);
             }
           }
@@ -253,14 +251,14 @@ struct slab_tile {
     }
   }
 
-  /// Stores word `number` of the whole_words whose first element belongs at `to`, in row `row` of the tile, modulo
+  /// Stores word `number` of the half whose first element belongs at `to`, in row `row` of the tile, modulo
   /// 2^32. Where they are not all `inside`, only elements of rows that the tile has are stored.
   TILETRANSPOSE_FUNCTION void stage_word(unsigned char* to, unsigned row, int number,
                                          const word16& word, bool inside) const {
     narrow of_word[accesses];
     copy_bytes(of_word, &word, 16);
     const auto store_if = [&](auto exists) {
-      each_access<ElementBytes>(number, of_word, [&](int element, int byte, const narrow& value) {
+      each_access(number, of_word, [&](int element, int byte, const narrow& value) {
         if (exists(row + static_cast<unsigned>(element))) {
           store_shared(to + element * arguments.tile_pitch + byte, value);
         }

@@ -28,10 +28,6 @@ __global__ void __launch_bounds__(remainder_threads)
   copy_remainder<Back, ElementBytes>(arguments, blockIdx.x * remainder_threads + threadIdx.x);
 }
 
-/// What segments are multiples of: two blocks of whole words, which neighbouring lanes move.
-constexpr size_type segment_step(size_type element) {
-  return 2 * max_access_bytes * element / std::gcd(element, size_type{max_access_bytes});
-}
 /// False for elements whose segments would be too long.
 template <int ElementBytes>
 inline constexpr bool has_segments = segment_step(ElementBytes) <= longest_segment_bytes;
@@ -76,7 +72,7 @@ struct segment_plan {
   /// sectors or, where that leaves more than the scratch memory holds, on 16 bytes.
   segment_plan(const rectangle_problem& whole, const blocks_at_once& allowed) {
     const size_type element = whole.element_bytes;
-    const size_type step = segment_step(element);
+    const size_type step = segment_step(static_cast<unsigned>(element));
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
       const size_type all = aligned / std::gcd(element, aligned);
       for (size_type bytes = divide_up(shortest_segment_bytes, step) * step;
@@ -198,7 +194,6 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     arguments.row_words = divider(divide_up(plan.tile_cols * ElementBytes + 30, 16));
     arguments.by_cols = long_divider(problem.cols);
     arguments.slab_bytes = plan.rows * row_bytes;
-    arguments.bytes = problem.rows * row_bytes;
     const cudaError_t cleared =
         cudaMemsetAsync(free, 0, arguments.slabs() * sizeof(unsigned), stream);
     if (cleared != cudaSuccess) { return cleared; }
