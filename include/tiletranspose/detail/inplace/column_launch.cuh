@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches of step 3 of a rectangle in place, column_kernel.cuh: how wide bands are, and where they are held.
+/// What is asked of a rectangle in place, how its kernels are started, and launches of step 3, column_kernel.cuh: how wide
+/// bands are, and where they are held.
 
 #pragma once
 
@@ -10,11 +11,68 @@
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/column_kernel.cuh>
-#include <tiletranspose/detail/inplace/rectangle_problem.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix.
+struct rectangle_problem {
+  unsigned char* data;
+  unsigned char* scratch;
+  size_type scratch_bytes;
+  size_type rows;
+  size_type cols;
+  size_type element_bytes;
+  bool undo;  ///< the matrix has as many rows as the grid has columns
+
+  size_type row_bytes() const { return cols * element_bytes; }
+};
+
+/// Blocks of a kernel that wait for each other.
+struct blocks_at_once {
+  size_type shared_bytes = 0;  ///< that each may have
+  size_type count = 0;  ///< that run at once; 0 where the device knows no cooperative launches
+};
+
+/// Allows so many blocks that share a multiprocessor's memory equal parts of it, up to `most` bytes each.
+template <class Kernel>
+cudaError_t allow_at_once(Kernel* kernel, int threads, size_type sharing, size_type most,
+                          blocks_at_once& allowed) {
+  if (ask_device_for(cudaDevAttrCooperativeLaunch, 0) == 0) { return cudaSuccess; }
+  constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
+  const size_type bytes = smaller(
+      smaller(shared_bytes_of_multiprocessor() / sharing - reserved, most), most_shared_bytes());
+  int resident = 0;
+  cudaError_t status = allow_shared_bytes(kernel, bytes);
+  if (status == cudaSuccess) {
+    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
+                                                           threads, bytes);
+  }
+  allowed = {bytes, resident * ask_device_for(cudaDevAttrMultiProcessorCount, 0)};
+  return status;
+}
+
+/// As start(), of blocks that wait for each other: all of them run at once.
+template <class Kernel>
+cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
+                           void** arguments, cudaStream_t stream) {
+  return cudaLaunchCooperativeKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
+                                     dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
+                                     stream);
+}
+
+template <bool Undo>
+cudaError_t take_steps() {
+  return cudaSuccess;
+}
+/// Takes steps one after the other or, to undo them, from the last to the first, until one fails.
+template <bool Undo, class First, class... Others>
+cudaError_t take_steps(First first, Others... others) {
+  const auto behind = [&] { return take_steps<Undo>(others...); };
+  const cudaError_t status = Undo ? behind() : first();
+  return status != cudaSuccess ? status : Undo ? first() : behind();
+}
 
 template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
@@ -85,54 +143,47 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
                            const segment_layout& segments, cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
   const rectangle& grid = plan.grid;
+  const bool together = plan.blocks != 0;
   const size_type row_bytes = plan.row_bytes();
-  const size_type band_tiles = plan.band_tiles();
+  const size_type held = problem.scratch_bytes / grid.rows;  // bytes of a row, at least a band's
+  const size_type cached = larger(cached_scratch_bytes / grid.rows, plan.band_bytes);
+  const size_type step =
+      together ? row_bytes : smaller(held, cached) / plan.band_bytes * plan.band_bytes;
   column_arguments arguments{};
   arguments.data = problem.data;
   arguments.data_pitch = row_bytes;
+  arguments.source = together ? problem.data : problem.scratch;
   arguments.grid = grid;
   arguments.band_accesses = count(plan.band_bytes / plan.access);
   arguments.square_accesses = divider(grid.common * plan.element / plan.access);
   arguments.tile_rows = count(plan.tile_rows);
   arguments.tile_pitch = count(plan.band_bytes);
-  arguments.band_tiles = divider(band_tiles);
+  arguments.band_tiles = divider(plan.band_tiles());
   arguments.lines = column_threads / arguments.band_accesses;
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));
   arguments.segments = segments;
-  void* pointers[] = {&arguments};
-  if (plan.blocks != 0) {
-    const size_type bands = plan.bands();
-    const size_type misaligned = reinterpret_cast<size_type>(problem.scratch) % sizeof(unsigned);
+  if (together) {
     arguments.arrived = reinterpret_cast<unsigned*>(
-        problem.scratch + (misaligned == 0 ? 0 : sizeof(unsigned) - misaligned));
-    arguments.source = problem.data;
-    arguments.source_pitch = row_bytes;
-    arguments.accesses = count(row_bytes / plan.access);
-    arguments.tiles = count(bands * band_tiles);
-    arguments.blocks = count(plan.blocks);
-    const cudaError_t status =
-        cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream);
-    return status != cudaSuccess ? status
-                                 : start_together(plan.kernel, plan.blocks, column_threads,
-                                                  plan.shared_bytes(), pointers, stream);
+        problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % sizeof(unsigned));
   }
-  const size_type held = problem.scratch_bytes / grid.rows;  // bytes of a row, at least a band's
-  const size_type cached = cached_scratch_bytes / grid.rows;
-  const size_type step =
-      smaller(held, larger(cached, plan.band_bytes)) / plan.band_bytes * plan.band_bytes;
-  arguments.source = problem.scratch;
+  void* pointers[] = {&arguments};
   for (size_type first = 0; first < row_bytes; first += step) {
     const size_type bytes = smaller(row_bytes - first, step);
+    const size_type bands = divide_up(bytes, plan.band_bytes);
     arguments.first_access = count(first / plan.access);
     arguments.accesses = count(bytes / plan.access);
     arguments.source_pitch = bytes;
-    arguments.tiles = count(divide_up(bytes, plan.band_bytes) * band_tiles);
-    arguments.blocks = arguments.tiles;
-    cudaError_t status = copy_rows<NoElement>(problem.scratch, bytes, problem.data + first,
-                                              row_bytes, bytes, grid.rows, stream);
+    arguments.tiles = count(bands * plan.band_tiles());
+    arguments.blocks = together ? count(plan.blocks) : arguments.tiles;
+    cudaError_t status =
+        together ? cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream)
+                 : copy_rows<NoElement>(problem.scratch, bytes, problem.data + first, row_bytes,
+                                        bytes, grid.rows, stream);
     if (status != cudaSuccess) { return status; }
-    status =
-        start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
+    status = together ? start_together(plan.kernel, arguments.blocks, column_threads,
+                                       plan.shared_bytes(), pointers, stream)
+                      : start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(),
+                              pointers, stream);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

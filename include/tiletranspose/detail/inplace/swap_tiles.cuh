@@ -60,7 +60,6 @@ struct pair_order {
   unsigned patches;  ///< of a side
   divider line;      ///< pairs of patches in a line
 
-  pair_order() = default;
   explicit pair_order(size_type side_tiles)
       : bits(side_tiles < least_patched_tiles ? 0 : 2),
         patches(2 * static_cast<unsigned>(divide_up(side_tiles, size_type{2} << bits))),
@@ -89,7 +88,6 @@ struct swap_arguments {
   divider pairs;           ///< blocks of a square
   divider wide;            ///< squares of a row of the grid
 
-  swap_arguments() = default;
   swap_arguments(const square_problem& one, size_type tile_side, size_type row_bytes,
                  const memory_range& around, size_type in_row = 1)
       : first(one),
