@@ -30,15 +30,17 @@ struct row_shuffle_arguments {
 };
 
 /// Step 1 for the rows of a block, or undone. Only shapes take it that no segments can be cut of.
-/// Shared memory: block_rows rows where there is no copy of them, aligned to 16. Barriers: one, inside.
-template <bool Undo, int ElementBytes, int Access, class Group>
-TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
-                                         const row_shuffle_arguments& arguments, unsigned block) {
+/// Shared memory: block_rows rows where there is no copy of them.
+template <bool Undo, int ElementBytes, int Access>
+__global__ void __launch_bounds__(shuffle_threads)
+    row_shuffle_kernel(const __grid_constant__ row_shuffle_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  const static_block<shuffle_threads> group;
   using word = access_word_t<Access>;
   constexpr unsigned element_accesses = ElementBytes / Access;
   const rectangle& grid = arguments.grid;
   const size_type row_bytes = size_type{grid.cols} * ElementBytes;
-  const unsigned first = block * arguments.block_rows;
+  const unsigned first = blockIdx.x * arguments.block_rows;
   const unsigned rows = smaller(arguments.rows - first, arguments.block_rows);
   const size_type accesses = rows * row_bytes / Access;
   unsigned char* const data = arguments.data + first * row_bytes;
@@ -46,7 +48,7 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
   if (is_shared) {
     TILETRANSPOSE_UNROLL_BY(4)
     for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
-      copy_async<Access>(shared + at * Access, data + at * Access);
+      copy_async<Access>(tiletranspose_dynamic_shared + at * Access, data + at * Access);
     }
     commit_copies();
     wait_for_copies(0);
@@ -64,17 +66,9 @@ TILETRANSPOSE_FUNCTION void shuffle_rows(Group group, unsigned char* shared,
         size_type{grid.target_col(above, element)} * ElementBytes + at % element_accesses * Access;
     const size_type from = begin + (Undo ? moved : plain);
     store_global(data + begin + (Undo ? plain : moved),
-                 is_shared ? load_shared<word>(shared + from)
+                 is_shared ? load_shared<word>(tiletranspose_dynamic_shared + from)
                            : load_global<word>(arguments.copy + first * row_bytes + from));
   }
-}
-
-template <bool Undo, int ElementBytes, int Access>
-__global__ void __launch_bounds__(shuffle_threads)
-    row_shuffle_kernel(const __grid_constant__ row_shuffle_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  shuffle_rows<Undo, ElementBytes, Access>(static_block<shuffle_threads>{},
-                                           tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 /// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that rows pass through scratch memory.
@@ -130,12 +124,9 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
     return grid.wide == 1 ? cudaSuccess
                           : launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
   };
-  square_kernel square{};
-  if (grid.common > 1) {
-    const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
-    square =
-        find_square_kernel<ElementBytes, Access>(problem.rows * problem.cols, grid.common, bits);
-  }
+  const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
+  const square_kernel square =
+      find_square_kernel<ElementBytes, Access>(problem.rows * problem.cols, grid.common, bits);
   const auto squares = [&] {
     if (grid.common == 1) { return cudaSuccess; }
     const swap_arguments arguments(
@@ -145,7 +136,9 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
   };
   const auto columns = [&] { return launch_columns(problem, plan, {}, stream); };
   return take_steps<false>(
-      [&] { return allow_shared_bytes(square.function, square.tile.shared_bytes); },
+      [&] {
+        return allow_shared_bytes(square.function, grid.common == 1 ? 0 : square.tile.shared_bytes);
+      },
       [&] {
         return allow_shared_bytes(&row_shuffle_kernel<Undo, ElementBytes, Access>,
                                   grid.wide == 1 ? 0 : row_shuffle_bytes(problem));

@@ -3,7 +3,7 @@
 
 /// \file
 /// How a rectangle is transposed in its own memory: by permutations of its rows, transposes of squares, and
-/// permutations of its columns. rectangle.cuh, square.cuh and column_kernel.cuh have the kernels.
+/// permutations of its columns. rectangle.cuh, square.cuh and rectangle_columns.cuh have the kernels.
 /// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///

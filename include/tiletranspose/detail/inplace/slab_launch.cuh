@@ -8,7 +8,7 @@
 
 #include <numeric>
 
-#include <tiletranspose/detail/inplace/column_launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 #include <tiletranspose/detail/inplace/slab_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -22,10 +22,49 @@ __global__ void __launch_bounds__(slab_threads,
   transpose_slabs<Undo, ElementBytes>(tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
+inline constexpr int remainder_threads = 256;
+
+/// The remainder in scratch memory is a matrix of r rows: column y has what comes before its first segment and then
+/// what comes behind its last.
+struct remainder_arguments {
+  unsigned char* data;
+  unsigned char* remainder;
+  size_type row_step;  ///< bytes of the data between elements of a column, which is m of them
+  size_type col_step;  ///< and of a row
+  segment_layout segments;
+  unsigned cols;     ///< n
+  unsigned skipped;  ///< elements of a column that are in segments
+  unsigned count;    ///< n * r
+  divider
+      line;  ///< n, or r where elements of a column lie together: neighbouring lanes take those that do
+  bool down;  ///< the latter
+};
+
+/// Copies the remainder to scratch memory, or back.
 template <bool Back, int ElementBytes>
 __global__ void __launch_bounds__(remainder_threads)
     remainder_kernel(const __grid_constant__ remainder_arguments arguments) {
-  copy_remainder<Back, ElementBytes>(arguments, blockIdx.x * remainder_threads + threadIdx.x);
+  constexpr int access_bytes = access_width(ElementBytes);
+  using narrow = access_word_t<access_bytes>;
+  const unsigned number = blockIdx.x * remainder_threads + threadIdx.x;
+  if (number >= arguments.count) { return; }
+  const unsigned above = arguments.line.quotient(number);
+  const unsigned in_line = arguments.line.remainder(number, above);
+  const unsigned col = arguments.down ? above : in_line;
+  const unsigned row = arguments.down ? in_line : above;
+  const unsigned in_data = row < arguments.segments.phase(col) ? row : arguments.skipped + row;
+  unsigned char* const data =
+      arguments.data + in_data * arguments.row_step + col * arguments.col_step;
+  unsigned char* const remainder =
+      arguments.remainder + (size_type{row} * arguments.cols + col) * ElementBytes;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < ElementBytes; i += access_bytes) {
+    if constexpr (Back) {
+      store_global(data + i, load_global<narrow>(remainder + i));
+    } else {
+      store_global(remainder + i, load_global<narrow>(data + i));
+    }
+  }
 }
 
 /// False for elements whose segments would be too long.

@@ -14,21 +14,17 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Loads of a thread that are under way at once, 0: all.
-constexpr int most_byte_tile_loads(int element_bytes) {
-#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
-  return element_bytes == 4 ? byte_tile_loads_of_floats : 0;
-#else
-  return (void)element_bytes, 0;
-#endif
-}
-
 /// Tiles of squares whose rows start anywhere.
 template <int ElementBytes>
 struct byte_tile_policy {
   static constexpr byte_tile_row row = byte_tile_row_of(byte_tile_tuning, ElementBytes);
   static constexpr int fetched_bytes = byte_tile_fetched_bytes;
-  static constexpr int most_loads = most_byte_tile_loads(ElementBytes);
+  /// Of a thread that are under way at once, 0: all.
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
+  static constexpr int most_loads = ElementBytes == 4 ? byte_tile_loads_of_floats : 0;
+#else
+  static constexpr int most_loads = 0;
+#endif
 };
 
 /// The same of small squares.
