@@ -135,7 +135,7 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
     return launch_swaps(square, arguments, grid.tall, stream);
   };
   const auto columns = [&] { return launch_columns(problem, plan, {}, stream); };
-  return take_steps<false>(
+  return take_steps(
       [&] {
         return allow_shared_bytes(square.function, grid.common == 1 ? 0 : square.tile.shared_bytes);
       },
@@ -146,7 +146,9 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
       [&] {  // else allow_at_once did
         return allow_shared_bytes(plan.kernel, plan.blocks == 0 ? plan.shared_bytes() : 0);
       },
-      [&] { return take_steps<Undo>(rows, squares, columns); });
+      [&] {
+        return Undo ? take_steps(columns, squares, rows) : take_steps(rows, squares, columns);
+      });
 }
 
 /// By segments, or by steps.

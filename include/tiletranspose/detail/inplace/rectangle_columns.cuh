@@ -68,16 +68,12 @@ cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_t
                                      stream);
 }
 
-template <bool Undo>
-cudaError_t take_steps() {
-  return cudaSuccess;
-}
-/// Takes steps one after the other or, to undo them, from the last to the first, until one fails.
-template <bool Undo, class First, class... Others>
-cudaError_t take_steps(First first, Others... others) {
-  const auto behind = [&] { return take_steps<Undo>(others...); };
-  const cudaError_t status = Undo ? behind() : first();
-  return status != cudaSuccess ? status : Undo ? first() : behind();
+/// Takes steps one after the other until one fails.
+template <class... Steps>
+cudaError_t take_steps(Steps... steps) {
+  cudaError_t status = cudaSuccess;
+  (void)(((status = steps()) == cudaSuccess) && ...);
+  return status;
 }
 
 /// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run

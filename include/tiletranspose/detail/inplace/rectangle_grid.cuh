@@ -30,29 +30,20 @@ namespace detail {
 
 /// The grid and its numbers.
 struct rectangle {
-  unsigned rows;    ///< m < 2^31
-  unsigned cols;    ///< n < 2^31; n <= m but for segments, see slab_kernel.cuh
-  unsigned common;  ///< g
-  unsigned tall;    ///< p
-  unsigned wide;    ///< q
-  divider by_common;
-  divider by_wide;
-  long_divider modulo_tall;
-  long_divider modulo_wide;
-  unsigned wide_inverse;  ///< of q, modulo p
+  unsigned rows = 1;  ///< m < 2^31
+  unsigned cols = 1;  ///< n < 2^31; n <= m but for segments, see slab_kernel.cuh
+  unsigned common = common_divisor(rows, cols);  ///< g
+  unsigned tall = rows / common;                 ///< p
+  unsigned wide = cols / common;                 ///< q
+  divider by_common = divider(common);
+  divider by_wide = divider(wide);
+  long_divider modulo_tall = long_divider(tall);
+  long_divider modulo_wide = long_divider(wide);
+  unsigned wide_inverse = inverse_modulo(wide, tall);  ///< of q, modulo p
 
   rectangle() = default;
   rectangle(size_type m, size_type n)
-      : rows(static_cast<unsigned>(m)),
-        cols(static_cast<unsigned>(n)),
-        common(common_divisor(rows, cols)),
-        tall(rows / common),
-        wide(cols / common),
-        by_common(common),
-        by_wide(wide),
-        modulo_tall(tall),
-        modulo_wide(wide),
-        wide_inverse(inverse_modulo(wide, tall)) {}
+      : rows(static_cast<unsigned>(m)), cols(static_cast<unsigned>(n)) {}
 
   /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
   TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {

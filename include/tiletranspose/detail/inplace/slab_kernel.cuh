@@ -152,8 +152,8 @@ struct slab_tile {
   }
 
   /// Visits the accesses that word `number` of a half is made of: (element, byte of it, access).
-  template <class Narrow, class Visit>
-  TILETRANSPOSE_FUNCTION static void each_access(int number, Narrow (&of_word)[accesses],
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION static void each_access(int number, narrow (&of_word)[accesses],
                                                  Visit visit) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < accesses; ++i) {

@@ -35,9 +35,8 @@ struct remainder_arguments {
   unsigned cols;     ///< n
   unsigned skipped;  ///< elements of a column that are in segments
   unsigned count;    ///< n * r
-  divider
-      line;  ///< n, or r where elements of a column lie together: neighbouring lanes take those that do
-  bool down;  ///< the latter
+  divider line;      ///< n, or r: neighbouring lanes take elements that lie together
+  bool down;         ///< the latter: those of a column do
 };
 
 /// Copies the remainder to scratch memory, or back.
@@ -86,7 +85,7 @@ struct segment_plan {
   size_type tile_cols = 0;
   size_type tile_pitch = 0;  ///< bytes
   size_type held = 0;        ///< rows of a tile in shared memory
-  size_type blocks = 0;      ///< that run at once
+  blocks_at_once allowed;
   column_plan columns{};
 
   /// Teams of a column that keep most threads busy.
@@ -94,7 +93,6 @@ struct segment_plan {
     const size_type together = slab_threads / 2 / tile_cols;
     return larger<size_type>(smaller(together, segment_bytes / sector_bytes), 1);
   }
-  bool dense() const { return tile_cols == problem.cols; }
   size_type tiles() const { return divide_up(problem.cols, tile_cols); }
   size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
   /// Slabs further down whose rows the segments of a slab may come to lie in: the remainder moves them.
@@ -109,7 +107,7 @@ struct segment_plan {
   segment_plan() = default;
   /// Where a block holds a slab, the longest segments that fit; else such that rows of tiles are long. Segments begin on
   /// sectors or, where that leaves more than the scratch memory holds, on 16 bytes.
-  segment_plan(const rectangle_problem& whole, const blocks_at_once& allowed) {
+  segment_plan(const rectangle_problem& whole, const blocks_at_once& offered) {
     const size_type element = whole.element_bytes;
     const size_type step = segment_step(static_cast<unsigned>(element));
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
@@ -118,20 +116,22 @@ struct segment_plan {
            bytes <= longest_segment_bytes; bytes += step) {
         segment_plan found;
         found.problem = whole;
-        found.blocks = allowed.count;
+        found.allowed = offered;
         found.group = all;
         found.slant = all - std::gcd(whole.rows, all);
-        if (!found.set_tiles(bytes, allowed.shared_bytes)) { break; }
-        const bool longer = found.dense() || (found.tile_cols * element >= wide_tile_bytes &&
-                                              bytes <= longest_shared_segment_bytes);
+        if (!found.set_tiles(bytes)) { break; }
+        const bool longer =
+            found.tile_cols == whole.cols ||
+            (found.tile_cols * element >= wide_tile_bytes && bytes <= longest_shared_segment_bytes);
         if ((slabs == 0 || longer) && found.cut()) { *this = found; }
       }
       if (slabs != 0) { return; }
     }
   }
 
-  /// False where a tile would be too narrow for `most` bytes of shared memory.
-  bool set_tiles(size_type bytes, size_type most) {
+  /// False where a tile would be too narrow.
+  bool set_tiles(size_type bytes) {
+    const size_type most = allowed.shared_bytes - spare_bytes;
     const size_type element = problem.element_bytes;
     const size_type row_bytes = problem.row_bytes();
     segment_bytes = bytes;
@@ -139,7 +139,7 @@ struct segment_plan {
     held = problem.undo ? rows : rows + slant;
     // Columns are read from their phases on, in rows that must not lie in the same banks.
     const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
-    if (held * row_bytes + spare_bytes <= most && (spreads(row_bytes) || slant == 0)) {
+    if (held * row_bytes <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
       tile_pitch = row_bytes;
       return true;
@@ -149,7 +149,7 @@ struct segment_plan {
     constexpr size_type touched = 30;  // bytes of these words beside a row's own, at most
     constexpr size_type most_gap = touched + 15 + 16;  // the latter two by the next steps
     constexpr size_type least_cols = 4;
-    const size_type fitting = (most - spare_bytes) / held;
+    const size_type fitting = most / held;
     if (fitting < most_gap + least_cols * element) { return false; }
     tile_cols = divide_up(problem.cols, divide_up(problem.cols, (fitting - most_gap) / element));
     tile_pitch = tile_cols * element + touched;
@@ -165,7 +165,7 @@ struct segment_plan {
     constexpr size_type most_slots = size_type{1} << 31;
     for (slabs = problem.rows / rows; slabs > 1; --slabs) {
       remainder = problem.rows - slabs * rows;
-      if (scratch_bytes() > problem.scratch_bytes || (reach() + 2) * tiles() > blocks ||
+      if (scratch_bytes() > problem.scratch_bytes || (reach() + 2) * tiles() > allowed.count ||
           remainder_bytes() >= most_slots) {
         break;
       }
@@ -224,7 +224,7 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     arguments.tile_pitch = count(plan.tile_pitch);
     arguments.segments = segments;
     arguments.tiles = count(arguments.slabs() * tiles);
-    arguments.blocks = count(smaller<size_type>(arguments.tiles, plan.blocks));
+    arguments.blocks = count(smaller<size_type>(arguments.tiles, plan.allowed.count));
     arguments.before = count(Undo ? plan.reach() : common_rows);
     arguments.after = count(Undo ? common_rows : plan.reach());
     arguments.slab_tiles = divider(tiles);
@@ -263,10 +263,9 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     return start(kernel, divide_up(arguments.count, remainder_threads), remainder_threads, 0,
                  pointers, stream);
   };
-  return take_steps<false>(
-      [&] { return copy_remainder(&remainder_kernel<false, ElementBytes>, Undo); },
-      [&] { return take_steps<Undo>(slabs, columns); },
-      [&] { return copy_remainder(&remainder_kernel<true, ElementBytes>, !Undo); });
+  return take_steps([&] { return copy_remainder(&remainder_kernel<false, ElementBytes>, Undo); },
+                    [&] { return Undo ? take_steps(columns, slabs) : take_steps(slabs, columns); },
+                    [&] { return copy_remainder(&remainder_kernel<true, ElementBytes>, !Undo); });
 }
 
 }  // namespace detail

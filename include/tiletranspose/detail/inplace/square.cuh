@@ -8,10 +8,8 @@
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/driver.cuh>
-#include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 

@@ -6,15 +6,17 @@
 /// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
 /// diagonal trades places with itself.
 ///
-/// Two kernels move tiles so: the one here where all addresses, and the square's side, are multiples of 16 bytes, that
-/// of swap_byte_tiles.cuh where they are not, or where elements are no accesses.
+/// Three kernels move tiles so: where all addresses, and the square's side, are multiples of 16 bytes, whole accesses;
+/// those of small squares an element a lane; and that of swap_byte_tiles.cuh, which takes any square.
 
 #pragma once
 
 #include <type_traits>
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
+#include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/core/optimisation_barrier.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/group.cuh>
 
@@ -145,8 +147,8 @@ struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementByte
                                swap_load_bytes(ElementBytes, IsLarge), 16, 16, true> {
   static constexpr bool in_place = true;
   static constexpr int side = swap_side(ElementBytes, IsLarge);
-  static constexpr int least_blocks =
-      IsLarge ? 1 : 0;  ///< of a multiprocessor; one leaves registers
+  /// Of a multiprocessor; one leaves registers.
+  static constexpr int least_blocks = IsLarge ? 1 : 0;
 };
 /// The same of large squares; only elements of 1 and 2 bytes have larger tiles.
 template <int ElementBytes>
@@ -190,6 +192,56 @@ TILETRANSPOSE_FUNCTION void swap_tiles(unsigned char* shared, const swap_argumen
   } else {
     move(std::false_type{});
   }
+}
+
+/// How a tile of Side x Side elements of a small square is moved, an element a lane. Elements that take several accesses
+/// are moved as these, an access a lane: so lanes next to each other access memory next to each other.
+template <int ElementBytes, int Access, int Side>
+struct little_square_shape {
+  using whole = copy_operation<ElementBytes, Access>;
+  static constexpr int side = Side;
+  static constexpr int element_bytes = ElementBytes;
+  static constexpr bool packs = packs_words(ElementBytes, Access);
+  static constexpr int parts = packs ? 1 : whole::accesses;  ///< of an element, one a lane
+  using operation =
+      typename std::conditional<parts == 1, whole, copy_operation<Access, Access>>::type;
+  using stored = typename operation::stored;
+  static constexpr int lanes = Side * parts;  ///< of a row
+  static constexpr int block_rows = packs ? 8 : lanes <= 128 ? 4 : lanes <= 256 ? 2 : 1;
+  static constexpr int threads = lanes * block_rows;  ///< of a half; a block has 1024 at most
+  /// Rows of parts start `parts` of them after each other in the banks, so that those of a column lie side by side.
+  static constexpr int padding =
+      parts == 1 ? element_padding<stored, Side>() : round_up(lanes, 128 / Access) - lanes + parts;
+  using tile = shared_tile<stored, padded_layout<stored, Side, lanes, padding>>;
+};
+
+/// The kernel's body: block (i, k) transposes a tile and the one across the diagonal.
+/// Shared memory: the storage of two tiles. Barriers: one, inside.
+template <class Shape>
+TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storage)[2],
+                                          const square_problem& square, unsigned k, unsigned i) {
+  using half = half_block<Shape::threads>;
+  constexpr unsigned side = Shape::side;
+  const auto end = static_cast<int>(square.side);
+  const tile_pair pair = fold_triangle((static_cast<unsigned>(end) + side - 1) / side, k, i);
+  if (pair.row > pair.col) { return; }
+  const auto stride = static_cast<int>(square.stride_bytes);
+  const bool second = half::number() == 1;
+  const auto row = static_cast<int>((second ? pair.col : pair.row) * side);
+  const auto col = static_cast<int>((second ? pair.row : pair.col) * side);
+  // A tile on the diagonal is moved by the first half alone.
+  const bool exists = !second || pair.row != pair.col;
+  const auto clipped = [&](int first) {
+    return exists ? static_cast<unsigned>(smaller(end - first, static_cast<int>(side))) : 0;
+  };
+  using operation = typename Shape::operation;
+  const element_steps<int> steps{operation::in_bytes, stride};
+  transpose_elements<Shape::block_rows>(
+      half{}, typename Shape::tile(storage[half::number()]), clipped(row), clipped(col), 0, 0,
+      operation{},
+      optimisation_barrier_global(square.data + (row * stride + col * Shape::element_bytes)), steps,
+      optimisation_barrier_global(square.data + (col * stride + row * Shape::element_bytes)),
+      steps);
 }
 
 }  // namespace detail
