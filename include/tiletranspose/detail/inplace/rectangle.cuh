@@ -135,20 +135,17 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
     return launch_swaps(square, arguments, grid.tall, stream);
   };
   const auto columns = [&] { return launch_columns(problem, plan, {}, stream); };
-  return take_steps(
-      [&] {
-        return allow_shared_bytes(square.function, grid.common == 1 ? 0 : square.tile.shared_bytes);
-      },
-      [&] {
-        return allow_shared_bytes(&row_shuffle_kernel<Undo, ElementBytes, Access>,
-                                  grid.wide == 1 ? 0 : row_shuffle_bytes(problem));
-      },
-      [&] {  // else allow_at_once did
-        return allow_shared_bytes(plan.kernel, plan.blocks == 0 ? plan.shared_bytes() : 0);
-      },
-      [&] {
-        return Undo ? take_steps(columns, squares, rows) : take_steps(rows, squares, columns);
-      });
+  cudaError_t status = cudaSuccess;
+  if (grid.common > 1) { status = allow_shared_bytes(square.function, square.tile.shared_bytes); }
+  if (status == cudaSuccess && grid.wide > 1) {
+    status = allow_shared_bytes(&row_shuffle_kernel<Undo, ElementBytes, Access>,
+                                row_shuffle_bytes(problem));
+  }
+  if (status == cudaSuccess && plan.blocks == 0) {  // else allow_at_once did
+    status = allow_shared_bytes(plan.kernel, plan.shared_bytes());
+  }
+  if (status != cudaSuccess) { return status; }
+  return Undo ? take_steps(columns, squares, rows) : take_steps(rows, squares, columns);
 }
 
 /// By segments, or by steps.

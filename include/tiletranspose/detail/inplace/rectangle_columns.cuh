@@ -59,12 +59,16 @@ cudaError_t allow_at_once(Kernel* kernel, int threads, size_type sharing, size_t
   return status;
 }
 
-/// As start(), of blocks that wait for each other: all of them run at once.
-template <class Kernel>
-cudaError_t start_together(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
-                           void** arguments, cudaStream_t stream) {
-  return cudaLaunchCooperativeKernel(kernel_pointer(kernel), dim3(static_cast<unsigned>(blocks)),
-                                     dim3(static_cast<unsigned>(threads)), arguments, shared_bytes,
+/// Starts blocks that wait for each other by so many counters, which are cleared before: all of them run at once.
+template <class Arguments>
+cudaError_t start_together(void (*kernel)(Arguments), Arguments& arguments, size_type counters,
+                           int threads, size_type shared_bytes, cudaStream_t stream) {
+  const cudaError_t cleared =
+      cudaMemsetAsync(arguments.arrived, 0, counters * sizeof(unsigned), stream);
+  if (cleared != cudaSuccess) { return cleared; }
+  void* pointers[] = {&arguments};
+  return cudaLaunchCooperativeKernel(kernel_pointer(kernel), dim3(arguments.blocks),
+                                     dim3(static_cast<unsigned>(threads)), pointers, shared_bytes,
                                      stream);
 }
 
@@ -405,7 +409,6 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
     arguments.arrived = reinterpret_cast<unsigned*>(
         problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % sizeof(unsigned));
   }
-  void* pointers[] = {&arguments};
   for (size_type first = 0; first < row_bytes; first += step) {
     const size_type bytes = smaller(row_bytes - first, step);
     const size_type bands = divide_up(bytes, plan.band_bytes);
@@ -414,15 +417,16 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
     arguments.source_pitch = bytes;
     arguments.tiles = count(bands * plan.band_tiles());
     arguments.blocks = together ? count(plan.blocks) : arguments.tiles;
-    cudaError_t status =
-        together ? cudaMemsetAsync(arguments.arrived, 0, bands * sizeof(unsigned), stream)
-                 : copy_rows<NoElement>(problem.scratch, bytes, problem.data + first, row_bytes,
-                                        bytes, grid.rows, stream);
+    if (together) {
+      return start_together(plan.kernel, arguments, bands, column_threads, plan.shared_bytes(),
+                            stream);
+    }
+    cudaError_t status = copy_rows<NoElement>(problem.scratch, bytes, problem.data + first,
+                                              row_bytes, bytes, grid.rows, stream);
     if (status != cudaSuccess) { return status; }
-    status = together ? start_together(plan.kernel, arguments.blocks, column_threads,
-                                       plan.shared_bytes(), pointers, stream)
-                      : start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(),
-                              pointers, stream);
+    void* pointers[] = {&arguments};
+    status =
+        start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

@@ -233,12 +233,8 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     arguments.row_words = divider(divide_up(plan.tile_cols * ElementBytes + 30, 16));
     arguments.by_cols = long_divider(problem.cols);
     arguments.slab_bytes = plan.rows * row_bytes;
-    const cudaError_t cleared =
-        cudaMemsetAsync(free, 0, arguments.slabs() * sizeof(unsigned), stream);
-    if (cleared != cudaSuccess) { return cleared; }
-    void* pointers[] = {&arguments};
-    return start_together(&slab_kernel<Undo, ElementBytes>, arguments.blocks, slab_threads,
-                          plan.shared_bytes(), pointers, stream);
+    return start_together(&slab_kernel<Undo, ElementBytes>, arguments, arguments.slabs(),
+                          slab_threads, plan.shared_bytes(), stream);
   };
   const auto columns = [&] {
     rectangle_problem of_slots = problem;
