@@ -21,6 +21,8 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
@@ -87,7 +89,6 @@ struct slab_tile {
   static constexpr int words = pair_bytes / 32;  ///< of a half
   /// Words that a thread has under way: more than these would take more registers than it has.
   static constexpr int together = words <= 3 ? words : 1;
-  static constexpr unsigned threads = slab_threads;
 
   const slab_arguments& arguments;
   unsigned char* shared;
@@ -122,13 +123,13 @@ struct slab_tile {
     if (dense) {
       const unsigned end = height * row_bytes;
       TILETRANSPOSE_UNROLL_BY(4)
-      for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
+      for (unsigned at = rank * 16; at < end; at += slab_threads * 16) { whole(shared + at, at); }
       return;
     }
     const unsigned count = height * arguments.row_words.divisor;
     TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned at = rank; at < count; at += threads) {
-      const loop_step here(at / threads);
+    for (unsigned at = rank; at < count; at += slab_threads) {
+      const loop_step here(at / slab_threads);
       const unsigned row = arguments.row_words.quotient(at);
       const unsigned begin = row * row_bytes + first_byte;
       const unsigned end = begin + cols * ElementBytes;
@@ -173,7 +174,7 @@ struct slab_tile {
 
   TILETRANSPOSE_FUNCTION void write_segments() const {
     const unsigned teams = arguments.column_teams;
-    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
+    for (unsigned item = rank; item < 2 * cols * teams; item += slab_threads) {
       const unsigned team = columns.quotient(item / 2);
       const unsigned col = columns.remainder(item / 2, team);
       const unsigned char* const column =
@@ -208,7 +209,7 @@ struct slab_tile {
     const unsigned pairs = segment_bytes / pair_bytes;
     const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
     constexpr unsigned batch = words == 1 ? 3 : 1;
-    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
+    for (unsigned item = rank; item < 2 * cols * teams; item += slab_threads) {
       const unsigned team = columns.quotient(item / 2);
       const unsigned col = columns.remainder(item / 2, team);
       const unsigned phase = arguments.segments.phase(first_col + col);
@@ -257,17 +258,17 @@ struct slab_tile {
                                          const word16& word, bool inside) const {
     narrow of_word[accesses];
     copy_bytes(of_word, &word, 16);
-    const auto store_if = [&](auto exists) {
+    const auto store = [&](auto all) {
       each_access(number, of_word, [&](int element, int byte, const narrow& value) {
-        if (exists(row + static_cast<unsigned>(element))) {
+        if (all || row + static_cast<unsigned>(element) < arguments.rows) {
           store_shared(to + element * arguments.tile_pitch + byte, value);
         }
       });
     };
     if (inside) {
-      store_if([](unsigned) { return true; });
+      store(std::true_type{});
     } else {
-      store_if([&](unsigned in_tile) { return in_tile < arguments.rows; });
+      store(std::false_type{});
     }
   }
 
@@ -277,8 +278,8 @@ struct slab_tile {
               [](unsigned char*, unsigned, int, int) {});
     // What is left of rows at both ends, an access a thread.
     const unsigned ends = dense ? 0 : height * 2 * accesses;
-    for (unsigned at = rank; at < ends; at += threads) {
-      const loop_step here(at / threads);
+    for (unsigned at = rank; at < ends; at += slab_threads) {
+      const loop_step here(at / slab_threads);
       const unsigned row = at / (2 * accesses);
       const unsigned number = at % (2 * accesses);
       const unsigned begin = row * row_bytes + first_byte;

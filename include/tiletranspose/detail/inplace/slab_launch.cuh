@@ -88,11 +88,6 @@ struct segment_plan {
   blocks_at_once allowed;
   column_plan columns{};
 
-  /// Teams of a column that keep most threads busy.
-  size_type column_teams() const {
-    const size_type together = slab_threads / 2 / tile_cols;
-    return larger<size_type>(smaller(together, segment_bytes / sector_bytes), 1);
-  }
   size_type tiles() const { return divide_up(problem.cols, tile_cols); }
   size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
   /// Slabs further down whose rows the segments of a slab may come to lie in: the remainder moves them.
@@ -218,7 +213,9 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     arguments.cols = count(problem.cols);
     arguments.rows = count(plan.rows);
     arguments.slant = slants ? count(plan.slant) : 0;
-    arguments.column_teams = count(plan.column_teams());
+    // As many as keep most threads busy, and have segments.
+    arguments.column_teams = count(larger<size_type>(
+        smaller(slab_threads / 2 / plan.tile_cols, plan.segment_bytes / sector_bytes), 1));
     arguments.more = slants && Undo;
     arguments.tile_cols = count(plan.tile_cols);
     arguments.tile_pitch = count(plan.tile_pitch);

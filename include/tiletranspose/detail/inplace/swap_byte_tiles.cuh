@@ -163,7 +163,6 @@ struct byte_tile {
   TILETRANSPOSE_FUNCTION void fill(const unsigned char* from, size_type stride,
                                    const memory_range& memory, int rows = Shape::side,
                                    int cols = Shape::side) const {
-    if (Whole) { rows = cols = Shape::side; }
     constexpr int batch = Whole ? Shape::loads : Shape::edge_loads;
     constexpr int steps = smaller(batch, Shape::steps);
     constexpr int phases = batch / steps;
