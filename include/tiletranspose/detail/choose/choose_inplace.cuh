@@ -91,10 +91,12 @@ inline constexpr byte_tile_row aligned_byte_tile_tuning[] = {
     {33, 16, 64, 4, 896},  // 40 bytes 88, 92
     {41, 16, 64, 2, 896},  // 48 bytes 89, 95; 63 77, 90
 };
-/// Elements of 32 to 39 bytes do not gain by them: 33 bytes 85, 83. Those of 32 and 64 bytes have such tiles anyhow.
-constexpr bool gains_by_aligned_tiles(int element_bytes) {
-  return (element_bytes < 32 || element_bytes >= 40) && element_bytes != 64;
-}
+/// True where these pay, of elements that are no access. Those of 32 to 39 bytes do not gain by them: 33 bytes 85, 83.
+/// Those of 32 and 64 bytes have such tiles anyhow.
+template <int ElementBytes, int Access>
+inline constexpr bool has_aligned_byte_tiles =
+    ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
+    (ElementBytes < 32 || ElementBytes >= 40) && ElementBytes != 64;
 
 /// The last row of a table whose elements are no larger.
 template <int Count>

@@ -37,7 +37,6 @@ __global__ void __launch_bounds__(shuffle_threads)
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   const static_block<shuffle_threads> group;
   using word = access_word_t<Access>;
-  constexpr unsigned element_accesses = ElementBytes / Access;
   const rectangle& grid = arguments.grid;
   const size_type row_bytes = size_type{grid.cols} * ElementBytes;
   const unsigned first = blockIdx.x * arguments.block_rows;
@@ -62,8 +61,8 @@ __global__ void __launch_bounds__(shuffle_threads)
     const size_type plain = at * Access - begin;
     const auto element = static_cast<unsigned>(plain / ElementBytes);
     const unsigned above = grid.by_common.quotient(arguments.first_row + first + row);
-    const size_type moved =
-        size_type{grid.target_col(above, element)} * ElementBytes + at % element_accesses * Access;
+    const size_type moved = size_type{grid.target_col(above, element)} * ElementBytes +
+                            at % (ElementBytes / Access) * Access;
     const size_type from = begin + (Undo ? moved : plain);
     store_global(data + begin + (Undo ? plain : moved),
                  is_shared ? load_shared<word>(tiletranspose_dynamic_shared + from)
@@ -166,15 +165,15 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
         !takes_bands(grid.wide, grid.common * ElementBytes,
                      plan.blocks == 0 ? 0 : plan.band_bytes)) {
       // A cut that takes more than the least scratch memory leaves more rows over.
-      segment_plan segments;
-      rectangle_problem frugal = problem;
-      frugal.scratch_bytes = least_scratch(problem.cols, problem.rows, ElementBytes);
-      status = plan_segments<Undo, ElementBytes>(frugal, segments);
-      if (status == cudaSuccess && segments.slabs == 0) {
-        status = plan_segments<Undo, ElementBytes>(problem, segments);
+      for (const size_type scratch_bytes :
+           {least_scratch(problem.cols, problem.rows, ElementBytes), problem.scratch_bytes}) {
+        rectangle_problem frugal = problem;
+        frugal.scratch_bytes = scratch_bytes;
+        segment_plan segments;
+        status = plan_segments<Undo, ElementBytes>(frugal, segments);
+        if (status != cudaSuccess) { return status; }
+        if (segments.slabs != 0) { return launch_segments<Undo, ElementBytes>(segments, stream); }
       }
-      if (status != cudaSuccess) { return status; }
-      if (segments.slabs != 0) { return launch_segments<Undo, ElementBytes>(segments, stream); }
     }
   }
   if (plan.blocks == 0) {

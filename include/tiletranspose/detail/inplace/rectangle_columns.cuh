@@ -260,13 +260,8 @@ struct column_tile {
     }
   }
 
-  /// Where in shared memory the access lies that is row t's.
-  TILETRANSPOSE_FUNCTION unsigned char* in_tile(unsigned t) const {
-    return shared + t * arguments.tile_pitch;
-  }
-
   TILETRANSPOSE_FUNCTION void read() const {
-    const auto to = [&](place at) { return in_tile(at.t); };
+    const auto to = [&](place at) { return shared + at.t * arguments.tile_pitch; };
     const auto from = [&](unsigned row) { return source + offset(row, arguments.source_pitch); };
     if constexpr (Undo) {
       fetch(
@@ -278,7 +273,9 @@ struct column_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const auto take = [&](place at) { return load_shared<word>(in_tile(at.t)); };
+    const auto take = [&](place at) {
+      return load_shared<word>(shared + at.t * arguments.tile_pitch);
+    };
     const auto put = [&](unsigned row, const word& value) {
       store_global(target + offset(row, arguments.data_pitch), value);
     };

@@ -56,13 +56,11 @@ __global__ void __launch_bounds__(remainder_threads)
       arguments.data + in_data * arguments.row_step + col * arguments.col_step;
   unsigned char* const remainder =
       arguments.remainder + (size_type{row} * arguments.cols + col) * ElementBytes;
+  const unsigned char* const from = Back ? remainder : data;
+  unsigned char* const to = Back ? data : remainder;
   TILETRANSPOSE_UNROLL
   for (int i = 0; i < ElementBytes; i += access_bytes) {
-    if constexpr (Back) {
-      store_global(data + i, load_global<narrow>(remainder + i));
-    } else {
-      store_global(remainder + i, load_global<narrow>(data + i));
-    }
+    store_global(to + i, load_global<narrow>(from + i));
   }
 }
 
@@ -105,15 +103,14 @@ struct segment_plan {
   segment_plan(const rectangle_problem& whole, const blocks_at_once& offered) {
     const size_type element = whole.element_bytes;
     const size_type step = segment_step(static_cast<unsigned>(element));
+    segment_plan found;
+    found.problem = whole;
+    found.allowed = offered;
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
-      const size_type all = aligned / std::gcd(element, aligned);
+      found.group = aligned / std::gcd(element, aligned);
+      found.slant = found.group - std::gcd(whole.rows, found.group);
       for (size_type bytes = divide_up(shortest_segment_bytes, step) * step;
            bytes <= longest_segment_bytes; bytes += step) {
-        segment_plan found;
-        found.problem = whole;
-        found.allowed = offered;
-        found.group = all;
-        found.slant = all - std::gcd(whole.rows, all);
         if (!found.set_tiles(bytes)) { break; }
         const bool longer =
             found.tile_cols == whole.cols ||

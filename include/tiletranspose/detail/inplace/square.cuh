@@ -11,7 +11,6 @@
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
-#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -85,7 +84,6 @@ square_kernel find_square_kernel(size_type elements, size_type side, size_type b
 inline cudaError_t launch_swaps(const square_kernel& kernel, swap_arguments arguments,
                                 size_type tall, cudaStream_t stream) {
   const size_type row_blocks = arguments.order.blocks() * arguments.wide.divisor;
-  const size_type row_bytes = arguments.first.side * arguments.first.stride_bytes;
   void* pointers[] = {&arguments};
   // As many rows of squares at a time as one launch can take: all but of tens of gigabytes of small squares.
   const size_type together = larger<size_type>(max_blocks / row_blocks, 1);
@@ -93,7 +91,7 @@ inline cudaError_t launch_swaps(const square_kernel& kernel, swap_arguments argu
     const cudaError_t started = start(kernel.function, smaller(tall - done, together) * row_blocks,
                                       kernel.threads, kernel.tile.shared_bytes, pointers, stream);
     if (started != cudaSuccess) { return started; }
-    arguments.first.data += together * row_bytes;
+    arguments.first.data += together * arguments.first.side * arguments.first.stride_bytes;
   }
   return cudaSuccess;
 }
@@ -123,25 +121,24 @@ cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
                               problem.nx};
   if (square.side == 1) { return cudaSuccess; }
   const size_type bits = reinterpret_cast<size_type>(square.data) | square.stride_bytes;
-  if constexpr (small_limits_of(ElementBytes).square_side > 0 &&
-                fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
-    if (is_little_square(square.side, square.stride_bytes, ElementBytes,
-                         (bits | square.side * ElementBytes) % max_access_bytes == 0)) {
-      return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
-        return launch_little_square<ElementBytes, decltype(access)::value>(square, stream);
-      });
+  return with_access<ElementBytes, Alignment>(bits, [&](auto access) {
+    constexpr int width = decltype(access)::value;
+    if constexpr (small_limits_of(ElementBytes).square_side > 0 &&
+                  fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
+      if (is_little_square(square.side, square.stride_bytes, ElementBytes,
+                           (bits | square.side * ElementBytes) % max_access_bytes == 0)) {
+        return launch_little_square<ElementBytes, width>(square, stream);
+      }
     }
-  }
-  const square_kernel kernel = with_access<ElementBytes, Alignment>(bits, [&](auto access) {
-    return find_square_kernel<ElementBytes, decltype(access)::value>(square.side * square.side,
-                                                                     square.side, bits);
+    const square_kernel kernel =
+        find_square_kernel<ElementBytes, width>(square.side * square.side, square.side, bits);
+    const unsigned char* const end =
+        square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
+    const cudaError_t status = allow_shared_bytes(kernel.function, kernel.tile.shared_bytes);
+    return status != cudaSuccess
+               ? status
+               : launch_swaps(kernel, {square, kernel.tile.side, 0, {square.data, end}}, 1, stream);
   });
-  const unsigned char* const end =
-      square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
-  const cudaError_t status = allow_shared_bytes(kernel.function, kernel.tile.shared_bytes);
-  return status != cudaSuccess
-             ? status
-             : launch_swaps(kernel, {square, kernel.tile.side, 0, {square.data, end}}, 1, stream);
 }
 
 }  // namespace detail

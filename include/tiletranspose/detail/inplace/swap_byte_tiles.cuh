@@ -47,12 +47,6 @@ struct aligned_byte_tile_policy {
   static constexpr int most_loads = is_nvcc_12 && ElementBytes == 3 ? 8 : 0;
 };
 
-/// True where these pay, of elements that are no access.
-template <int ElementBytes, int Access>
-inline constexpr bool has_aligned_byte_tiles =
-    ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
-    gains_by_aligned_tiles(ElementBytes);
-
 /// In shared memory row c of such a tile is its column c as plain bytes: a row of the output. Rows of the input are
 /// loaded by *wide* accesses of 16 bytes, from the multiple of 16 at or below their start on, and dealt out by *narrow*
 /// ones of `Access` bytes, which divide the elements' bytes and their addresses:
