@@ -25,7 +25,6 @@
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/rectangle_grid.cuh>
