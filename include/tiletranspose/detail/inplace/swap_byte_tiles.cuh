@@ -310,7 +310,7 @@ struct byte_tile {
 };
 
 /// The kernel's body where rows start anywhere, or elements are no accesses.
-/// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
+/// Threads: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape>
 TILETRANSPOSE_FUNCTION void swap_byte_tiles(unsigned char* shared, const swap_arguments& arguments,
                                             unsigned block) {

@@ -155,7 +155,7 @@ template <int ElementBytes>
 using large_swap_shape = swap_shape<ElementBytes, (ElementBytes <= 2)>;
 
 /// The kernel's body where every address and the square's side are multiples of 16 bytes.
-/// Group: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
+/// Threads: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape>
 TILETRANSPOSE_FUNCTION void swap_tiles(unsigned char* shared, const swap_arguments& arguments,
                                        unsigned block) {
