@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <tiletranspose/detail/inplace/little_square.cuh>
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/emulator.cuh>
@@ -119,8 +118,7 @@ void check_byte_tiles() {
                        : Shape::lanes % 8 == 0                           ? 4
                                                                          : 5;
   const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
-    tt::detail::swap_byte_tiles<Shape>(tt::static_block<2 * Shape::threads>{}, shared, arguments,
-                                       block);
+    tt::detail::swap_byte_tiles<Shape>(shared, arguments, block);
   };
   for (const std::size_t side : {std::size_t{2}, tile / 2, tile, 2 * tile, 3 * tile + 5}) {
     const std::size_t past = side * Shape::element_bytes % start;
@@ -193,8 +191,7 @@ void check_large_tiles() {
   using shape = tt::detail::large_swap_shape<ElementBytes>;
   check_pairs<shape>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 0, 1,
                      [](unsigned char* shared, const auto& arguments, unsigned block) {
-                       tt::detail::swap_tiles<shape>(tt::static_block<2 * shape::threads>{}, shared,
-                                                     arguments, block);
+                       tt::detail::swap_tiles<shape>(shared, arguments, block);
                      });
 }
 

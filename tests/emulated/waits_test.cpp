@@ -59,11 +59,7 @@ struct slab_ranges {
 
 struct some_device {
   int multiprocessors;
-  tt::size_type shared_bytes;
-
-  tt::detail::device_limits limits() const {
-    return {shared_bytes - 1024, shared_bytes, static_cast<tt::size_type>(multiprocessors), 1};
-  }
+  int shared_bytes;
 };
 
 // Plans a transpose and launches it where it is moved by segments, without moving anything; true where it is.
@@ -75,10 +71,10 @@ bool start_segments(const rectangle_problem& problem, const some_device& on) {
   cpu::this_device().multiprocessors = on.multiprocessors;
   cpu::this_device().shared_bytes = on.shared_bytes;
   tt::detail::segment_plan plan;
-  REQUIRE(tt::detail::plan_segments<Undo, Bytes>(problem, on.limits(), plan) == cudaSuccess);
-  if (plan.slabs.slabs == 0) { return false; }
+  REQUIRE(tt::detail::plan_segments<Undo, Bytes>(problem, plan) == cudaSuccess);
+  if (plan.slabs == 0) { return false; }
   // Refused where more blocks wait for each other than the launch has, or it has more than run at once.
-  REQUIRE(tt::detail::launch_segments<Undo, Bytes>(problem, plan, nullptr) == cudaSuccess);
+  REQUIRE(tt::detail::launch_segments<Undo, Bytes>(plan, nullptr) == cudaSuccess);
   return true;
 }
 
@@ -130,7 +126,7 @@ int check_random_shapes(int count) {
                << " bytes of scratch, " << on.multiprocessors << " multiprocessors of "
                << on.shared_bytes << (Undo ? " bytes, undone" : " bytes")
                << "; repeat with --rng-seed " << Catch::getSeed());
-    if (!start_segments<Undo, Bytes>({data, scratch, scratch_bytes, rows, cols, Undo}, on)) {
+    if (!start_segments<Undo, Bytes>({data, scratch, scratch_bytes, rows, cols, Bytes, Undo}, on)) {
       continue;
     }
     ++by_segments;
@@ -154,7 +150,7 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
   tt::emulated_buffer<unsigned char> scratch(128 * rows);
   fill(data);
   REQUIRE(start_segments<Undo, Bytes>(
-      {data.data(), scratch.data(), scratch.size(), rows, cols, Undo}, on));
+      {data.data(), scratch.data(), scratch.size(), rows, cols, Bytes, Undo}, on));
   slab_arguments a = started_slabs();
   const std::size_t shared_bytes = static_cast<std::size_t>(on.shared_bytes);
   a.arrived = nullptr;
@@ -173,8 +169,7 @@ void check_ranges(std::size_t rows, std::size_t cols, const some_device& on) {
     const tt::emulation_report report =
         tt::emulate(options, 1, tt::detail::slab_threads, static_cast<unsigned>(shared_bytes),
                     [&](tt::emulated_block block) {
-                      tt::detail::transpose_slabs<Undo, Bytes>(
-                          tt::static_block<tt::detail::slab_threads>{}, block.shared(), a, tile);
+                      tt::detail::transpose_slabs<Undo, Bytes>(block.shared(), a, tile);
                     });
     INFO("tile " << tile << '\n' << report.table());
     REQUIRE(report.clean());

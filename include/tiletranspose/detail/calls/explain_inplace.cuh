@@ -72,9 +72,8 @@ explanation explain_with_scratch(const transpose_request& request, const void* t
   const bool is_array = request.nx == 1 || request.ny == 1;
   const bool is_square = request.nx == request.ny;
   if (answer == verdict::go) {
-    answer = examine_scratch(
-        request, temp, temp_bytes,
-        is_array || is_square ? 1 : least_scratch(request.nx, request.ny, ElementBytes));
+    answer = examine_scratch(request, temp, temp_bytes,
+                             least_scratch(request.nx, request.ny, ElementBytes));
   }
   if (explain_verdict(result, answer)) { return result; }
   if (is_array) {

@@ -13,52 +13,15 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Transposes a dense matrix in place; `scratch` holds at least least_scratch() bytes.
-template <int ElementBytes, int Alignment>
-cudaError_t transpose_rectangle(const transpose_request& request, void* scratch,
-                                size_type scratch_bytes, cudaStream_t stream) {
-  if (request.nx == 1 || request.ny == 1) { return cudaSuccess; }  // a vector stays as it is
-  if (request.nx == request.ny) {
-    return transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
-  }
-  const size_type bytes = request.nx * request.ny * ElementBytes;
-  if (scratch_bytes >= bytes) {
-    transpose_request copy = request;
-    copy.out = scratch;
-    copy.out_stride = request.ny;
-    const cudaError_t status =
-        transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), 1, stream);
-    return status != cudaSuccess
-               ? status
-               : cudaMemcpyAsync(request.out, scratch, bytes, cudaMemcpyDeviceToDevice, stream);
-  }
-  const bool tall = request.ny > request.nx;
-  const rectangle_problem problem{
-      static_cast<unsigned char*>(request.out), static_cast<unsigned char*>(scratch), scratch_bytes,
-      tall ? request.ny : request.nx,           tall ? request.nx : request.ny,       !tall};
-  const size_type bits =
-      reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(scratch);
-  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
-    return problem.undo
-               ? launch_rectangle<true, ElementBytes, decltype(width)::value>(problem, stream)
-               : launch_rectangle<false, ElementBytes, decltype(width)::value>(problem, stream);
-  });
-}
-
-/// The two calls of a caller with scratch memory.
+/// The two calls of a caller with scratch memory: how much of it is needed, and the transpose of a dense matrix.
 template <int ElementBytes, int Alignment>
 cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
                                    const transpose_request& request, cudaStream_t stream) {
-  const bool empty = request.nx == 0 || request.ny == 0;
-  size_type elements = 0;
   size_type bytes = 0;
-  if (!empty && (!multiplies(request.nx, request.ny, elements) ||
-                 !multiplies(elements, ElementBytes, bytes))) {
+  if (!multiplies(request.nx, request.ny, bytes) || !multiplies(bytes, ElementBytes, bytes)) {
     return cudaErrorInvalidValue;
   }
-  const bool stays = empty || request.nx == 1 || request.ny == 1 || request.nx == request.ny;
-  // Never 0: who allocates nothing has a null pointer, and would ask again.
-  const size_type least = stays ? 1 : least_scratch(request.nx, request.ny, ElementBytes);
+  const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
   if (temp == nullptr) {
     temp_bytes = least;
     return cudaSuccess;
@@ -66,7 +29,34 @@ cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
   verdict answer = examine_inplace(request, symmetry::identity);
   if (answer == verdict::go) { answer = examine_scratch(request, temp, temp_bytes, least); }
   if (answer != verdict::go) { return status_of(answer); }
-  return transpose_rectangle<ElementBytes, Alignment>(request, temp, temp_bytes, stream);
+  if (request.nx == 1 || request.ny == 1) { return cudaSuccess; }  // a vector stays as it is
+  if (request.nx == request.ny) {
+    return transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
+  }
+  if (temp_bytes >= bytes) {
+    transpose_request copy = request;
+    copy.out = temp;
+    copy.out_stride = request.ny;
+    const cudaError_t status =
+        transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), 1, stream);
+    return status != cudaSuccess
+               ? status
+               : cudaMemcpyAsync(request.out, temp, bytes, cudaMemcpyDeviceToDevice, stream);
+  }
+  const rectangle_problem problem{static_cast<unsigned char*>(request.out),
+                                  static_cast<unsigned char*>(temp),
+                                  temp_bytes,
+                                  larger(request.nx, request.ny),
+                                  smaller(request.nx, request.ny),
+                                  ElementBytes,
+                                  request.nx > request.ny};
+  const size_type bits =
+      reinterpret_cast<size_type>(request.out) | reinterpret_cast<size_type>(temp);
+  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
+    return problem.undo
+               ? launch_rectangle<true, ElementBytes, decltype(width)::value>(problem, stream)
+               : launch_rectangle<false, ElementBytes, decltype(width)::value>(problem, stream);
+  });
 }
 
 }  // namespace detail

@@ -75,6 +75,11 @@ inline size_type most_shared_bytes() {
   return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
 }
 
+/// The shared memory of a multiprocessor of the current device.
+inline size_type shared_bytes_of_multiprocessor() {
+  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, default_shared_bytes);
+}
+
 /// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
 using driver_set_attribute = int(cudaFunction_t, int, int);
 

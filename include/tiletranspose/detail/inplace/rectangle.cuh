@@ -2,125 +2,185 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has.
-///
-/// What each amount buys, for a matrix of s bytes; every pass reads and writes s bytes of DRAM:
-///
-/// | scratch | passes |
-/// |---|---|
-/// | s | 2: transposed into the scratch, copied back |
-/// | less | 2: squares, columns (rectangle_grid.cuh), where takes_bands says so |
-/// | less | 2: slabs, columns (slab_kernel.cuh), where columns have segments that start on 16 bytes |
-/// | less | 2 or 3 else: rows, squares, columns |
-///
-/// Bands of columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than
-/// that they move through scratch memory.
+/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments
+/// (slab_kernel.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_grid.cuh. Bands of
+/// columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than that they
+/// move through scratch memory.
 
 #pragma once
 
-#include <tiletranspose/detail/inplace/column_launch.cuh>
-#include <tiletranspose/detail/inplace/rectangle_rows.cuh>
+#include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/slab_launch.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Rows whose elements are permuted among themselves, in step 1.
+struct row_shuffle_arguments {
+  unsigned char* data;
+  const unsigned char* copy;  ///< of the rows; null where shared memory holds those of a block
+  rectangle grid;
+  unsigned first_row;
+  unsigned rows;         ///< of the launch
+  unsigned block_rows;   ///< that a block takes
+  divider row_accesses;  ///< asked only where a block takes several rows
+};
+
+/// Step 1 for the rows of a block, or undone. Only shapes take it that no segments can be cut of.
+/// Shared memory: block_rows rows where there is no copy of them.
+template <bool Undo, int ElementBytes, int Access>
+__global__ void __launch_bounds__(shuffle_threads)
+    row_shuffle_kernel(const __grid_constant__ row_shuffle_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  const static_block<shuffle_threads> group;
+  using word = access_word_t<Access>;
+  const rectangle& grid = arguments.grid;
+  const size_type row_bytes = size_type{grid.cols} * ElementBytes;
+  const unsigned first = blockIdx.x * arguments.block_rows;
+  const unsigned rows = smaller(arguments.rows - first, arguments.block_rows);
+  const size_type accesses = rows * row_bytes / Access;
+  unsigned char* const data = arguments.data + first * row_bytes;
+  const bool is_shared = arguments.copy == nullptr;
+  if (is_shared) {
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
+      copy_async<Access>(tiletranspose_dynamic_shared + at * Access, data + at * Access);
+    }
+    commit_copies();
+    wait_for_copies(0);
+  }
+  group.sync();
+  TILETRANSPOSE_UNROLL_BY(4)
+  for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
+    const unsigned row =
+        arguments.block_rows == 1 ? 0 : arguments.row_accesses.quotient(static_cast<unsigned>(at));
+    const size_type begin = row * row_bytes;
+    const size_type plain = at * Access - begin;
+    const auto element = static_cast<unsigned>(plain / ElementBytes);
+    const unsigned above = grid.by_common.quotient(arguments.first_row + first + row);
+    const size_type moved = size_type{grid.target_col(above, element)} * ElementBytes +
+                            at % (ElementBytes / Access) * Access;
+    const size_type from = begin + (Undo ? moved : plain);
+    store_global(data + begin + (Undo ? plain : moved),
+                 is_shared ? load_shared<word>(tiletranspose_dynamic_shared + from)
+                           : load_global<word>(arguments.copy + first * row_bytes + from));
+  }
+}
+
+/// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that rows pass through scratch memory.
+inline size_type row_shuffle_bytes(const rectangle_problem& problem) {
+  const size_type row_bytes = problem.row_bytes();
+  const size_type rows =
+      smaller(larger<size_type>(shuffle_block_bytes / row_bytes, 1), problem.rows);
+  return row_bytes <= most_shared_bytes() ? rows * row_bytes : 0;
+}
+
+/// Step 1 on all rows, or undone. Precondition: the kernel is allowed row_shuffle_bytes.
+template <bool Undo, int ElementBytes, int Access>
+cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangle& grid,
+                                cudaStream_t stream) {
+  const size_type row_bytes = problem.row_bytes();
+  const size_type shared_bytes = row_shuffle_bytes(problem);
+  const bool is_shared = shared_bytes != 0;
+  const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
+  const size_type together = is_shared ? problem.rows : larger<size_type>(held, 1);
+  const size_type block_rows = is_shared ? shared_bytes / row_bytes : 1;
+  row_shuffle_arguments arguments{};
+  arguments.copy = is_shared ? nullptr : problem.scratch;
+  arguments.grid = grid;
+  arguments.block_rows = static_cast<unsigned>(block_rows);
+  arguments.row_accesses = divider(block_rows == 1 ? 1 : row_bytes / Access);
+  for (size_type row = 0; row < problem.rows; row += together) {
+    arguments.data = problem.data + row * row_bytes;
+    arguments.first_row = static_cast<unsigned>(row);
+    arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
+    cudaError_t status =
+        is_shared ? cudaSuccess
+                  : cudaMemcpyAsync(problem.scratch, arguments.data, arguments.rows * row_bytes,
+                                    cudaMemcpyDeviceToDevice, stream);
+    if (status != cudaSuccess) { return status; }
+    void* pointers[] = {&arguments};
+    status = start(&row_shuffle_kernel<Undo, ElementBytes, Access>,
+                   divide_up(arguments.rows, block_rows), shuffle_threads, shared_bytes, pointers,
+                   stream);
+    if (status != cudaSuccess) { return status; }
+  }
+  return cudaSuccess;
+}
+
 /// The steps of rectangle_grid.cuh. What can be refused is refused before anything moves; a launch that fails later
 /// leaves the matrix half permuted.
 template <bool Undo, int ElementBytes, int Access>
-cudaError_t launch_steps(const rectangle_problem& problem, const rectangle& grid,
-                         const column_plan& plan, void (*column_step)(column_arguments),
+cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& plan,
                          cudaStream_t stream) {
-  cudaError_t status = cudaSuccess;
-  const auto allow = [&](auto kernel, size_type bytes) {
-    if (status == cudaSuccess) { status = allow_shared_bytes(kernel, bytes); }
-    return status;
-  };
-  const size_type row_bytes = problem.cols * ElementBytes;
+  const rectangle& grid = plan.grid;
+  const size_type row_bytes = problem.row_bytes();
   const size_type square_bytes = grid.common * ElementBytes;
-  const auto with_squares = [&](auto visit) {
-    const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
-    return grid.common == 1 ? cudaSuccess
-                            : with_square_kernel<ElementBytes, Access>(problem.rows * problem.cols,
-                                                                       grid.common, bits, visit);
-  };
-  with_squares(
-      [&](auto kernel, int, int, size_type shared_bytes) { return allow(kernel, shared_bytes); });
-  if (grid.wide > 1) {
-    allow(&row_shuffle_kernel<Undo, ElementBytes, Access>,
-          row_shuffle_bytes(problem, ElementBytes));
-  }
-  if (plan.blocks == 0) { allow(column_step, plan.shared_bytes()); }  // else plan_together did
-
   const auto rows = [&] {
-    if (status != cudaSuccess || grid.wide == 1) { return; }
-    status = launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
+    return grid.wide == 1 ? cudaSuccess
+                          : launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
   };
+  const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
+  const square_kernel square =
+      find_square_kernel<ElementBytes, Access>(problem.rows * problem.cols, grid.common, bits);
   const auto squares = [&] {
-    if (status != cudaSuccess) { return; }
-    status = with_squares([&](auto kernel, int side, int threads, size_type shared_bytes) {
-      const swap_arguments arguments({problem.data, row_bytes, grid.common}, side, square_bytes,
-                                     {problem.data, problem.data + problem.rows * row_bytes},
-                                     grid.wide);
-      return launch_swaps(kernel, arguments, grid.tall, threads, shared_bytes, stream);
-    });
+    if (grid.common == 1) { return cudaSuccess; }
+    const swap_arguments arguments(
+        {problem.data, row_bytes, grid.common}, square.tile.side, square_bytes,
+        {problem.data, problem.data + problem.rows * row_bytes}, grid.wide);
+    return launch_swaps(square, arguments, grid.tall, stream);
   };
-  const auto columns = [&] {
-    if (status != cudaSuccess) { return; }
-    status = launch_columns(problem, grid, ElementBytes, plan, column_step, nullptr, stream);
-  };
-  if constexpr (Undo) {
-    columns();
-    squares();
-    rows();
-  } else {
-    rows();
-    squares();
-    columns();
+  const auto columns = [&] { return launch_columns(problem, plan, {}, stream); };
+  cudaError_t status = cudaSuccess;
+  if (grid.common > 1) { status = allow_shared_bytes(square.function, square.tile.shared_bytes); }
+  if (status == cudaSuccess && grid.wide > 1) {
+    status = allow_shared_bytes(&row_shuffle_kernel<Undo, ElementBytes, Access>,
+                                row_shuffle_bytes(problem));
   }
-  return status;
+  if (status == cudaSuccess && plan.blocks == 0) {  // else allow_at_once did
+    status = allow_shared_bytes(plan.kernel, plan.shared_bytes());
+  }
+  if (status != cudaSuccess) { return status; }
+  return Undo ? take_steps(columns, squares, rows) : take_steps(rows, squares, columns);
 }
 
 /// By segments, or by steps.
 template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stream) {
   const rectangle grid(problem.rows, problem.cols);
-  device_limits limits;
-  cudaError_t status = ask_device(limits);
-  if (status != cudaSuccess) { return status; }
-
   const size_type bits = reinterpret_cast<size_type>(problem.data) |
                          reinterpret_cast<size_type>(problem.scratch) | grid.common * ElementBytes;
-  const bool whole = bits % max_access_bytes == 0;
-  void (*const column_step)(column_arguments) =
-      whole ? &column_kernel<Undo, max_access_bytes> : &column_kernel<Undo, Access>;
-  const size_type access = whole ? max_access_bytes : Access;
-  column_plan plan;
-  status = plan_together(grid, ElementBytes, access, widest_band_bytes, column_step, limits, plan);
+  column_plan plan{grid, ElementBytes, Access, &column_kernel<Undo, Access>};
+  if (bits % max_access_bytes == 0) {
+    plan.access = max_access_bytes;
+    plan.kernel = &column_kernel<Undo, max_access_bytes>;
+  }
+  cudaError_t status = plan.set_together(widest_band_bytes);
+  if (status != cudaSuccess) { return status; }
   if constexpr (Access == access_width(ElementBytes) && has_segments<ElementBytes>) {
-    if (status == cudaSuccess && reinterpret_cast<size_type>(problem.data) % 16 == 0 &&
+    if (reinterpret_cast<size_type>(problem.data) % 16 == 0 &&
         !takes_bands(grid.wide, grid.common * ElementBytes,
                      plan.blocks == 0 ? 0 : plan.band_bytes)) {
       // A cut that takes more than the least scratch memory leaves more rows over.
-      segment_plan segments;
-      rectangle_problem frugal = problem;
-      frugal.scratch_bytes = least_scratch(problem.cols, problem.rows, ElementBytes);
-      status = plan_segments<Undo, ElementBytes>(frugal, limits, segments);
-      if (status == cudaSuccess && segments.slabs.slabs == 0) {
-        status = plan_segments<Undo, ElementBytes>(problem, limits, segments);
-      }
-      if (status == cudaSuccess && segments.slabs.slabs != 0) {
-        return launch_segments<Undo, ElementBytes>(problem, segments, stream);
+      for (const size_type scratch_bytes :
+           {least_scratch(problem.cols, problem.rows, ElementBytes), problem.scratch_bytes}) {
+        rectangle_problem frugal = problem;
+        frugal.scratch_bytes = scratch_bytes;
+        segment_plan segments;
+        status = plan_segments<Undo, ElementBytes>(frugal, segments);
+        if (status != cudaSuccess) { return status; }
+        if (segments.slabs != 0) { return launch_segments<Undo, ElementBytes>(segments, stream); }
       }
     }
   }
-  if (status != cudaSuccess) { return status; }
   if (plan.blocks == 0) {
-    constexpr size_type cols = larger<size_type>(band_bytes / ElementBytes, 1);
-    plan = column_plan(grid, ElementBytes, access, cols * ElementBytes, scratch_tile_bytes);
+    plan.set_bands(larger<size_type>(band_bytes / ElementBytes, 1) * ElementBytes,
+                   scratch_tile_bytes);
   }
-  return launch_steps<Undo, ElementBytes, Access>(problem, grid, plan, column_step, stream);
+  return launch_steps<Undo, ElementBytes, Access>(problem, plan, stream);
 }
 
 }  // namespace detail

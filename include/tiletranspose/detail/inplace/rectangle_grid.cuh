@@ -3,7 +3,7 @@
 
 /// \file
 /// How a rectangle is transposed in its own memory: by permutations of its rows, transposes of squares, and
-/// permutations of its columns. rectangle_rows.cuh, square.cuh and rectangle_columns.cuh have the kernels.
+/// permutations of its columns. rectangle.cuh, square.cuh and rectangle_columns.cuh have the kernels.
 /// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///
@@ -30,29 +30,20 @@ namespace detail {
 
 /// The grid and its numbers.
 struct rectangle {
-  unsigned rows;    ///< m < 2^31
-  unsigned cols;    ///< n < 2^31; n <= m but for segments, see slab_kernel.cuh
-  unsigned common;  ///< g
-  unsigned tall;    ///< p
-  unsigned wide;    ///< q
-  divider by_common;
-  divider by_wide;
-  long_divider modulo_tall;
-  long_divider modulo_wide;
-  unsigned wide_inverse;  ///< of q, modulo p
+  unsigned rows = 1;  ///< m < 2^31
+  unsigned cols = 1;  ///< n < 2^31; n <= m but for segments, see slab_kernel.cuh
+  unsigned common = common_divisor(rows, cols);  ///< g
+  unsigned tall = rows / common;                 ///< p
+  unsigned wide = cols / common;                 ///< q
+  divider by_common = divider(common);
+  divider by_wide = divider(wide);
+  long_divider modulo_tall = long_divider(tall);
+  long_divider modulo_wide = long_divider(wide);
+  unsigned wide_inverse = inverse_modulo(wide, tall);  ///< of q, modulo p
 
   rectangle() = default;
   rectangle(size_type m, size_type n)
-      : rows(static_cast<unsigned>(m)),
-        cols(static_cast<unsigned>(n)),
-        common(common_divisor(rows, cols)),
-        tall(rows / common),
-        wide(cols / common),
-        by_common(common),
-        by_wide(wide),
-        modulo_tall(tall),
-        modulo_wide(wide),
-        wide_inverse(inverse_modulo(wide, tall)) {}
+      : rows(static_cast<unsigned>(m)), cols(static_cast<unsigned>(n)) {}
 
   /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
   TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
@@ -69,6 +60,37 @@ TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modu
   const unsigned sum = a + b;
   return smaller(sum, sum - modulus);
 }
+
+/// The transpose's column y has m elements from y * m on. Its *phase* is how many of them come before the first one
+/// that is whole *groups* into memory, the fewest elements that are whole sectors (or, where that leaves more than the
+/// scratch memory holds, words of 16 bytes); there its k segments begin, one after the other. Of a column r elements
+/// are in no segment: those before the first one, and those behind the last.
+///
+///     memory    |g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|
+///     columns   ... y - 1 >< y                                       >< y + 1 ...
+///     segments   ...      |   |<-- segment 0 ->|<-- segment 1 ->|         |<---
+///                          phase                                 the remainder
+///
+/// *Slot* y * k + i is where segment i of column y lies. Precondition: r is 0 or more than any phase.
+struct segment_layout {
+  divider tall;        ///< k
+  unsigned remainder;  ///< r; columns * r * element_bytes < 2^31
+  unsigned group;      ///< elements, a power of two
+  unsigned element_bytes;
+  unsigned segment_bytes;
+
+  /// Elements of column y before its first segment.
+  TILETRANSPOSE_FUNCTION unsigned phase(unsigned y) const {
+    return (0 - y * remainder) & (group - 1);
+  }
+  /// Bytes before a slot that are no segments'.
+  TILETRANSPOSE_FUNCTION unsigned gaps(unsigned slot) const {
+    return ((tall.quotient(slot) * remainder + group - 1) & ~(group - 1)) * element_bytes;
+  }
+  TILETRANSPOSE_FUNCTION size_type slot_bytes(unsigned slot) const {
+    return size_type{slot} * segment_bytes + gaps(slot);
+  }
+};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

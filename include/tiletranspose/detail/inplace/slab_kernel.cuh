@@ -6,7 +6,7 @@
 /// elements and no more a single one.
 ///
 /// A matrix has m rows and n columns, of each of which k segments of S elements each move, from its phase on
-/// (segment_layout.cuh): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
+/// (segment_layout): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
 /// the P-th n of the slots where segments lie are its, too. Where k and n have no common divisor, two steps take
 /// segments to where they belong:
 ///
@@ -21,12 +21,14 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/inplace/segment_layout.cuh>
+#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -54,7 +56,6 @@ struct slab_arguments {
   long_divider by_cols;
   segment_layout segments;
   size_type slab_bytes;
-  size_type bytes;  ///< of the data
 
   /// Whose tiles are taken.
   TILETRANSPOSE_FUNCTION unsigned slabs() const { return segments.tall.divisor + (more ? 1 : 0); }
@@ -62,81 +63,57 @@ struct slab_arguments {
   /// waits for none beyond the slabs behind its own, and all of those must have been read.
   unsigned together() const { return smaller((after + 1) * slab_tiles.divisor, tiles); }
   /// Of all that is read.
-  size_type source_bytes() const { return bytes; }
-};
-
-/// The fewest elements of a segment that are whole words of 16 bytes.
-template <int ElementBytes>
-struct whole_words {
-  static constexpr int elements =
-      16 / static_cast<int>(common_divisor(static_cast<unsigned>(ElementBytes), 16u));
-  static constexpr int bytes = elements * ElementBytes;
-  static constexpr int count = bytes / 16;
-  /// Words that a thread has under way: more than these would take more registers than it has.
-  static constexpr int together = count <= 3 ? count : 1;
-};
-
-/// Visits the accesses that a word of whole_words is made of: (element, byte of it, access).
-template <int ElementBytes, class Narrow, class Visit>
-TILETRANSPOSE_FUNCTION void each_access(int word, Narrow* accesses, Visit visit) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; i += static_cast<int>(sizeof(Narrow))) {
-    visit((word * 16 + i) / ElementBytes, (word * 16 + i) % ElementBytes,
-          accesses[i / static_cast<int>(sizeof(Narrow))]);
+  size_type source_bytes() const {
+    return segments.tall.divisor * slab_bytes +
+           size_type{segments.remainder} * cols * segments.element_bytes;
   }
+};
+
+/// What segments are multiples of: a *pair* of halves, each of which is the fewest elements that are whole words of 16
+/// bytes.
+constexpr unsigned segment_step(unsigned element) {
+  return 2 * 16 / common_divisor(element, 16) * element;
 }
 
 /// A tile of a slab, as one of its threads sees it.
 ///
-/// Segments are moved in pairs of whole_words, a half of them a lane, so that two neighbouring lanes move whole
-/// sectors; the next two lanes take the next column. Item i of a tile is half i % 2 of each pair that is its team's of
-/// column i / 2 % cols.
+/// Segments are moved in pairs, a half a lane, so that two neighbouring lanes move whole sectors; the next two lanes take
+/// the next column. Item i of a tile is half i % 2 of each pair that is its team's of column i / 2 % cols.
 template <bool Undo, int ElementBytes>
 struct slab_tile {
   static constexpr int access_bytes = access_width(ElementBytes);
   using narrow = access_word_t<access_bytes>;
-  using words = whole_words<ElementBytes>;
-  static constexpr int accesses = 16 / access_bytes;
-  static constexpr unsigned pair_bytes = 2 * words::bytes;
+  static constexpr int accesses = 16 / access_bytes;  ///< of a word
+  static constexpr unsigned pair_bytes = segment_step(ElementBytes);
+  static constexpr int words = pair_bytes / 32;  ///< of a half
+  /// Words that a thread has under way: more than these would take more registers than it has.
+  static constexpr int together = words <= 3 ? words : 1;
 
   const slab_arguments& arguments;
   unsigned char* shared;
-  unsigned rank;
-  unsigned threads;
-  unsigned slab;
-  unsigned first_col;
-  unsigned cols;
-  const unsigned char* source;
-  unsigned char* target;
-  bool dense;
-  unsigned row_bytes;  ///< of the data
-  unsigned height;     ///< rows
-  unsigned first_byte;
-  unsigned char* rows;  ///< in shared memory, as far after a multiple of 16 as in global memory
-  const divider& columns;
-  unsigned half;  ///< byte of a pair
+  unsigned tile;
+  unsigned rank = static_block<slab_threads>::thread_rank();
+  unsigned slab = arguments.slab_tiles.quotient(tile);
+  unsigned first_col = arguments.slab_tiles.remainder(tile, slab) * arguments.tile_cols;
+  unsigned cols = smaller(arguments.cols - first_col, arguments.tile_cols);
+  const unsigned char* source = arguments.source + slab * arguments.slab_bytes;
+  unsigned char* target = arguments.data + slab * arguments.slab_bytes;
+  bool dense =
+      arguments.slab_tiles.divisor == 1 && arguments.tile_pitch == arguments.cols * ElementBytes;
+  unsigned row_bytes = arguments.cols * ElementBytes;  ///< of the data
+  /// Rows. Undone, the last segments end in rows behind the last slab.
+  unsigned height = !Undo                                     ? arguments.rows + arguments.slant
+                    : slab == arguments.segments.tall.divisor ? arguments.slant
+                                                              : arguments.rows;
+  unsigned first_byte = first_col * ElementBytes;
+  /// In shared memory, as far after a multiple of 16 as in global memory.
+  unsigned char* rows = shared + first_byte % 16;
+  const divider& columns = cols == arguments.tile_cols ? arguments.columns : arguments.last_columns;
+  unsigned half = rank % 2 * (pair_bytes / 2);  ///< byte of a pair
 
   TILETRANSPOSE_FUNCTION slab_tile(const slab_arguments& all, unsigned char* memory,
-                                   unsigned thread, unsigned block_threads, unsigned tile)
-      : arguments(all),
-        shared(memory),
-        rank(thread),
-        threads(block_threads),
-        slab(all.slab_tiles.quotient(tile)),
-        first_col(all.slab_tiles.remainder(tile, slab) * all.tile_cols),
-        cols(smaller(all.cols - first_col, all.tile_cols)),
-        source(all.source + slab * all.slab_bytes),
-        target(all.data + slab * all.slab_bytes),
-        dense(all.slab_tiles.divisor == 1 && all.tile_pitch == all.cols * ElementBytes),
-        row_bytes(all.cols * ElementBytes),
-        // Undone, the last segments end in rows behind the last slab.
-        height(!Undo                               ? all.rows + all.slant
-               : slab == all.segments.tall.divisor ? all.slant
-                                                   : all.rows),
-        first_byte(first_col * ElementBytes),
-        rows(memory + first_byte % 16),
-        columns(cols == all.tile_cols ? all.columns : all.last_columns),
-        half(thread % 2 * words::bytes) {}
+                                   unsigned number)
+      : arguments(all), shared(memory), tile(number) {}
 
   /// Visits the words of 16 bytes that the rows of a tile are in: whole(shared, byte of the slab) or, where some bytes
   /// are not the tile's, edge(shared, byte of the slab, first, end).
@@ -145,13 +122,13 @@ struct slab_tile {
     if (dense) {
       const unsigned end = height * row_bytes;
       TILETRANSPOSE_UNROLL_BY(4)
-      for (unsigned at = rank * 16; at < end; at += threads * 16) { whole(shared + at, at); }
+      for (unsigned at = rank * 16; at < end; at += slab_threads * 16) { whole(shared + at, at); }
       return;
     }
     const unsigned count = height * arguments.row_words.divisor;
     TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned at = rank; at < count; at += threads) {
-      const loop_step here(at / threads);
+    for (unsigned at = rank; at < count; at += slab_threads) {
+      const loop_step here(at / slab_threads);
       const unsigned row = arguments.row_words.quotient(at);
       const unsigned begin = row * row_bytes + first_byte;
       const unsigned end = begin + cols * ElementBytes;
@@ -174,6 +151,17 @@ struct slab_tile {
     return arguments.segments.slot_bytes(of_slab * arguments.cols + to);
   }
 
+  /// Visits the accesses that word `number` of a half is made of: (element, byte of it, access).
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION static void each_access(int number, narrow (&of_word)[accesses],
+                                                 Visit visit) {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < accesses; ++i) {
+      const int byte = number * 16 + i * access_bytes;
+      visit(byte / ElementBytes, byte % ElementBytes, of_word[i]);
+    }
+  }
+
   TILETRANSPOSE_FUNCTION void read_rows() const {
     each_word([&](unsigned char* to, unsigned at) { copy_async<16>(to, source + at); },
               [&](unsigned char* to, unsigned at, int first, int end) {
@@ -184,25 +172,23 @@ struct slab_tile {
   }
 
   TILETRANSPOSE_FUNCTION void write_segments() const {
-    const divider& by_columns = columns;
     const unsigned teams = arguments.column_teams;
-    const unsigned start = half;
-    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
-      const unsigned team = by_columns.quotient(item / 2);
-      const unsigned col = by_columns.remainder(item / 2, team);
+    for (unsigned item = rank; item < 2 * cols * teams; item += slab_threads) {
+      const unsigned team = columns.quotient(item / 2);
+      const unsigned col = columns.remainder(item / 2, team);
       const unsigned char* const column =
           rows + arguments.segments.phase(first_col + col) * arguments.tile_pitch +
           col * ElementBytes;
       unsigned char* const segment = arguments.data + slot(col, slab);
-      TILETRANSPOSE_UNROLL_BY(words::count == 1 ? 2 : 1)
-      for (unsigned at = team * pair_bytes + start; at < arguments.segments.segment_bytes;
+      TILETRANSPOSE_UNROLL_BY(words == 1 ? 2 : 1)
+      for (unsigned at = team * pair_bytes + half; at < arguments.segments.segment_bytes;
            at += teams * pair_bytes) {
         const loop_step here(at);
         const unsigned char* const from = column + at / ElementBytes * arguments.tile_pitch;
         TILETRANSPOSE_UNROLL
-        for (int w = 0; w < words::count; ++w) {
+        for (int w = 0; w < words; ++w) {
           narrow of_word[accesses];
-          each_access<ElementBytes>(w, of_word, [&](int element, int byte, narrow& value) {
+          each_access(w, of_word, [&](int element, int byte, narrow& value) {
             value = load_shared<narrow>(from + element * arguments.tile_pitch + byte);
           });
           word16 word;
@@ -216,35 +202,32 @@ struct slab_tile {
   /// Undone: a column of the tile is the end of one segment, and of the next one all but what the next slab begins
   /// with. What is in no segment, before the first and behind the last, comes out of scratch memory later.
   TILETRANSPOSE_FUNCTION void read_segments() const {
-    const divider& by_columns = columns;
     const unsigned teams = arguments.column_teams;
     const unsigned tall = arguments.segments.tall.divisor;
-    const unsigned start_byte = half;
     const unsigned segment_bytes = arguments.segments.segment_bytes;
     const unsigned pairs = segment_bytes / pair_bytes;
     const unsigned ends = arguments.slant == 0 ? 0 : 1;  // pairs of the segment before
-    constexpr unsigned batch = words::count == 1 ? 3 : 1;
-    for (unsigned item = rank; item < 2 * cols * teams; item += threads) {
-      const unsigned team = by_columns.quotient(item / 2);
-      const unsigned col = by_columns.remainder(item / 2, team);
+    constexpr unsigned batch = words == 1 ? 3 : 1;
+    for (unsigned item = rank; item < 2 * cols * teams; item += slab_threads) {
+      const unsigned team = columns.quotient(item / 2);
+      const unsigned col = columns.remainder(item / 2, team);
       const unsigned phase = arguments.segments.phase(first_col + col);
       const unsigned char* const before = arguments.source + slot(col, larger(slab, 1u) - 1) +
-                                          (segment_bytes - ends * pair_bytes) + start_byte;
-      const unsigned char* const own =
-          arguments.source + slot(col, smaller(slab, tall - 1)) + start_byte;
+                                          (segment_bytes - ends * pair_bytes) + half;
+      const unsigned char* const own = arguments.source + slot(col, smaller(slab, tall - 1)) + half;
       unsigned char* const column = rows + col * ElementBytes;
       TILETRANSPOSE_UNROLL_BY(1)
       for (unsigned start = team; start < pairs + ends; start += batch * teams) {
         TILETRANSPOSE_UNROLL
-        for (int first = 0; first < words::count; first += words::together) {
-          word16 got[batch][words::together];
+        for (int first = 0; first < words; first += together) {
+          word16 got[batch][together];
           TILETRANSPOSE_UNROLL
           for (unsigned i = 0; i < batch; ++i) {
             const unsigned at = start + i * teams;
             if (at >= pairs + ends) { break; }
             const unsigned char* const from = at < ends ? before : own + (at - ends) * pair_bytes;
             TILETRANSPOSE_UNROLL
-            for (int w = 0; w < words::together; ++w) {
+            for (int w = 0; w < together; ++w) {
               got[i][w] = load_global<word16>(from + (first + w) * 16);
             }
           }
@@ -253,13 +236,13 @@ struct slab_tile {
             const unsigned at = start + i * teams;
             const loop_step here(at);
             if (at >= pairs + ends) { break; }
-            const unsigned row =
-                phase + (at - ends) * 2 * words::elements + start_byte / ElementBytes;  // mod 2^32
+            const unsigned row = phase + (at - ends) * (pair_bytes / ElementBytes) +
+                                 half / ElementBytes;  // mod 2^32
             unsigned char* const to =
                 column + static_cast<int>(row) * static_cast<int>(arguments.tile_pitch);
             const bool inside = ends == 0 || (at != 0 && at != pairs);
             TILETRANSPOSE_UNROLL
-            for (int w = 0; w < words::together; ++w) {
+            for (int w = 0; w < together; ++w) {
               stage_word(to, row, first + w, got[i][w], inside);
             }
           }
@@ -268,23 +251,23 @@ struct slab_tile {
     }
   }
 
-  /// Stores word `number` of the whole_words whose first element belongs at `to`, in row `row` of the tile, modulo
+  /// Stores word `number` of the half whose first element belongs at `to`, in row `row` of the tile, modulo
   /// 2^32. Where they are not all `inside`, only elements of rows that the tile has are stored.
   TILETRANSPOSE_FUNCTION void stage_word(unsigned char* to, unsigned row, int number,
                                          const word16& word, bool inside) const {
     narrow of_word[accesses];
     copy_bytes(of_word, &word, 16);
-    const auto store_if = [&](auto exists) {
-      each_access<ElementBytes>(number, of_word, [&](int element, int byte, const narrow& value) {
-        if (exists(row + static_cast<unsigned>(element))) {
+    const auto store = [&](auto all) {
+      each_access(number, of_word, [&](int element, int byte, const narrow& value) {
+        if (all.value || row + static_cast<unsigned>(element) < arguments.rows) {
           store_shared(to + element * arguments.tile_pitch + byte, value);
         }
       });
     };
     if (inside) {
-      store_if([](unsigned) { return true; });
+      store(std::true_type{});
     } else {
-      store_if([&](unsigned in_tile) { return in_tile < arguments.rows; });
+      store(std::false_type{});
     }
   }
 
@@ -294,8 +277,8 @@ struct slab_tile {
               [](unsigned char*, unsigned, int, int) {});
     // What is left of rows at both ends, an access a thread.
     const unsigned ends = dense ? 0 : height * 2 * accesses;
-    for (unsigned at = rank; at < ends; at += threads) {
-      const loop_step here(at / threads);
+    for (unsigned at = rank; at < ends; at += slab_threads) {
+      const loop_step here(at / slab_threads);
       const unsigned row = at / (2 * accesses);
       const unsigned number = at % (2 * accesses);
       const unsigned begin = row * row_bytes + first_byte;
@@ -317,26 +300,26 @@ struct slab_tile {
 /// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
 /// tile, inside.
 /// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
-template <bool Undo, int ElementBytes, class Group>
-TILETRANSPOSE_FUNCTION void transpose_slabs(Group group, unsigned char* shared,
-                                            const slab_arguments& arguments, unsigned block) {
-  const unsigned rank = group.thread_rank();
-  const unsigned threads = group.size();
+template <bool Undo, int ElementBytes>
+TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_arguments& arguments,
+                                            unsigned block) {
+  const static_block<slab_threads> group;
   for (unsigned number = block; number < arguments.tiles; number += arguments.blocks) {
-    const slab_tile<Undo, ElementBytes> tile(arguments, shared, rank, threads, number);
+    const slab_tile<Undo, ElementBytes> tile(arguments, shared, number);
     if (number != block) { group.sync(); }  // the tile before has been written
+    const unsigned slab = tile.slab;
+    const auto wait = [&] {
+      grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
+                   smaller(slab + arguments.after, arguments.slabs() - 1),
+                   arguments.slab_tiles.divisor);
+    };
     if constexpr (Undo) {
       tile.read_segments();
-    } else {
-      tile.read_rows();
-    }
-    const unsigned slab = tile.slab;
-    grid_barrier(group, arguments.arrived, slab, slab - smaller(slab, arguments.before),
-                 smaller(slab + arguments.after, arguments.slabs() - 1),
-                 arguments.slab_tiles.divisor);
-    if constexpr (Undo) {
+      wait();
       tile.write_rows();
     } else {
+      tile.read_rows();
+      wait();
       tile.write_segments();
     }
   }

@@ -6,8 +6,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/inplace/column_launch.cuh>
-#include <tiletranspose/detail/inplace/remainder_kernel.cuh>
+#include <numeric>
+
+#include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 #include <tiletranspose/detail/inplace/slab_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -18,30 +19,61 @@ __global__ void __launch_bounds__(slab_threads,
                                   resident_blocks(slab_threads, slab_blocks(ElementBytes)))
     slab_kernel(const __grid_constant__ slab_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  transpose_slabs<Undo, ElementBytes>(static_block<slab_threads>{}, tiletranspose_dynamic_shared,
-                                      arguments, blockIdx.x);
+  transpose_slabs<Undo, ElementBytes>(tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
+inline constexpr int remainder_threads = 256;
+
+/// The remainder in scratch memory is a matrix of r rows: column y has what comes before its first segment and then
+/// what comes behind its last.
+struct remainder_arguments {
+  unsigned char* data;
+  unsigned char* remainder;
+  size_type row_step;  ///< bytes of the data between elements of a column, which is m of them
+  size_type col_step;  ///< and of a row
+  segment_layout segments;
+  unsigned cols;     ///< n
+  unsigned skipped;  ///< elements of a column that are in segments
+  unsigned count;    ///< n * r
+  divider line;      ///< n, or r: neighbouring lanes take elements that lie together
+  bool down;         ///< the latter: those of a column do
+};
+
+/// Copies the remainder to scratch memory, or back.
 template <bool Back, int ElementBytes>
 __global__ void __launch_bounds__(remainder_threads)
     remainder_kernel(const __grid_constant__ remainder_arguments arguments) {
-  copy_remainder<Back, ElementBytes>(arguments, blockIdx.x * remainder_threads + threadIdx.x);
+  constexpr int access_bytes = access_width(ElementBytes);
+  using narrow = access_word_t<access_bytes>;
+  const unsigned number = blockIdx.x * remainder_threads + threadIdx.x;
+  if (number >= arguments.count) { return; }
+  const unsigned above = arguments.line.quotient(number);
+  const unsigned in_line = arguments.line.remainder(number, above);
+  const unsigned col = arguments.down ? above : in_line;
+  const unsigned row = arguments.down ? in_line : above;
+  const unsigned in_data = row < arguments.segments.phase(col) ? row : arguments.skipped + row;
+  unsigned char* const data =
+      arguments.data + in_data * arguments.row_step + col * arguments.col_step;
+  unsigned char* const remainder =
+      arguments.remainder + (size_type{row} * arguments.cols + col) * ElementBytes;
+  const unsigned char* const from = Back ? remainder : data;
+  unsigned char* const to = Back ? data : remainder;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < ElementBytes; i += access_bytes) {
+    store_global(to + i, load_global<narrow>(from + i));
+  }
 }
 
-/// What segments are multiples of: two blocks of whole words, which neighbouring lanes move.
-constexpr size_type segment_step(size_type element) {
-  return 2 * max_access_bytes * element /
-         common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(max_access_bytes));
-}
 /// False for elements whose segments would be too long.
 template <int ElementBytes>
 inline constexpr bool has_segments = segment_step(ElementBytes) <= longest_segment_bytes;
 
-/// Slabs of a matrix, and what is left of it.
-struct slab_plan {
+/// Slabs of a matrix, the bands of their columns, and what is left of it.
+struct segment_plan {
   /// Of shared memory beside the rows of a tile.
   static constexpr size_type spare_bytes = 32;
 
+  rectangle_problem problem{};
   size_type group = 0;  ///< elements, see segment_layout
   size_type slant = 0;  ///< the largest phase
   size_type rows = 0;   ///< of a slab
@@ -51,65 +83,55 @@ struct slab_plan {
   size_type tile_cols = 0;
   size_type tile_pitch = 0;  ///< bytes
   size_type held = 0;        ///< rows of a tile in shared memory
-  size_type blocks = 0;      ///< that run at once
+  blocks_at_once allowed;
+  column_plan columns{};
 
-  /// Teams of a column that keep most threads busy.
-  size_type column_teams() const {
-    const size_type together = slab_threads / 2 / tile_cols;
-    return larger<size_type>(smaller(together, segment_bytes / sector_bytes), 1);
-  }
-  bool dense(const rectangle_problem& problem) const { return tile_cols == problem.cols; }
-  size_type tiles(const rectangle_problem& problem) const {
-    return divide_up(problem.cols, tile_cols);
-  }
+  size_type tiles() const { return divide_up(problem.cols, tile_cols); }
   size_type shared_bytes() const { return held * tile_pitch + spare_bytes; }
   /// Slabs further down whose rows the segments of a slab may come to lie in: the remainder moves them.
   size_type reach() const { return divide_up(remainder, rows); }
-  size_type remainder_bytes(const rectangle_problem& problem, size_type element) const {
-    return divide_up(remainder * problem.cols * element, 16) * 16;
-  }
+  size_type remainder_bytes() const { return divide_up(remainder * problem.row_bytes(), 16) * 16; }
   /// Of scratch memory, wherever it starts: the remainder, and what blocks count together.
-  size_type scratch_bytes(const rectangle_problem& problem, size_type element) const {
+  size_type scratch_bytes() const {
     const size_type bands = problem.cols * segment_bytes / sector_bytes;
-    return 32 + remainder_bytes(problem, element) + larger(bands, slabs + 1) * sizeof(unsigned);
+    return 32 + remainder_bytes() + larger(bands, slabs + 1) * sizeof(unsigned);
   }
 
-  slab_plan() = default;
-  /// Blocks may have `most` bytes of shared memory; `together` of them run at once. Where a block holds a slab, the
-  /// longest segments that fit; else such that rows of tiles are long. Segments begin on sectors or, where that leaves
-  /// more than the scratch memory holds, on 16 bytes.
-  slab_plan(const rectangle_problem& problem, size_type element, size_type most,
-            size_type together) {
-    const size_type step = segment_step(element);
+  segment_plan() = default;
+  /// Where a block holds a slab, the longest segments that fit; else such that rows of tiles are long. Segments begin on
+  /// sectors or, where that leaves more than the scratch memory holds, on 16 bytes.
+  segment_plan(const rectangle_problem& whole, const blocks_at_once& offered) {
+    const size_type element = whole.element_bytes;
+    const size_type step = segment_step(static_cast<unsigned>(element));
+    segment_plan found;
+    found.problem = whole;
+    found.allowed = offered;
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
-      const size_type all =
-          aligned / common_divisor(static_cast<unsigned>(element), static_cast<unsigned>(aligned));
+      found.group = aligned / std::gcd(element, aligned);
+      found.slant = found.group - std::gcd(whole.rows, found.group);
       for (size_type bytes = divide_up(shortest_segment_bytes, step) * step;
            bytes <= longest_segment_bytes; bytes += step) {
-        slab_plan found;
-        found.blocks = together;
-        found.group = all;
-        found.slant =
-            all - common_divisor(static_cast<unsigned>(problem.rows), static_cast<unsigned>(all));
-        if (!found.set_tiles(problem, element, bytes, most)) { break; }
-        const bool longer = found.dense(problem) || (found.tile_cols * element >= wide_tile_bytes &&
-                                                     bytes <= longest_shared_segment_bytes);
-        if ((slabs == 0 || longer) && found.cut(problem, element)) { *this = found; }
+        if (!found.set_tiles(bytes)) { break; }
+        const bool longer =
+            found.tile_cols == whole.cols ||
+            (found.tile_cols * element >= wide_tile_bytes && bytes <= longest_shared_segment_bytes);
+        if ((slabs == 0 || longer) && found.cut()) { *this = found; }
       }
       if (slabs != 0) { return; }
     }
   }
 
   /// False where a tile would be too narrow.
-  bool set_tiles(const rectangle_problem& problem, size_type element, size_type bytes,
-                 size_type most) {
-    const size_type row_bytes = problem.cols * element;
+  bool set_tiles(size_type bytes) {
+    const size_type most = allowed.shared_bytes - spare_bytes;
+    const size_type element = problem.element_bytes;
+    const size_type row_bytes = problem.row_bytes();
     segment_bytes = bytes;
     rows = bytes / element;
     held = problem.undo ? rows : rows + slant;
     // Columns are read from their phases on, in rows that must not lie in the same banks.
     const auto spreads = [](size_type pitch) { return (pitch + 4) % 32 >= 8; };
-    if (held * row_bytes + spare_bytes <= most && (spreads(row_bytes) || slant == 0)) {
+    if (held * row_bytes <= most && (spreads(row_bytes) || slant == 0)) {
       tile_cols = problem.cols;
       tile_pitch = row_bytes;
       return true;
@@ -119,7 +141,7 @@ struct slab_plan {
     constexpr size_type touched = 30;  // bytes of these words beside a row's own, at most
     constexpr size_type most_gap = touched + 15 + 16;  // the latter two by the next steps
     constexpr size_type least_cols = 4;
-    const size_type fitting = (most - spare_bytes) / held;
+    const size_type fitting = most / held;
     if (fitting < most_gap + least_cols * element) { return false; }
     tile_cols = divide_up(problem.cols, divide_up(problem.cols, (fitting - most_gap) / element));
     tile_pitch = tile_cols * element + touched;
@@ -131,17 +153,16 @@ struct slab_plan {
   /// Cuts a matrix into as many slabs as there can be without a divisor that their number and the columns have in
   /// common; false where the remainder then does not fit the scratch memory, or where more tiles wait for each other
   /// than run at once.
-  bool cut(const rectangle_problem& problem, size_type element) {
+  bool cut() {
     constexpr size_type most_slots = size_type{1} << 31;
     for (slabs = problem.rows / rows; slabs > 1; --slabs) {
       remainder = problem.rows - slabs * rows;
-      if (scratch_bytes(problem, element) > problem.scratch_bytes ||
-          (reach() + 2) * tiles(problem) > blocks ||
-          remainder_bytes(problem, element) >= most_slots) {
+      if (scratch_bytes() > problem.scratch_bytes || (reach() + 2) * tiles() > allowed.count ||
+          remainder_bytes() >= most_slots) {
         break;
       }
       if ((remainder == 0 || remainder > slant) && slabs * problem.cols < most_slots &&
-          common_divisor(static_cast<unsigned>(slabs), static_cast<unsigned>(problem.cols)) == 1) {
+          std::gcd(slabs, problem.cols) == 1) {
         return true;
       }
     }
@@ -149,98 +170,74 @@ struct slab_plan {
   }
 };
 
-/// The slabs of a matrix and the bands of their columns; none of either where there are not both.
-struct segment_plan {
-  slab_plan slabs;
-  column_plan columns;
-
-  rectangle grid(const rectangle_problem& problem) const {
-    return rectangle(slabs.slabs, problem.cols);
-  }
-};
-
+/// Leaves the plan without slabs where there are not both, slabs and bands of their columns.
 template <bool Undo, int ElementBytes>
-cudaError_t plan_segments(const rectangle_problem& problem, const device_limits& limits,
-                          segment_plan& plan) {
-  const auto kernel = &slab_kernel<Undo, ElementBytes>;
-  const size_type most =
-      smaller(most_tiles_bytes / slab_blocks(ElementBytes),
-              smaller(limits.shared_of_multiprocessor / slab_blocks(ElementBytes) - 1024,
-                      limits.shared_of_block));
-  int resident = 0;
-  cudaError_t status = allow_shared_bytes(kernel, most);
-  if (status == cudaSuccess && limits.starts_together != 0) {
-    status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&resident, kernel_pointer(kernel),
-                                                           slab_threads, most);
-  }
-  if (status != cudaSuccess) { return status; }
-  plan.slabs = slab_plan(problem, ElementBytes, most,
-                         static_cast<size_type>(resident) * limits.multiprocessors);
-  if (plan.slabs.slabs == 0) { return cudaSuccess; }
-  status =
-      plan_together(plan.grid(problem), plan.slabs.segment_bytes, 16, widest_segment_band_bytes,
-                    &column_kernel<Undo, 16, true>, limits, plan.columns);
-  if (plan.columns.blocks == 0) { plan.slabs = slab_plan(); }
+cudaError_t plan_segments(const rectangle_problem& problem, segment_plan& plan) {
+  constexpr int sharing = slab_blocks(ElementBytes);
+  blocks_at_once allowed;
+  cudaError_t status = allow_at_once(&slab_kernel<Undo, ElementBytes>, slab_threads, sharing,
+                                     most_tiles_bytes / sharing, allowed);
+  if (status != cudaSuccess || allowed.count == 0) { return status; }
+  plan = segment_plan(problem, allowed);
+  if (plan.slabs == 0) { return cudaSuccess; }
+  plan.columns = {rectangle(plan.slabs, problem.cols), plan.segment_bytes, 16,
+                  &column_kernel<Undo, 16, true>};
+  status = plan.columns.set_together(widest_segment_band_bytes);
+  if (plan.columns.blocks == 0) { plan.slabs = 0; }
   return status;
 }
 
 /// The steps of slab_kernel.cuh. Precondition: plan_segments made the plan, and found slabs.
 template <bool Undo, int ElementBytes>
-cudaError_t launch_segments(const rectangle_problem& problem, const segment_plan& plan,
-                            cudaStream_t stream) {
+cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
   const auto count = [](size_type value) { return static_cast<unsigned>(value); };
-  const slab_plan& cut = plan.slabs;
-  const size_type row_bytes = problem.cols * ElementBytes;
-  const size_type tiles = cut.tiles(problem);
-  const bool slants = cut.remainder != 0 && cut.slant != 0;
+  const rectangle_problem& problem = plan.problem;
+  const size_type row_bytes = problem.row_bytes();
   unsigned char* const remainder =
       problem.scratch + (0 - reinterpret_cast<size_type>(problem.scratch)) % 16;
-  unsigned char* const free = remainder + cut.remainder_bytes(problem, ElementBytes);
-  const segment_layout segments{divider(cut.slabs), count(cut.remainder), count(cut.group),
-                                ElementBytes, count(cut.segment_bytes)};
+  unsigned char* const free = remainder + plan.remainder_bytes();
+  const segment_layout segments{divider(plan.slabs), count(plan.remainder), count(plan.group),
+                                ElementBytes, count(plan.segment_bytes)};
 
   const auto slabs = [&] {
+    const size_type tiles = plan.tiles();
+    const bool slants = plan.remainder != 0 && plan.slant != 0;
+    const size_type common_rows = slants ? 1 : 0;
     slab_arguments arguments{};
     arguments.source = problem.data;
     arguments.data = problem.data;
     arguments.arrived = reinterpret_cast<unsigned*>(free);
     arguments.cols = count(problem.cols);
-    arguments.rows = count(cut.rows);
-    arguments.slant = slants ? count(cut.slant) : 0;
-    arguments.column_teams = count(cut.column_teams());
+    arguments.rows = count(plan.rows);
+    arguments.slant = slants ? count(plan.slant) : 0;
+    // As many as keep most threads busy, and have segments.
+    arguments.column_teams = count(larger<size_type>(
+        smaller(slab_threads / 2 / plan.tile_cols, plan.segment_bytes / sector_bytes), 1));
     arguments.more = slants && Undo;
-    arguments.tile_cols = count(cut.tile_cols);
-    arguments.tile_pitch = count(cut.tile_pitch);
+    arguments.tile_cols = count(plan.tile_cols);
+    arguments.tile_pitch = count(plan.tile_pitch);
     arguments.segments = segments;
     arguments.tiles = count(arguments.slabs() * tiles);
-    arguments.blocks = count(smaller<size_type>(arguments.tiles, cut.blocks));
-    const size_type common_rows = slants ? 1 : 0;
-    arguments.before = count(Undo ? cut.reach() : common_rows);
-    arguments.after = count(Undo ? common_rows : cut.reach());
+    arguments.blocks = count(smaller<size_type>(arguments.tiles, plan.allowed.count));
+    arguments.before = count(Undo ? plan.reach() : common_rows);
+    arguments.after = count(Undo ? common_rows : plan.reach());
     arguments.slab_tiles = divider(tiles);
-    arguments.columns = divider(cut.tile_cols);
-    arguments.last_columns = divider(problem.cols - (tiles - 1) * cut.tile_cols);
-    arguments.row_words = divider(divide_up(cut.tile_cols * ElementBytes + 30, 16));
+    arguments.columns = divider(plan.tile_cols);
+    arguments.last_columns = divider(problem.cols - (tiles - 1) * plan.tile_cols);
+    arguments.row_words = divider(divide_up(plan.tile_cols * ElementBytes + 30, 16));
     arguments.by_cols = long_divider(problem.cols);
-    arguments.slab_bytes = cut.rows * row_bytes;
-    arguments.bytes = problem.rows * row_bytes;
-    const cudaError_t cleared =
-        cudaMemsetAsync(free, 0, arguments.slabs() * sizeof(unsigned), stream);
-    if (cleared != cudaSuccess) { return cleared; }
-    void* pointers[] = {&arguments};
-    return start_together(&slab_kernel<Undo, ElementBytes>, arguments.blocks, slab_threads,
-                          cut.shared_bytes(), pointers, stream);
+    arguments.slab_bytes = plan.rows * row_bytes;
+    return start_together(&slab_kernel<Undo, ElementBytes>, arguments, arguments.slabs(),
+                          slab_threads, plan.shared_bytes(), stream);
   };
   const auto columns = [&] {
     rectangle_problem of_slots = problem;
-    of_slots.rows = cut.slabs;
     of_slots.scratch = free;
-    return launch_columns(of_slots, plan.grid(problem), cut.segment_bytes, plan.columns,
-                          &column_kernel<Undo, 16, true>, &segments, stream);
+    return launch_columns(of_slots, plan.columns, segments, stream);
   };
   // To scratch memory before anything moves, and back at last: one of it out of m rows, the other into n columns.
   const auto copy_remainder = [&](auto kernel, bool down) {
-    if (cut.remainder == 0) { return cudaSuccess; }
+    if (plan.remainder == 0) { return cudaSuccess; }
     remainder_arguments arguments{};
     arguments.data = problem.data;
     arguments.remainder = remainder;
@@ -248,28 +245,17 @@ cudaError_t launch_segments(const rectangle_problem& problem, const segment_plan
     arguments.col_step = down ? problem.rows * ElementBytes : ElementBytes;
     arguments.segments = segments;
     arguments.cols = count(problem.cols);
-    arguments.skipped = count(cut.slabs * cut.rows);
-    arguments.count = count(cut.remainder * problem.cols);
-    arguments.line = divider(down ? cut.remainder : problem.cols);
+    arguments.skipped = count(plan.slabs * plan.rows);
+    arguments.count = count(plan.remainder * problem.cols);
+    arguments.line = divider(down ? plan.remainder : problem.cols);
     arguments.down = down;
     void* pointers[] = {&arguments};
     return start(kernel, divide_up(arguments.count, remainder_threads), remainder_threads, 0,
                  pointers, stream);
   };
-
-  cudaError_t status = copy_remainder(&remainder_kernel<false, ElementBytes>, Undo);
-  const auto then = [&](auto step) {
-    if (status == cudaSuccess) { status = step(); }
-  };
-  if constexpr (Undo) {
-    then(columns);
-    then(slabs);
-  } else {
-    then(slabs);
-    then(columns);
-  }
-  then([&] { return copy_remainder(&remainder_kernel<true, ElementBytes>, !Undo); });
-  return status;
+  return take_steps([&] { return copy_remainder(&remainder_kernel<false, ElementBytes>, Undo); },
+                    [&] { return Undo ? take_steps(columns, slabs) : take_steps(slabs, columns); },
+                    [&] { return copy_remainder(&remainder_kernel<true, ElementBytes>, !Undo); });
 }
 
 }  // namespace detail
