@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tiletranspose/banks.cuh>
-#include <tiletranspose/detail/rows/element_reversal.cuh>
 #include <tiletranspose/detail/rows/row_staged.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -45,12 +44,34 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned segments,
   return group_margin + 16 + segments * (2 * segment_pitch + group_margin) + 16;
 }
 
+/// Word `w` of a reversed group, put together byte by byte from up to four words of the group, which come first in
+/// `words`.
+template <class Whole>
+TILETRANSPOSE_FUNCTION unsigned reversed_word(const unsigned (&words)[Whole::words + 1], int w) {
+  unsigned result = 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    // Picks all bytes of one word into what was picked before.
+    const int from = Whole::source(4 * w + i) / 4;
+    bool is_new = true;
+    unsigned selector = 0;
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const int byte = Whole::source(4 * w + k);
+      const bool picked = byte / 4 == from;
+      is_new = is_new && !(picked && k < i);
+      selector |= static_cast<unsigned>(picked ? 4 + byte % 4 : k) << 4 * k;
+    }
+    if (is_new) { result = pick_bytes(result, words[from], selector); }
+  }
+  return result;
+}
+
 /// Byte 0 of a reversed segment; accesses of the output are accesses of it.
 TILETRANSPOSE_FUNCTION unsigned char* reversed_segment(unsigned char* shared,
                                                        const row_arguments& arguments,
                                                        unsigned index, const row_segment& segment) {
-  const unsigned segments = arguments.block_segments * (arguments.swaps ? 2 : 1);
-  return shared + group_margin + 16 + segments * arguments.segment_pitch +
+  return shared + group_margin + 16 + arguments.read_segments() * arguments.segment_pitch +
          index * (arguments.segment_pitch + group_margin) + address_bits(segment.to) % 16;
 }
 
@@ -68,16 +89,15 @@ TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* source, int at,
 /// begin in one group and end in the next are written by the latter's thread.
 /// Barriers: group.sync() before this call and after it.
 template <int Element>
-TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_arguments& arguments,
-                                           const row_work& work, unsigned rank) {
+TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work& work) {
   using whole = word_group<Element>;
   constexpr int rounds = (row_rounds * 16 + whole::bytes - 1) / whole::bytes;
-  const thread_segment own = find_thread_segment(arguments, work, rank);
+  const thread_segment own = work.own();
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
   const unsigned char* const source =
-      shared_segment(shared + group_margin, arguments, own.index, segment);
-  unsigned char* const reversed = reversed_segment(shared, arguments, own.index, segment);
+      shared_segment(shared + group_margin, work.arguments, own.index, segment);
+  unsigned char* const reversed = reversed_segment(shared, work.arguments, own.index, segment);
   const unsigned past = address_bits(reversed) % 4;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
@@ -105,29 +125,28 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_argu
     for (int w = 0; w < whole::words; ++w) {
       words[w] = funnel_shift(words[w], words[w + 1], 8 * shift);
     }
-    unsigned group[whole::words];
-    TILETRANSPOSE_UNROLL
-    for (int w = 0; w < whole::words; ++w) { group[w] = words[w]; }
     unsigned char* const to = reversed - past + at;
-    reverse_words<whole>(group, [&](int w, unsigned word) {
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
       const loop_step inner(w);
+      const unsigned word = reversed_word<whole>(words, w);
       store_shared(to + 4 * w, past == 0 ? word : funnel_shift(before, word, 32 - 8 * past));
       before = word;
-    });
+    }
   }
 }
 
 /// Writes the reversed segments.
-TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_arguments& arguments,
-                                         const row_work& work, unsigned rank) {
-  const thread_segment own = find_thread_segment(arguments, work, rank);
-  const unsigned char* const reversed = reversed_segment(shared, arguments, own.index, own.segment);
-  store_accesses<row_rounds>(arguments, own,
-                             [&](int start) { return load_shared<word16>(reversed + start); });
-  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
-    store_global(segment.to + at, load_shared<unsigned char>(
-                                      reversed_segment(shared, arguments, index, segment) + at));
-  });
+TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& work) {
+  const thread_segment own = work.own();
+  const unsigned char* const reversed =
+      reversed_segment(shared, work.arguments, own.index, own.segment);
+  write_accesses<row_rounds>(
+      work, own, [&](int start) { return load_shared<word16>(reversed + start); },
+      [&](const row_segment& segment, unsigned index, int at) {
+        return load_shared<unsigned char>(reversed_segment(shared, work.arguments, index, segment) +
+                                          at);
+      });
 }
 
 }  // namespace detail

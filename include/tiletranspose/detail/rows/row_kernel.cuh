@@ -44,22 +44,17 @@ namespace detail {
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
-  const row_work work = find_work(arguments, block);
-  const unsigned rank = group.thread_rank();
-  if constexpr (lie_together(Order)) {
-    stage_segments<row_rounds>(shared, arguments, work, rank);
+  const row_work work = find_work(arguments, block, group.thread_rank());
+  if constexpr (Order == row_order::grouped) {
+    stage_segments<row_rounds>(shared + group_margin, work);
     group.sync();
-    write_shifted<Order, Element>(shared, arguments, work, rank);
-  } else if constexpr (Order == row_order::grouped) {
-    stage_segments<row_rounds>(shared + group_margin, arguments, work, rank);
+    reverse_groups<Element>(shared, work);
     group.sync();
-    reverse_groups<Element>(shared, arguments, work, rank);
-    group.sync();
-    write_groups(shared, arguments, work, rank);
+    write_groups(shared, work);
   } else {
-    stage_segments<shared_rounds(Order)>(shared, arguments, work, rank);
+    stage_segments<shared_rounds(Order)>(shared, work);
     group.sync();
-    write_segments<Order, Element>(shared, arguments, work, rank);
+    write_segments<Order, Element>(shared, work);
   }
 }
 
