@@ -9,8 +9,6 @@
 #include <tiletranspose/detail/calls/explain_sectors.cuh>
 #include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
-#include <tiletranspose/detail/calls/reorient_problem.cuh>
-#include <tiletranspose/detail/small/small_grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -164,15 +162,16 @@ void describe(explanation& result, word_shifted_mover<ElementBytes>, const choic
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
   const int accesses = problem.kept_bytes / access_bytes;
-  const small_grid grid = grid_of(mover, problem, accesses);
-  result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
-  if (mover == small_mover::tiles) {
-    result.tile_rows = result.tile_cols =
-        static_cast<size_type>(small_tile_side(problem, accesses));
-  }
+  const bool tiles = mover == small_mover::tiles;
+  const int side = small_tile_side(problem, accesses);
+  const small_grid grid =
+      tiles ? tile_grid(problem, side, small_block_rows(side, problem.kept_bytes, accesses))
+            : row_grid(problem, problem.transposes || mover == small_mover::direct, accesses);
+  result.mover = tiles ? "little work by tiles" : "little work by elements";
+  if (tiles) { result.tile_rows = result.tile_cols = static_cast<size_type>(side); }
   result.load_bytes = result.store_bytes = access_bytes;
   result.launches = 1;
-  result.blocks = grid.blocks;
+  result.blocks = grid.blocks();
   result.threads = grid.threads;
 }
 
@@ -250,8 +249,8 @@ inline void describe_rows(explanation& result, const row_problem& joined, size_t
   result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
   result.load_bytes = result.store_bytes = max_access_bytes;
   if (plan.matrix_blocks == 0) { return; }  // all rows stay where they are
-  result.launches += divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
-  result.blocks += plan.matrix_blocks * plan.batch;
+  result.launches += divide_up(joined.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
+  result.blocks += plan.matrix_blocks * joined.batch;
   result.threads = static_cast<int>(plan.arguments.threads);
   result.shared_bytes = plan.shared_bytes;
 }
@@ -285,8 +284,9 @@ explanation explain_reorient(transpose_request request, symmetry s, device_facts
   } else if (is_vector(request)) {
     explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
   } else {
-    explain_problem<ElementBytes, Alignment>(result, run_backwards(make_problem(request), s),
-                                             request.batch, device);
+    explain_problem<ElementBytes, Alignment>(
+        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)),
+        request.batch, device);
   }
   return result;
 }

@@ -14,21 +14,21 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where the matrices of a problem are, or the matrices of rows, whose first element lies `first` bytes into the input.
+/// Where the matrices of a problem are; their first element lies `first` bytes into the input.
 /// Precondition: `Matrices` says the truth.
-template <matrices Matrices, class Problem>
-small_batch<Matrices> batch_of(const Problem& problem, long long first = 0) {
-  [[maybe_unused]] const auto in_step = static_cast<long long>(problem.in_batch_bytes);
-  [[maybe_unused]] const auto out_step = static_cast<long long>(problem.out_batch_bytes);
+template <matrices Matrices>
+small_batch<Matrices> batch_of(const tile_problem& problem, long long first = 0) {
+  using batch = small_batch<Matrices>;
+  const auto in = static_cast<typename batch::in_data>(problem.in);
+  const auto out = static_cast<typename batch::out_data>(problem.out);
+  const auto in_step = static_cast<long long>(problem.in_batch_bytes);
+  const auto out_step = static_cast<long long>(problem.out_batch_bytes);
   if constexpr (Matrices == matrices::one) {
-    return {static_cast<const unsigned char*>(problem.in) + first,
-            static_cast<unsigned char*>(problem.out)};
+    return {in + first, out};
   } else if constexpr (Matrices == matrices::pointers) {
-    return {static_cast<const unsigned char* const*>(problem.in),
-            static_cast<unsigned char* const*>(problem.out), in_step + first, out_step};
+    return {in, out, in_step + first, out_step};
   } else {
-    return {static_cast<const unsigned char*>(problem.in) + first,
-            static_cast<unsigned char*>(problem.out), in_step, out_step};
+    return {in + first, out, in_step, out_step};
   }
 }
 
@@ -65,23 +65,23 @@ struct little_rows {
 inline little_rows make_little_rows(const row_problem& rows) {
   const auto bytes = [](size_type count) { return static_cast<long long>(count); };
   const auto element = static_cast<int>(rows.element_bytes);
-  small_problem work{{rows.length, element, element},
-                     axis_of(rows.rows, rows.in_pitch, rows.out_pitch),
+  small_problem work{{rows.nx, element, element},
+                     axis_of(rows.ny, rows.in_stride_bytes, rows.out_stride_bytes),
                      rows.batch,
                      element,
                      element,
                      false};
   long long first = 0;
   if (rows.reverses) {
-    first += (bytes(rows.length) - 1) * element;
+    first += (bytes(rows.nx) - 1) * element;
     work.fast.in_stride = -element;
   }
   if (rows.from_last_row) {
-    first += (bytes(rows.rows) - 1) * work.slow.in_stride;
+    first += (bytes(rows.ny) - 1) * work.slow.in_stride;
     work.slow.in_stride = -work.slow.in_stride;
   }
-  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.length) &&
-                     work.slow.out_stride == work.fast.out_stride * bytes(rows.length);
+  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.nx) &&
+                     work.slow.out_stride == work.fast.out_stride * bytes(rows.nx);
   if (dense) {  // one row
     work.fast.extent *= work.slow.extent;
     work.slow.extent = 1;

@@ -9,7 +9,7 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/calls/reorient_problem.cuh>
+#include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
@@ -20,14 +20,16 @@ namespace detail {
 template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
-    cudaError_t little = cudaSuccess;
-    const copy_operation<ElementBytes, decltype(width)::value> operation;
-    if (move_little_rows<Matrices>(rows, operation, stream, little)) { return little; }
-    if constexpr (IsArray) {
-      return launch_array<ElementBytes, Alignment>(rows, stream);
-    } else {
-      return launch_rows<ElementBytes, Alignment>(rows, stream);
+    constexpr int access = decltype(width)::value;
+    if constexpr (has_little_work(ElementBytes, access, false)) {
+      const little_rows work = make_little_rows(rows);
+      const small_mover mover = choose_small_rows(work.problem);
+      if (mover != small_mover::none) {
+        return launch_small<false>(mover, work.problem, batch_of<Matrices>(rows, work.first),
+                                   copy_operation<ElementBytes, access>{}, stream);
+      }
     }
+    return launch_rows<ElementBytes, Alignment, IsArray>(rows, stream);
   });
 }
 
@@ -49,7 +51,8 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
     return move_rows_of<ElementBytes, Alignment, Matrices>(make_vector_rows(request, s), stream);
   }
   return transpose_problem<ElementBytes, Alignment, Matrices>(
-      run_backwards(make_problem(request), s), request.batch, stream);
+      run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), request.batch,
+      stream);
 }
 
 /// A symmetry that does not transpose, in place.

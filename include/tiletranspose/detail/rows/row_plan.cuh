@@ -2,21 +2,106 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What a launch of the row kernel does: how rows are cut into segments, and which kernel moves them. Host only.
+/// Rows that stay rows, and what a launch of the row kernel does: which of them are one longer row, how they are cut into
+/// segments, and which kernel moves them. Host only.
 
 #pragma once
 
+#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
-#include <tiletranspose/detail/rows/row_problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// ny rows of nx elements that stay rows on both sides, or matrices of them. `from_last_row` takes the rows from the last to
+/// the first, `reverses` each row likewise.
+struct row_problem : tile_problem {
+  size_type batch;
+  size_type element_bytes;
+  bool from_last_row;
+  bool reverses;
+
+  size_type row_bytes() const { return nx * element_bytes; }
+  bool in_place() const { return in == out; }
+  /// True where the rows of a matrix lie one behind the other on both sides.
+  bool dense() const {
+    return ny == 1 || (in_stride_bytes == row_bytes() && out_stride_bytes == row_bytes());
+  }
+  /// True where the matrices of a batch do, too.
+  bool dense_batch() const {
+    return batch == 1 || (!pointer_arrays && in_batch_bytes == ny * in_stride_bytes &&
+                          out_batch_bytes == ny * out_stride_bytes);
+  }
+};
+
+inline row_problem make_rows(const transpose_request& request, symmetry s) {
+  return {make_problem(request), request.batch, request.in_element, reverses_rows(s),
+          reverses_cols(s)};
+}
+
+/// A vector without gaps, whatever its direction: an array, whose order a symmetry may reverse.
+inline row_problem make_vector_rows(transpose_request request, symmetry s) {
+  const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
+  request.nx *= request.ny;
+  request.ny = 1;
+  request.in_stride = request.out_stride = request.nx;
+  return make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity);
+}
+
+/// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
+/// one row become the rows of one matrix.
+inline row_problem join_rows(row_problem problem) {
+  if (problem.nx == 1) { problem.reverses = false; }
+  if (problem.ny == 1) { problem.from_last_row = false; }
+  if (problem.dense() && problem.from_last_row == problem.reverses) {
+    problem.nx *= problem.ny;  // one array, copied or reversed
+    problem.ny = 1;
+    problem.from_last_row = false;
+  } else if (problem.dense() && problem.from_last_row &&
+             problem.row_bytes() <= most_element_bytes(problem.row_bytes())) {
+    problem.element_bytes *= problem.nx;  // an array of rows, reversed
+    problem.nx = problem.ny;
+    problem.ny = 1;
+    problem.from_last_row = false;
+    problem.reverses = true;
+  }
+  if (problem.ny == 1) {
+    problem.in_stride_bytes = problem.out_stride_bytes = problem.row_bytes();
+    if (!problem.pointer_arrays) {
+      problem.ny = problem.batch;
+      problem.in_stride_bytes = problem.in_batch_bytes;
+      problem.out_stride_bytes = problem.out_batch_bytes;
+      problem.batch = 1;
+    }
+  } else if (!problem.from_last_row && problem.dense_batch()) {
+    problem.ny *= problem.batch;
+    problem.batch = 1;
+  }
+  if (!problem.reverses) {
+    problem.nx *= problem.element_bytes;  // bytes are bytes
+    problem.element_bytes = 1;
+    if (!problem.from_last_row && problem.batch == 1 && problem.dense()) {
+      problem.nx *= problem.ny;
+      problem.ny = 1;
+    }
+  }
+  return problem;
+}
+
+/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
+inline size_type row_bits(const row_problem& rows, size_type promised) {
+  size_type bits = rows.pointer_arrays ? promised
+                                       : reinterpret_cast<size_type>(rows.in) |
+                                             reinterpret_cast<size_type>(rows.out);
+  if (rows.ny > 1) { bits |= rows.in_stride_bytes | rows.out_stride_bytes; }
+  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
+  return bits;
+}
 
 struct row_plan {
   row_arguments arguments;
   row_choice kernel;
   size_type matrix_blocks;  ///< blocks of one matrix
-  size_type batch;
   unsigned shared_bytes;
 };
 
@@ -40,82 +125,59 @@ inline size_type count_of_lines(size_type bytes) {
   return count;
 }
 
-/// The two sides of a launch, as they are before rows are taken from the last to the first.
-inline row_arguments make_row_arguments(const row_problem& problem) {
-  row_arguments arguments{};
-  arguments.in = problem.in;
-  arguments.out = problem.out;
-  arguments.in_batch_bytes = problem.in_batch_bytes;
-  arguments.out_batch_bytes = problem.out_batch_bytes;
-  arguments.in_pitch = problem.in_pitch;
-  arguments.out_pitch = problem.out_pitch;
-  arguments.rows = problem.rows;
-  arguments.row_bytes = problem.row_bytes();
-  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
-  arguments.pointer_arrays = problem.pointer_arrays;
-  arguments.reverses = problem.reverses;
-  arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
-  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
-  arguments.element = divider(problem.element_bytes);
-  return arguments;
-}
-
-/// True where every segment lies on whole lines of both sides, so that none needs accesses for what an alignment
-/// wastes.
-inline bool lies_on_lines(const row_problem& problem) {
-  size_type bits = reinterpret_cast<size_type>(problem.in) |
-                   reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
-  if (problem.rows > 1) { bits |= problem.in_pitch | problem.out_pitch; }
-  if (problem.batch > 1) { bits |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  return !problem.pointer_arrays && bits % 128 == 0;
-}
-
-/// Sets from which row on the input is taken, and whether segments trade places: in place, rows that are taken from the
-/// last to the first do, with the row that they trade places with, and rows that do not fit a block, with their own
-/// other half.
-inline void set_direction(row_arguments& arguments, const row_problem& problem, bool fits_block) {
-  size_type covered = problem.length;
-  if (problem.from_last_row) {
-    const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
-    if (problem.pointer_arrays) {
-      arguments.in_batch_bytes += to_last_row;
-    } else {
-      arguments.in = static_cast<const unsigned char*>(problem.in) + to_last_row;
-    }
-    arguments.in_pitch = size_type{0} - problem.in_pitch;
-    arguments.in_rise = to_last_row;
-    if (problem.in_place()) {
-      arguments.swaps = true;
-      arguments.rows = problem.rows / 2;
-    }
-  } else if (problem.in_place() && !problem.reverses) {
-    arguments.rows = 0;  // every row stays where it is
-  } else if (problem.in_place() && !fits_block) {
-    arguments.swaps = true;
-    covered = problem.length / 2;
-  }
-  arguments.covered_bytes = covered * problem.element_bytes;
-}
-
 /// Bytes of a block's accesses that the alignment of a segment may waste: a line.
 inline constexpr size_type spare_bytes = 128;
 /// Bytes of a row that is no longer than half of what a block copies to shared memory.
 inline constexpr size_type half_shared_bytes =
     (size_type{row_block_threads} * row_rounds * 16 - spare_bytes) / 2;
 
+/// The two sides of a launch. In place, rows that are taken from the last to the first trade places with each other, and
+/// rows that do not fit a block with their own other half.
+inline row_arguments make_row_arguments(const row_problem& problem) {
+  const tile_problem sides = run_backwards(problem, problem.from_last_row, false);
+  row_arguments arguments{};
+  arguments.in = sides.in;
+  arguments.out = sides.out;
+  arguments.in_batch_bytes = sides.in_batch_bytes;
+  arguments.out_batch_bytes = sides.out_batch_bytes;
+  arguments.in_pitch = sides.in_stride_bytes;
+  arguments.out_pitch = sides.out_stride_bytes;
+  arguments.rows = problem.ny;
+  arguments.row_bytes = problem.row_bytes();
+  arguments.covered_bytes = problem.row_bytes();
+  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
+  arguments.pointer_arrays = problem.pointer_arrays;
+  arguments.reverses = problem.reverses;
+  arguments.dense = problem.in_stride_bytes == problem.row_bytes() && problem.ny > 1;
+  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.ny : 1);
+  arguments.element = divider(problem.element_bytes);
+  if (problem.from_last_row) { arguments.in_rise = (problem.ny - 1) * problem.in_stride_bytes; }
+  if (problem.in_place()) {
+    if (problem.from_last_row) {
+      arguments.swaps = true;
+      arguments.rows = problem.ny / 2;
+    } else if (!problem.reverses) {
+      arguments.rows = 0;  // every row stays where it is
+    } else if (problem.row_bytes() > half_shared_bytes) {
+      arguments.swaps = true;
+      arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
+    }
+  }
+  return arguments;
+}
+
 /// What a block of the kernel that moves the rows can take.
 struct row_block_limits {
   size_type rounds;   ///< accesses of a thread
-  size_type held;     ///< bytes of the accesses for one side
   size_type segment;  ///< bytes of a segment, at most
-  bool on_lines;      ///< see lies_on_lines
+  bool
+      on_lines;  ///< every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes
 
-  row_block_limits(const row_plan& plan, const row_problem& problem) {
-    const row_arguments& arguments = plan.arguments;
-    rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
-    held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
-    const size_type element = problem.element_bytes;
-    on_lines = lies_on_lines(problem) && count_of_lines(element) * element <= held;
+  row_block_limits(const row_plan& plan, const row_problem& problem)
+      : rounds(static_cast<size_type>(shared_rounds(plan.kernel.order))) {
+    const size_type held = rounds * row_block_threads * 16 / (plan.arguments.swaps ? 2 : 1);
+    on_lines = !problem.pointer_arrays && (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
+               count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
     segment = on_lines ? held : held - spare_bytes;
   }
 };
@@ -131,7 +193,7 @@ inline size_type cut_long_rows(row_arguments& arguments, const row_problem& prob
   const size_type fit = block.segment / element;
   arguments.leads = (element & (element - 1)) == 0 && element <= 128;
   const bool alike = !problem.pointer_arrays &&
-                     (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
+                     (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
                      (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
   const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
   const size_type total = row_bytes / element + (block.on_lines || row_bytes <= block.segment ? 0
@@ -159,7 +221,7 @@ inline void join_short_rows(row_arguments& arguments, const row_problem& problem
     const size_type line_rows = count_of_lines(row_bytes);
     const size_type fit = block.segment / row_bytes;
     arguments.joined_rows = static_cast<unsigned>(
-        smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
+        smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
   } else if (arguments.rows > 1) {
     arguments.line_mask = 15;
     // A thread moves accesses of one segment alone.
@@ -173,7 +235,7 @@ inline void join_short_rows(row_arguments& arguments, const row_problem& problem
 inline void set_threads(row_plan& plan, const row_block_limits& block) {
   row_arguments& arguments = plan.arguments;
   const row_order order = plan.kernel.order;
-  const unsigned segments = arguments.block_segments * (arguments.swaps ? 2 : 1);
+  const unsigned segments = arguments.read_segments();
   auto threads = row_block_threads / segments;
   if (arguments.block_segments == 1) {
     // No thread without an access: blocks of fewer threads leave room for more of them.
@@ -196,21 +258,19 @@ inline void set_threads(row_plan& plan, const row_block_limits& block) {
 
 /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
 /// size of an element that kernels are made for.
-/// Precondition: problem.rows > 1 where problem.from_last_row is set in place.
+/// Precondition: problem.ny > 1 where problem.from_last_row is set in place.
 inline row_plan plan_rows(const row_problem& problem, size_type alignment, int known) {
   row_plan plan{};
   row_arguments& arguments = plan.arguments;
-  plan.batch = problem.batch;
   arguments = make_row_arguments(problem);
-  const row_shape shape{problem.reverses, problem.element_bytes, problem.length, alignment};
+  const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
   const row_choice unjoined = choose_rows(shape, known, false);
-  set_direction(arguments, problem, problem.row_bytes() <= half_shared_bytes);
   const size_type row_bytes = arguments.covered_bytes;
 
   // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
   const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
   const bool joins =
-      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
+      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.ny > 1 &&
       row_bytes <= (is_any ? half_shared_bytes
                            : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
@@ -230,16 +290,6 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
   plan.matrix_blocks = divide_up(arguments.rows, block_rows) * row_blocks;
   return plan;
-}
-
-/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
-inline size_type row_bits(const row_problem& rows, size_type promised) {
-  size_type bits = rows.pointer_arrays ? promised
-                                       : reinterpret_cast<size_type>(rows.in) |
-                                             reinterpret_cast<size_type>(rows.out);
-  if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
-  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
-  return bits;
 }
 
 }  // namespace detail
