@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/warp_transpose.cuh>
@@ -91,15 +91,15 @@ struct element_items {
 
 /// Or micro-blocks, which they transpose in registers: rows of them are loaded, columns are stored. In shared memory a row
 /// of columns has its micro-blocks in an order of its own, so that neither side has more than two conflict ways.
-template <int ElementBytes, int Count, int Lanes>
+template <int ElementBytes, int Lanes>
 struct micro_items {
-  static constexpr unsigned count = Count;
+  static constexpr unsigned count = micro_elements;
   static constexpr unsigned lanes = Lanes;
-  static constexpr int bytes = ElementBytes * Count;  ///< of a row or a column
-  static constexpr int shared_bytes = bytes * Count * Lanes * Lanes;
+  static constexpr int bytes = ElementBytes * micro_elements;  ///< of a row or a column
+  static constexpr int shared_bytes = bytes * micro_elements * Lanes * Lanes;
   using row = element_words<bytes, access_width(bytes)>;
   struct held {
-    row rows[Count];
+    row rows[micro_elements];
   };
   unsigned char* shared;
 
@@ -112,19 +112,19 @@ struct micro_items {
                                    unsigned) const {
     held value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       value.rows[i] = load_global<row>(from + i * step);
     }
     return value;
   }
   TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
-    unsigned words[Count][bytes / 4];
-    unsigned transposed[Count][bytes / 4];
+    unsigned words[micro_elements][bytes / 4];
+    unsigned transposed[micro_elements][bytes / 4];
     __builtin_memcpy(words, &value, sizeof words);
     thread_transpose<ElementBytes>(transposed, words);
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       row column;
       __builtin_memcpy(&column, transposed[i], bytes);
@@ -134,7 +134,7 @@ struct micro_items {
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long step, unsigned down,
                                     unsigned across) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       store_global(to + i * step, load_shared<row>(place(down, across, i)));
     }
@@ -237,12 +237,21 @@ struct axes_element_arguments {
   counted_axes<most_counted_axes> outer;
 };
 
-/// The body of the element kernel: block b moves at most Threads * Rounds elements of the inner axes, and is counted along
+/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
+/// where all are many.
+inline constexpr int axes_element_threads = 256;
+TILETRANSPOSE_HOST_DEVICE constexpr int axes_element_rounds(int accesses) {
+  return accesses <= 4 ? 4 : 1;
+}
+
+/// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, and is counted along
 /// them first.
-template <int Threads, int Rounds, class Group, class Operation>
+template <class Group, class Operation>
 TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
+  constexpr int threads = axes_element_threads;
+  constexpr int rounds = axes_element_rounds(Operation::accesses);
   const unsigned outer = arguments.blocks.quotient(block);
   const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
   const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
@@ -250,21 +259,21 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   const axis_steps there = arguments.outer.places(outer);
   const unsigned char* const in = arguments.in + there.in;
   unsigned char* const out = arguments.out + there.out;
-  typename Operation::stored held[Rounds];
-  unsigned char* places[Rounds] = {};
+  typename Operation::stored held[rounds];
+  unsigned char* places[rounds] = {};
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
-    const unsigned i = first + static_cast<unsigned>(k * Threads);
+    const unsigned i = first + static_cast<unsigned>(k * threads);
     if (i >= end) { continue; }
     const axis_steps at = arguments.inner.places(i);
     held[k] = operation.load(in + at.in, 0, 0);
     places[k] = out + at.out;
   }
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
-    if (first + static_cast<unsigned>(k * Threads) >= end) { continue; }
+    if (first + static_cast<unsigned>(k * threads) >= end) { continue; }
     operation.store(places[k], held[k], {}, 0, 0);
   }
 }

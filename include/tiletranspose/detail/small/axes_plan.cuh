@@ -15,21 +15,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
-/// where all are many.
-inline constexpr int axes_element_threads = 256;
-constexpr int axes_element_rounds(int accesses) { return accesses <= 4 ? 4 : 1; }
-
-/// Steps of an axis in bytes.
-inline axis_steps steps_of(const relocation& move, int axis) {
-  return {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
-          move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
-}
-
+/// Counts one axis more.
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
   axes.extents[axes.count] = divider(move.axes[axis].extent);
-  axes.steps[axes.count] = steps_of(move, axis);
+  axes.steps[axes.count] = {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
+                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
   ++axes.count;
 }
 
@@ -49,6 +40,14 @@ inline tile_side make_side(const relocation& move, const side_axes& axes) {
   return side;
 }
 
+/// The axes outside of a tile's sides; the others have one element left.
+inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
+  for (const side_axes& side : sides) {
+    for (int k = 0; k < side.count; ++k) { move.axes[side.axes[k]].extent = 1; }
+  }
+  return move;
+}
+
 /// Tiles along two sides, and along the other axes.
 inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
                                                size_type x_tiles, size_type y_tiles) {
@@ -59,12 +58,9 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
                                 divider(x_tiles),
                                 divider(y_tiles),
                                 {}};
-  bool inside[most_axes] = {};
-  for (const side_axes& side : sides) {
-    for (int k = 0; k < side.count; ++k) { inside[side.axes[k]] = true; }
-  }
+  const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (!inside[k] && move.axes[k].extent > 1) { count_axis(arguments.outer, move, k); }
+    if (outer.axes[k].extent > 1) { count_axis(arguments.outer, outer, k); }
   }
   return arguments;
 }
@@ -76,10 +72,7 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
   const auto side = static_cast<size_type>(choice.tile_side);
   const size_type x_tiles = divide_up(choice.sides[0].extent, side);
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
-  relocation outer = move;
-  for (const side_axes& sides : choice.sides) {
-    for (int k = 0; k < sides.count; ++k) { outer.axes[sides.axes[k]].extent = 1; }
-  }
+  const relocation outer = outside_of(choice.sides, move);
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
   if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
     return split(move, [&](const relocation& part) {
