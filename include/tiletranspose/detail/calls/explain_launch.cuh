@@ -7,8 +7,9 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/explain_sectors.cuh>
-#include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
+#include <tiletranspose/detail/rows/row_plan.cuh>
+#include <tiletranspose/detail/small/small_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/driver.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>

@@ -6,7 +6,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/small/small_launch.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
 

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/calls/little_problem.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
@@ -33,26 +32,21 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   });
 }
 
-/// A symmetry that does not transpose: what only transposes need is not compiled.
-template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
-cudaError_t flip_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  const verdict answer = examine(request, s);
-  return answer == verdict::go ? move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
-                                     make_rows(request, s), stream)
-                               : status_of(answer);
-}
-
-template <int ElementBytes, int Alignment, matrices Matrices>
+/// \tparam Transposes  the symmetry may; what only those need that do is not compiled else
+template <int ElementBytes, int Alignment, matrices Matrices, bool Transposes = true,
+          bool IsArray = false>
 cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  if (!transposes(s)) { return flip_bytes<ElementBytes, Alignment, Matrices>(request, s, stream); }
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
-  if (is_vector(request)) {
-    return move_rows_of<ElementBytes, Alignment, Matrices>(make_vector_rows(request, s), stream);
+  if constexpr (Transposes) {
+    if (transposes(s) && !is_vector(request)) {
+      return transpose_problem<ElementBytes, Alignment, Matrices>(
+          run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), request.batch,
+          stream);
+    }
   }
-  return transpose_problem<ElementBytes, Alignment, Matrices>(
-      run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), request.batch,
-      stream);
+  return move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
+      transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
 }
 
 /// A symmetry that does not transpose, in place.

@@ -130,25 +130,13 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
 /// True where some rows of elements of a size are moved by a kernel; rows that count as elements may have any size from
 /// that of their own elements on. An element size of 0 stands for rows that are only copied.
 constexpr bool moves_rows_by(row_choice kernel, int element) {
-  if (kernel.order == row_order::forward || element == 0) {
-    return kernel.order == row_order::forward;
-  }
-  switch (kernel.order) {
-    case row_order::reversed:
-      return kernel.element % element == 0;
-    case row_order::grouped:
-      return kernel.element == element;
-    case row_order::words:
-    case row_order::elements:
-      return element < 8;
-    case row_order::halves:
-    case row_order::any:
-      return element <= 2;
-    case row_order::bytes:
-      return element == 1;
-    default:
-      return true;
-  }
+  const row_order order = kernel.order;
+  if (order == row_order::forward || element == 0) { return order == row_order::forward; }
+  if (order == row_order::reversed) { return kernel.element % element == 0; }
+  if (order == row_order::grouped) { return kernel.element == element; }
+  if (order == row_order::words || order == row_order::elements) { return element < 8; }
+  if (order == row_order::halves || order == row_order::any) { return element <= 2; }
+  return order != row_order::bytes || element == 1;
 }
 
 /// True where every array of so many elements that are reversed is little work.

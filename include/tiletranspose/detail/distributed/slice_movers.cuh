@@ -36,7 +36,7 @@ class matrix_mover {
   /// From there into the output.
   cudaError_t place(const exchange_slice& slice, const void* from, cudaStream_t stream) const {
     const matrix_view<const T> packed = dense(slice, static_cast<const T*>(from));
-    return flip_bytes<sizeof(T), alignof(T), matrices::one>(
+    return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
         reorient_request(target(slice), packed, symmetry::identity), symmetry::identity, stream);
   }
   /// From the input into the output.

@@ -98,6 +98,41 @@ inline size_type row_bits(const row_problem& rows, size_type promised) {
   return bits;
 }
 
+/// Rows as little work.
+struct little_rows {
+  small_problem problem;
+  long long
+      first;  ///< bytes from where a matrix of the input starts to the element that comes first
+};
+
+/// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
+inline little_rows make_little_rows(const row_problem& rows) {
+  const auto bytes = [](size_type count) { return static_cast<long long>(count); };
+  const auto element = static_cast<int>(rows.element_bytes);
+  small_problem work{{rows.nx, element, element},
+                     axis_of(rows.ny, rows.in_stride_bytes, rows.out_stride_bytes),
+                     rows.batch,
+                     element,
+                     element,
+                     false};
+  long long first = 0;
+  if (rows.reverses) {
+    first += (bytes(rows.nx) - 1) * element;
+    work.fast.in_stride = -element;
+  }
+  if (rows.from_last_row) {
+    first += (bytes(rows.ny) - 1) * work.slow.in_stride;
+    work.slow.in_stride = -work.slow.in_stride;
+  }
+  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.nx) &&
+                     work.slow.out_stride == work.fast.out_stride * bytes(rows.nx);
+  if (dense) {  // one row
+    work.fast.extent *= work.slow.extent;
+    work.slow.extent = 1;
+  }
+  return {work, first};
+}
+
 struct row_plan {
   row_arguments arguments;
   row_choice kernel;

@@ -8,7 +8,7 @@
 
 #include <tiletranspose/detail/core/launch_bounds.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/small/axes_plan.cuh>
+#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

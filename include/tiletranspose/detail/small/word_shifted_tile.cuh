@@ -226,5 +226,19 @@ TILETRANSPOSE_FUNCTION void move_word_shifted_tile(Group group, Tile& tile,
   drain_columns(tile, arguments, axes.out + matrix.out + y0 * bytes, x0, y0, rank);
 }
 
+/// The launch of word-shifted tiles. Precondition: fits_word_shifted_tiles.
+inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const axes_choice& choice,
+                                                                        const relocation& move) {
+  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const auto* const in = static_cast<const unsigned char*>(move.in);
+  return {{make_tile_arguments(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
+           static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
+           in + count_elements(move) * move.in_element},
+          tiles.blocks(),
+          shape.threads(),
+          0};
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
