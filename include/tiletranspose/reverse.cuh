@@ -50,7 +50,7 @@ template <class T, bool IsArray = false>
 template <class T>
 [[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
   static_assert(check_inplace<T>(), "");
-  return flip_bytes_inplace<sizeof(T), alignof(T)>(inplace_request(data), s, stream);
+  return reorient_bytes_inplace<sizeof(T), alignof(T), false>(inplace_request(data), s, stream);
 }
 
 }  // namespace detail

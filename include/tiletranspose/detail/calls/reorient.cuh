@@ -49,28 +49,23 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
       transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
 }
 
-/// A symmetry that does not transpose, in place.
-template <int ElementBytes, int Alignment>
-cudaError_t flip_bytes_inplace(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  const verdict answer = examine_inplace(request, s);
-  if (answer != verdict::go) { return status_of(answer); }
-  if (s == symmetry::identity) { return cudaSuccess; }
-  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
-}
-
-/// Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then flipped.
-template <int ElementBytes, int Alignment>
+/// The same in place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
+/// flipped.
+template <int ElementBytes, int Alignment, bool Transposes = true>
 cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
                                    cudaStream_t stream) {
-  if (transposes(s)) {
-    const verdict answer = examine_inplace(request, s);
-    if (answer != verdict::go) { return status_of(answer); }
-    const cudaError_t status =
-        transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
-    if (status != cudaSuccess) { return status; }
-    s = compose(s, symmetry::transpose);
+  const verdict answer = examine_inplace(request, s);
+  if (answer != verdict::go) { return status_of(answer); }
+  if constexpr (Transposes) {
+    if (transposes(s)) {
+      const cudaError_t status =
+          transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
+      if (status != cudaSuccess) { return status; }
+      s = compose(s, symmetry::transpose);
+    }
   }
-  return flip_bytes_inplace<ElementBytes, Alignment>(request, s, stream);
+  if (s == symmetry::identity) { return cudaSuccess; }
+  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
 }
 
 }  // namespace detail

@@ -169,19 +169,11 @@ inline constexpr size_type half_shared_bytes =
 /// The two sides of a launch. In place, rows that are taken from the last to the first trade places with each other, and
 /// rows that do not fit a block with their own other half.
 inline row_arguments make_row_arguments(const row_problem& problem) {
-  const tile_problem sides = run_backwards(problem, problem.from_last_row, false);
   row_arguments arguments{};
-  arguments.in = sides.in;
-  arguments.out = sides.out;
-  arguments.in_batch_bytes = sides.in_batch_bytes;
-  arguments.out_batch_bytes = sides.out_batch_bytes;
-  arguments.in_pitch = sides.in_stride_bytes;
-  arguments.out_pitch = sides.out_stride_bytes;
-  arguments.rows = problem.ny;
+  static_cast<tile_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
   arguments.row_bytes = problem.row_bytes();
   arguments.covered_bytes = problem.row_bytes();
   arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
-  arguments.pointer_arrays = problem.pointer_arrays;
   arguments.reverses = problem.reverses;
   arguments.dense = problem.in_stride_bytes == problem.row_bytes() && problem.ny > 1;
   arguments.extent = arguments.row_bytes * (arguments.dense ? problem.ny : 1);
@@ -190,9 +182,9 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   if (problem.in_place()) {
     if (problem.from_last_row) {
       arguments.swaps = true;
-      arguments.rows = problem.ny / 2;
+      arguments.ny = problem.ny / 2;
     } else if (!problem.reverses) {
-      arguments.rows = 0;  // every row stays where it is
+      arguments.ny = 0;  // every row stays where it is
     } else if (problem.row_bytes() > half_shared_bytes) {
       arguments.swaps = true;
       arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
@@ -257,12 +249,12 @@ inline void join_short_rows(row_arguments& arguments, const row_problem& problem
     const size_type fit = block.segment / row_bytes;
     arguments.joined_rows = static_cast<unsigned>(
         smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
-  } else if (arguments.rows > 1) {
+  } else if (arguments.ny > 1) {
     arguments.line_mask = 15;
     // A thread moves accesses of one segment alone.
     const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, block.rounds);
     const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
-    arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.rows));
+    arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
   }
 }
 
@@ -323,7 +315,7 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
   arguments.row_blocks = divider(row_blocks);
   arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
-  plan.matrix_blocks = divide_up(arguments.rows, block_rows) * row_blocks;
+  plan.matrix_blocks = divide_up(arguments.ny, block_rows) * row_blocks;
   return plan;
 }
 

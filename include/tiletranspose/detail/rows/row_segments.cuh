@@ -9,26 +9,24 @@
 
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a launch does; pitches may be negative. Where rows are joined, a segment holds `joined_rows` whole rows
-/// that lie one behind the other.
-struct row_arguments {
-  const void* in;
-  void* out;
-  size_type
-      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
-  size_type out_batch_bytes;  ///< points to the first row
-  size_type in_pitch;         ///< bytes from row to row
-  size_type out_pitch;
-  size_type rows;  ///< of a matrix that are the output of segments
+/// What a launch does: the two sides of a problem, of which `ny` rows of a matrix are the output of segments. Where rows are
+/// joined, a segment holds `joined_rows` whole rows that lie one behind the other.
+struct row_arguments : tile_problem {
   size_type row_bytes;
   size_type covered_bytes;  ///< of a row that segments start in; the others trade places with them
   size_type extent;   ///< bytes that may be read around a row: its own, or those of a dense matrix
   size_type in_rise;  ///< bytes of a dense matrix before the row that the first segment comes from
-  unsigned threads;   ///< of a block
+  divider matrix_blocks;    ///< blocks of a matrix
+  divider row_blocks;       ///< blocks of a row, or 1
+  divider segment_threads;  ///< threads that take a segment
+  divider joined_bytes;     ///< bytes of a joined row
+  divider element;          ///< element_bytes
+  unsigned threads;         ///< of a block
   unsigned element_bytes;
   unsigned segment_bytes;  ///< of a row that a segment takes
   unsigned lead_bytes;     ///< by which a row's first segment is shorter; the next starts on a line
@@ -36,16 +34,10 @@ struct row_arguments {
   unsigned block_segments;  ///< segments of a block, of consecutive rows
   unsigned line_mask;       ///< accesses start at multiples of this + 1 bytes
   unsigned segment_pitch;   ///< bytes of shared memory for a segment
-  bool leads;  ///< each row has a lead of its own; elements are a power of two of bytes
-  bool pointer_arrays;
+  bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a segment trades places with its source
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
-  divider matrix_blocks;    ///< blocks of a matrix
-  divider row_blocks;       ///< blocks of a row, or 1
-  divider segment_threads;  ///< threads that take a segment
-  divider joined_bytes;     ///< bytes of a joined row
-  divider element;          ///< element_bytes
 
   /// Segments that a block reads; in place, those that trade places with its own, too.
   TILETRANSPOSE_FUNCTION unsigned read_segments() const { return block_segments * (swaps ? 2 : 1); }
@@ -104,8 +96,8 @@ struct row_work {
     row_segment segment = first;
     const unsigned step = arguments.swaps ? index / 2 : index;
     if (step >= segments) { segment.bytes = 0; }
-    segment.to += step * arguments.out_pitch;
-    segment.from += step * arguments.in_pitch;
+    segment.to += step * arguments.out_stride_bytes;
+    segment.from += step * arguments.in_stride_bytes;
     if (arguments.swaps && index % 2 == 1) {
       unsigned char* const to = segment.to;
       segment.to += segment.from - to;
@@ -129,23 +121,14 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   const unsigned in_matrix = arguments.matrix_blocks.remainder(block, matrix);
   const unsigned row_block = arguments.row_blocks.quotient(in_matrix);
   const unsigned in_row = arguments.row_blocks.remainder(in_matrix, row_block);
-  const auto* in = static_cast<const unsigned char*>(arguments.in);
-  auto* out = static_cast<unsigned char*>(arguments.out);
-  if (arguments.pointer_arrays) {
-    in = static_cast<const unsigned char* const*>(arguments.in)[matrix] + arguments.in_batch_bytes;
-    out = static_cast<unsigned char* const*>(arguments.out)[matrix] + arguments.out_batch_bytes;
-  } else {
-    in += matrix * arguments.in_batch_bytes;
-    out += matrix * arguments.out_batch_bytes;
-  }
   const bool joins = arguments.joined_rows > 1;
   const unsigned block_rows = arguments.joined_rows * arguments.block_segments;
   const size_type row = size_type{row_block} * block_rows;
-  const auto rows = static_cast<unsigned>(smaller<size_type>(arguments.rows - row, block_rows));
-  const size_type to_row = row * arguments.out_pitch;
-  const size_type from_row = row * arguments.in_pitch;
-  out += to_row;
-  in += from_row;
+  const auto rows = static_cast<unsigned>(smaller<size_type>(arguments.ny - row, block_rows));
+  const size_type to_row = row * arguments.out_stride_bytes;
+  const size_type from_row = row * arguments.in_stride_bytes;
+  unsigned char* const out = arguments.out_matrix(matrix) + to_row;
+  const unsigned char* const in = arguments.in_matrix(matrix) + from_row;
 
   // Bytes [begin, end) of each row.
   size_type begin = 0;
@@ -176,7 +159,7 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
     before_to += to_row;
     const size_type others = (segments - 1) * arguments.row_bytes;
     behind += others;
-    if (static_cast<long long>(arguments.in_pitch) < 0) { before -= others; }
+    if (static_cast<long long>(arguments.in_stride_bytes) < 0) { before -= others; }
   }
   const auto margin = [&](size_type bytes_before) -> row_margin {
     constexpr size_type most = 256;
