@@ -27,11 +27,6 @@ struct row_problem : tile_problem {
   bool dense() const {
     return ny == 1 || (in_stride_bytes == row_bytes() && out_stride_bytes == row_bytes());
   }
-  /// True where the matrices of a batch do, too.
-  bool dense_batch() const {
-    return batch == 1 || (!pointer_arrays && in_batch_bytes == ny * in_stride_bytes &&
-                          out_batch_bytes == ny * out_stride_bytes);
-  }
 };
 
 inline row_problem make_rows(const transpose_request& request, symmetry s) {
@@ -73,7 +68,9 @@ inline row_problem join_rows(row_problem problem) {
       problem.out_stride_bytes = problem.out_batch_bytes;
       problem.batch = 1;
     }
-  } else if (!problem.from_last_row && problem.dense_batch()) {
+  } else if (!problem.from_last_row && !problem.pointer_arrays &&
+             problem.in_batch_bytes == problem.ny * problem.in_stride_bytes &&
+             problem.out_batch_bytes == problem.ny * problem.out_stride_bytes) {
     problem.ny *= problem.batch;
     problem.batch = 1;
   }
@@ -138,6 +135,10 @@ struct row_plan {
   row_choice kernel;
   size_type matrix_blocks;  ///< blocks of one matrix
   unsigned shared_bytes;
+  size_type rounds;        ///< accesses of a thread
+  size_type most_segment;  ///< bytes of a segment
+  bool
+      on_lines;  ///< every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes
 };
 
 /// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
@@ -193,37 +194,21 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   return arguments;
 }
 
-/// What a block of the kernel that moves the rows can take.
-struct row_block_limits {
-  size_type rounds;   ///< accesses of a thread
-  size_type segment;  ///< bytes of a segment, at most
-  bool
-      on_lines;  ///< every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes
-
-  row_block_limits(const row_plan& plan, const row_problem& problem)
-      : rounds(static_cast<size_type>(shared_rounds(plan.kernel.order))) {
-    const size_type held = rounds * row_block_threads * 16 / (plan.arguments.swaps ? 2 : 1);
-    on_lines = !problem.pointer_arrays && (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
-               count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
-    segment = on_lines ? held : held - spare_bytes;
-  }
-};
-
 /// Cuts rows that are longer than half a block into about equal segments, of whole lines where elements allow it, that
 /// start on lines of the output. Rows that are no whole lines apart have a lead each.
 /// \returns the blocks of a row
-inline size_type cut_long_rows(row_arguments& arguments, const row_problem& problem,
-                               const row_block_limits& block) {
+inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
+  row_arguments& arguments = plan.arguments;
   const size_type element = problem.element_bytes;
   const size_type row_bytes = arguments.covered_bytes;
   const size_type line_elements = count_of_lines(element);
-  const size_type fit = block.segment / element;
+  const size_type fit = plan.most_segment / element;
   arguments.leads = (element & (element - 1)) == 0 && element <= 128;
   const bool alike = !problem.pointer_arrays &&
                      (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
                      (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
   const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
-  const size_type total = row_bytes / element + (block.on_lines || row_bytes <= block.segment ? 0
+  const size_type total = row_bytes / element + (plan.on_lines || row_bytes <= plan.most_segment ? 0
                                                  : arguments.leads ? 127 / element
                                                                    : lead);
   const size_type even = divide_up(total, divide_up(total, fit));
@@ -231,51 +216,50 @@ inline size_type cut_long_rows(row_arguments& arguments, const row_problem& prob
   if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
     rounded += line_elements;
   }
-  const size_type segment_elements = rounded <= fit   ? rounded
-                                     : block.on_lines ? fit / line_elements * line_elements
-                                                      : even;
+  const size_type segment_elements = rounded <= fit  ? rounded
+                                     : plan.on_lines ? fit / line_elements * line_elements
+                                                     : even;
   arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
   arguments.lead_bytes = lead * static_cast<unsigned>(element);
   return divide_up(total, segment_elements);
 }
 
 /// Joins rows, or gives a block several of them, where it can take two or more.
-inline void join_short_rows(row_arguments& arguments, const row_problem& problem,
-                            const row_block_limits& block, bool joins) {
+inline void join_short_rows(row_plan& plan, const row_problem& problem, bool joins) {
+  row_arguments& arguments = plan.arguments;
   const size_type row_bytes = arguments.covered_bytes;
   arguments.segment_bytes = static_cast<unsigned>(row_bytes);
   if (joins) {
     const size_type line_rows = count_of_lines(row_bytes);
-    const size_type fit = block.segment / row_bytes;
+    const size_type fit = plan.most_segment / row_bytes;
     arguments.joined_rows = static_cast<unsigned>(
         smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
   } else if (arguments.ny > 1) {
     arguments.line_mask = 15;
     // A thread moves accesses of one segment alone.
-    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, block.rounds);
+    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, plan.rounds);
     const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
     arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
   }
 }
 
 /// Shares the threads of a block among its segments, and its shared memory.
-inline void set_threads(row_plan& plan, const row_block_limits& block) {
+inline void set_threads(row_plan& plan) {
   row_arguments& arguments = plan.arguments;
-  const row_order order = plan.kernel.order;
   const unsigned segments = arguments.read_segments();
   auto threads = row_block_threads / segments;
   if (arguments.block_segments == 1) {
     // No thread without an access: blocks of fewer threads leave room for more of them.
     const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
-    const size_type accesses = divide_up(bytes + (block.on_lines ? 0 : spare_bytes), 16);
-    const size_type used = divide_up(accesses, block.rounds);
+    const size_type accesses = divide_up(bytes + (plan.on_lines ? 0 : spare_bytes), 16);
+    const size_type used = divide_up(accesses, plan.rounds);
     threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
   }
   arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
   arguments.segment_threads = divider(threads);
-  arguments.segment_pitch = (threads * static_cast<unsigned>(shared_rounds(order)) + 1) * 16;
+  arguments.segment_pitch = (threads * static_cast<unsigned>(plan.rounds) + 1) * 16;
   plan.shared_bytes = segments * arguments.segment_pitch + 16;
-  if (order == row_order::grouped) {
+  if (plan.kernel.order == row_order::grouped) {
     plan.shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
     if (arguments.threads == row_block_threads) {
       plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
@@ -288,8 +272,7 @@ inline void set_threads(row_plan& plan, const row_block_limits& block) {
 /// Precondition: problem.ny > 1 where problem.from_last_row is set in place.
 inline row_plan plan_rows(const row_problem& problem, size_type alignment, int known) {
   row_plan plan{};
-  row_arguments& arguments = plan.arguments;
-  arguments = make_row_arguments(problem);
+  row_arguments& arguments = plan.arguments = make_row_arguments(problem);
   const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
   const row_choice unjoined = choose_rows(shape, known, false);
   const size_type row_bytes = arguments.covered_bytes;
@@ -301,17 +284,22 @@ inline row_plan plan_rows(const row_problem& problem, size_type alignment, int k
       row_bytes <= (is_any ? half_shared_bytes
                            : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
-  const row_block_limits block(plan, problem);
+  plan.rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
+  const size_type held = plan.rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
+  plan.on_lines = !problem.pointer_arrays &&
+                  (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
+                  count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
+  plan.most_segment = plan.on_lines ? held : held - spare_bytes;
   arguments.joined_rows = 1;
   arguments.block_segments = 1;
   arguments.line_mask = 127;
   size_type row_blocks = 1;
-  if (row_bytes <= block.segment / 2) {
-    join_short_rows(arguments, problem, block, joins);
+  if (row_bytes <= plan.most_segment / 2) {
+    join_short_rows(plan, problem, joins);
   } else {
-    row_blocks = cut_long_rows(arguments, problem, block);
+    row_blocks = cut_long_rows(plan, problem);
   }
-  set_threads(plan, block);
+  set_threads(plan);
   arguments.row_blocks = divider(row_blocks);
   arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;

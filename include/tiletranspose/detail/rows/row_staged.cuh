@@ -24,15 +24,11 @@ TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared,
 /// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
 /// of the segment, reads only what belongs to it.
 TILETRANSPOSE_FUNCTION word16 load_around(const row_segment& segment, int start) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (!lies_inside(start, segment.bytes)) {
-    unsigned char bytes[16] = {};
-    for (int i = larger(0, -start); i < smaller(16, segment.bytes - start); ++i) {
-      bytes[i] = load_global<unsigned char>(segment.from + start + i);
-    }
-    return load<word16>(bytes);
+  if (!TILETRANSPOSE_ON_DEVICE && !lies_inside(start, segment.bytes)) {
+    const int first = larger(0, -start);
+    const int end = larger(first, smaller(16, segment.bytes - start));
+    return load_global_part<word16>(segment.from + start, first, end);
   }
-#endif
   return load_global<word16>(segment.from + start);
 }
 

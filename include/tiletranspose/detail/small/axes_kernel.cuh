@@ -198,15 +198,11 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
 
 /// Moves elements that follow each other in the output, but not in the input, together.
 template <int ElementBytes, int Elements>
-struct gather_operation {
+struct gather_operation : copy_operation<ElementBytes * Elements, ElementBytes * Elements> {
   using word = access_word_t<ElementBytes>;
   struct alignas(ElementBytes* Elements) stored {
     word words[Elements];
   };
-  using fetched = no_operand;
-  static constexpr bool fetches = false;
-  static constexpr int bytes = ElementBytes * Elements;
-  static constexpr int accesses = 1;
   long long places[Elements];
 
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
@@ -218,13 +214,12 @@ struct gather_operation {
     }
     return value;
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched,
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, no_operand,
                                            unsigned, unsigned) {
-    access_word_t<bytes> all;
+    access_word_t<ElementBytes * Elements> all;
     __builtin_memcpy(&all, &value, sizeof all);
     store_global(to, all);
   }
-  static TILETRANSPOSE_FUNCTION void show_compiler() {}
 };
 
 /// What the element kernel moves. A block stays at one place along the outer axes, which all of its threads share.

@@ -76,14 +76,14 @@ cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batc
                               element_padding<typename Operation::stored, side>()>(
         problem, batch, operation, stream);
   };
+  using small = std::integral_constant<int, 16>;
+  using large = std::integral_constant<int, 32>;
   if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
-    return launch(std::integral_constant<int, 16>{});
+    return launch(small{});
   } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
-    return launch(std::integral_constant<int, 32>{});
+    return launch(large{});
   } else {
-    return small_tile_side(problem, Operation::accesses) == 16
-               ? launch(std::integral_constant<int, 16>{})
-               : launch(std::integral_constant<int, 32>{});
+    return small_tile_side(problem, Operation::accesses) == 16 ? launch(small{}) : launch(large{});
   }
 }
 
