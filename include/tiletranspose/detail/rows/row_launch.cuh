@@ -100,8 +100,7 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   if (status != cudaSuccess || !has_middle) { return status; }
   row_problem middle = problem;
   const size_type offset = problem.ny / 2 * problem.in_stride_bytes;
-  middle.in = static_cast<const unsigned char*>(problem.in) + offset;
-  middle.out = static_cast<unsigned char*>(problem.out) + offset;
+  static_cast<tile_problem&>(middle) = start_later(problem, offset, offset);
   middle.ny = 1;
   middle.from_last_row = false;
   return launch_joined_rows<kernels>(middle, alignment, stream);

@@ -95,39 +95,33 @@ inline size_type row_bits(const row_problem& rows, size_type promised) {
   return bits;
 }
 
-/// Rows as little work.
+/// Rows as little work, whose matrices start at the elements that come first.
 struct little_rows {
   small_problem problem;
-  long long
-      first;  ///< bytes from where a matrix of the input starts to the element that comes first
+  tile_problem sides;
 };
 
 /// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
 inline little_rows make_little_rows(const row_problem& rows) {
-  const auto bytes = [](size_type count) { return static_cast<long long>(count); };
   const auto element = static_cast<int>(rows.element_bytes);
+  tile_problem sides = run_backwards(rows, rows.from_last_row, false);
   small_problem work{{rows.nx, element, element},
-                     axis_of(rows.ny, rows.in_stride_bytes, rows.out_stride_bytes),
+                     axis_of(rows.ny, sides.in_stride_bytes, sides.out_stride_bytes),
                      rows.batch,
                      element,
                      element,
                      false};
-  long long first = 0;
   if (rows.reverses) {
-    first += (bytes(rows.nx) - 1) * element;
+    sides = start_later(sides, (rows.nx - 1) * rows.element_bytes, 0);
     work.fast.in_stride = -element;
   }
-  if (rows.from_last_row) {
-    first += (bytes(rows.ny) - 1) * work.slow.in_stride;
-    work.slow.in_stride = -work.slow.in_stride;
-  }
-  const bool dense = work.slow.in_stride == work.fast.in_stride * bytes(rows.nx) &&
-                     work.slow.out_stride == work.fast.out_stride * bytes(rows.nx);
-  if (dense) {  // one row
+  const auto length = static_cast<long long>(rows.nx);
+  if (work.slow.in_stride == work.fast.in_stride * length &&
+      work.slow.out_stride == work.fast.out_stride * length) {  // one row
     work.fast.extent *= work.slow.extent;
     work.slow.extent = 1;
   }
-  return {work, first};
+  return {work, sides};
 }
 
 struct row_plan {

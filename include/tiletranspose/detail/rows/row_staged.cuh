@@ -91,19 +91,22 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work
   }
 }
 
+/// A word with its elements of 1 or 2 bytes reversed, as it is where they have more.
+template <int Element>
+TILETRANSPOSE_FUNCTION unsigned reverse_word(unsigned word) {
+  return Element == 1 || Element == 2 ? pick_bytes(word, 0, Element == 1 ? 0x0123 : 0x1032) : word;
+}
+
 /// 16 bytes with their elements of `Element` bytes reversed; as they are where that is 0 or 16.
 template <int Element>
 TILETRANSPOSE_FUNCTION word16 reverse_elements(const word16& value) {
-  if constexpr (Element == 1 || Element == 2) {
-    constexpr unsigned selector = Element == 1 ? 0x0123 : 0x1032;
-    return {pick_bytes(value.w, 0, selector), pick_bytes(value.z, 0, selector),
-            pick_bytes(value.y, 0, selector), pick_bytes(value.x, 0, selector)};
-  } else if constexpr (Element == 4) {
-    return {value.w, value.z, value.y, value.x};
+  if constexpr (Element == 0 || Element == 16) {
+    return value;
   } else if constexpr (Element == 8) {
     return {value.z, value.w, value.x, value.y};
   } else {
-    return value;
+    return {reverse_word<Element>(value.w), reverse_word<Element>(value.z),
+            reverse_word<Element>(value.y), reverse_word<Element>(value.x)};
   }
 }
 
@@ -266,9 +269,8 @@ class row_reader {
     if (past != 0) {
       word = funnel_shift(word, load_shared<unsigned>(address - past + 4), 8 * past);
     }
-    return Order == row_order::bytes    ? pick_bytes(word, 0, 0x0123)
-           : Order == row_order::halves ? pick_bytes(word, 0, 0x1032)
-                                        : word;
+    constexpr int reversed = Order == row_order::bytes ? 1 : Order == row_order::halves ? 2 : 4;
+    return reverse_word<reversed>(word);
   }
 
   /// 16 shared bytes that start anywhere, up to 15 before the segment.

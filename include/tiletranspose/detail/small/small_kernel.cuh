@@ -120,21 +120,17 @@ struct small_batch<matrices::one> {
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned) const { return out; }
 };
 
-/// Where the matrices of a problem are; their first element lies `first` bytes into the input.
-/// Precondition: `Matrices` says the truth.
+/// Where the matrices of a problem are. Precondition: `Matrices` says the truth.
 template <matrices Matrices>
-small_batch<Matrices> batch_of(const tile_problem& problem, long long first = 0) {
+small_batch<Matrices> batch_of(const tile_problem& problem) {
   using batch = small_batch<Matrices>;
   const auto in = static_cast<typename batch::in_data>(problem.in);
   const auto out = static_cast<typename batch::out_data>(problem.out);
-  const auto in_step = static_cast<long long>(problem.in_batch_bytes);
-  const auto out_step = static_cast<long long>(problem.out_batch_bytes);
   if constexpr (Matrices == matrices::one) {
-    return {in + first, out};
-  } else if constexpr (Matrices == matrices::pointers) {
-    return {in, out, in_step + first, out_step};
+    return {in, out};
   } else {
-    return {in + first, out, in_step, out_step};
+    return {in, out, static_cast<long long>(problem.in_batch_bytes),
+            static_cast<long long>(problem.out_batch_bytes)};
   }
 }
 
