@@ -44,7 +44,7 @@ __global__ void __launch_bounds__(Threads,
                                   resident_blocks(Threads, word_shifted_tile_blocks(ElementBytes)))
     word_shifted_tile_kernel(const __grid_constant__ word_shifted_tile_arguments arguments) {
   __shared__ word_shifted_tile<ElementBytes> tile;
-  move_word_shifted_tile(static_block<Threads>{}, tile, arguments, blockIdx.x);
+  tile.move(static_block<Threads>{}, arguments, blockIdx.x);
 }
 
 template <class Operation>
