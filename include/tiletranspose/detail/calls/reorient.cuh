@@ -32,6 +32,7 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   });
 }
 
+/// Any symmetry, out of place.
 /// \tparam Transposes  the symmetry may; what only those need that do is not compiled else
 template <int ElementBytes, int Alignment, matrices Matrices, bool Transposes = true,
           bool IsArray = false>
@@ -49,7 +50,7 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
       transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
 }
 
-/// The same in place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
+/// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
 /// flipped.
 template <int ElementBytes, int Alignment, bool Transposes = true>
 cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,

@@ -88,8 +88,7 @@ struct row_work {
   const row_arguments& arguments;
   unsigned rank;  ///< of the thread
   row_segment first;
-  row_margin
-      around_to;  ///< what lies around the output of the first segment, where that is read, too
+  row_margin around_to;  ///< around the output of the first segment, where that is read, too
   unsigned segments;
 
   TILETRANSPOSE_FUNCTION row_segment operator[](unsigned index) const {

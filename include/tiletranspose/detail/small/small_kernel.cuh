@@ -89,8 +89,8 @@ struct small_batch {
   using out_data = typename std::conditional<pointers, unsigned char* const*, unsigned char*>::type;
   in_data in;
   out_data out;
-  long long
-      in_step;  ///< bytes to the next matrix; or from where a pointer leads to the element that comes first
+  /// Bytes to the next matrix; or from where a pointer leads to the element that comes first.
+  long long in_step;
   long long out_step;
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned b) const {
