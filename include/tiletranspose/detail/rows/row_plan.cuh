@@ -131,8 +131,8 @@ struct row_plan {
   unsigned shared_bytes;
   size_type rounds;        ///< accesses of a thread
   size_type most_segment;  ///< bytes of a segment
-  bool
-      on_lines;  ///< every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes
+  /// Every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes.
+  bool on_lines;
 };
 
 /// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
