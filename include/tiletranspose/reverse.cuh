@@ -44,12 +44,12 @@ template <class T, bool IsArray = false>
 [[nodiscard]] cudaError_t flip_dense(transpose_request request, symmetry s, cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   request.out_stride = request.nx;
-  return flip_bytes<sizeof(T), alignof(T), matrices::one, IsArray>(request, s, stream);
+  return reorient_bytes<sizeof(T), alignof(T), matrices::one, false, IsArray>(request, s, stream);
 }
 template <class T>
 [[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
   static_assert(check_inplace<T>(), "");
-  return flip_bytes_inplace<sizeof(T), alignof(T)>(inplace_request(data), s, stream);
+  return reorient_bytes_inplace<sizeof(T), alignof(T), false>(inplace_request(data), s, stream);
 }
 
 }  // namespace detail

@@ -5,7 +5,7 @@
 // rows of small_rows.hpp, and once more with the library's own, for which the limits are read from the rows.
 
 #include <tiletranspose/detail/choose/choose.cuh>
-#include <tiletranspose/detail/choose/choose_reverse.cuh>
+#include <tiletranspose/detail/choose/choose_rows.cuh>
 
 #include <catch2/catch_test_macros.hpp>
 #include <limits>

@@ -52,9 +52,9 @@ explanation explain_reorient_inplace(const transpose_request& request, symmetry 
     const row_problem joined = join_rows(rows);
     const size_type alignment = row_bits(rows, Alignment) | joined.element_bytes;
     constexpr int known = known_element(ElementBytes);
-    if (joined.from_last_row && joined.reverses && joined.rows % 2 == 1) {  // as launch_rows has it
+    if (joined.from_last_row && joined.reverses && joined.ny % 2 == 1) {  // as launch_rows has it
       row_problem middle = joined;
-      middle.rows = 1;
+      middle.ny = 1;
       middle.from_last_row = false;
       describe_rows(result, middle, alignment, known);
     }

@@ -9,9 +9,8 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
-#include <tiletranspose/detail/calls/little_problem.cuh>
-#include <tiletranspose/detail/calls/reorient_problem.cuh>
 #include <tiletranspose/detail/panel/plane_plan.cuh>
+#include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -88,8 +87,8 @@ inline void describe_rows(explanation& result, const row_problem& joined, size_t
   result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
   result.load_bytes = result.store_bytes = max_access_bytes;
   if (plan.matrix_blocks == 0) { return; }  // all rows stay where they are
-  result.launches += divide_up(plan.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
-  result.blocks += plan.matrix_blocks * plan.batch;
+  result.launches += divide_up(joined.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
+  result.blocks += plan.matrix_blocks * joined.batch;
   result.threads = static_cast<int>(plan.arguments.threads);
   result.shared_bytes = plan.shared_bytes;
 }
@@ -123,8 +122,9 @@ explanation explain_reorient(transpose_request request, symmetry s, explained_de
   } else if (is_vector(request)) {
     explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
   } else {
-    explain_problem<ElementBytes, Alignment>(result, run_backwards(make_problem(request), s),
-                                             request.batch, device);
+    explain_problem<ElementBytes, Alignment>(
+        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)),
+        request.batch, device);
   }
   return result;
 }

@@ -12,7 +12,7 @@
 
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
-#include <tiletranspose/detail/small/small_grid.cuh>
+#include <tiletranspose/detail/small/small_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -287,15 +287,16 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
   const int accesses = problem.kept_bytes / access_bytes;
-  const small_grid grid = grid_of(mover, problem, accesses);
-  result.mover = mover == small_mover::tiles ? "little work by tiles" : "little work by elements";
-  if (mover == small_mover::tiles) {
-    result.tile_rows = result.tile_cols =
-        static_cast<size_type>(small_tile_side(problem, accesses));
-  }
+  const bool tiles = mover == small_mover::tiles;
+  const int side = small_tile_side(problem, accesses);
+  const small_grid grid =
+      tiles ? tile_grid(problem, side, small_block_rows(side, problem.kept_bytes, accesses))
+            : row_grid(problem, problem.transposes || mover == small_mover::direct, accesses);
+  result.mover = tiles ? "little work by tiles" : "little work by elements";
+  if (tiles) { result.tile_rows = result.tile_cols = static_cast<size_type>(side); }
   result.load_bytes = result.store_bytes = access_bytes;
   result.launches = 1;
-  result.blocks = grid.blocks;
+  result.blocks = grid.blocks();
   result.threads = grid.threads;
 }
 

@@ -10,7 +10,7 @@
 #include <tiletranspose/detail/calls/permute_problem.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
-#include <tiletranspose/detail/small/axes_plan.cuh>
+#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

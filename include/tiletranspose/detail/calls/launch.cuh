@@ -6,10 +6,10 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/little_work.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
+#include <tiletranspose/detail/small/small_launch.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

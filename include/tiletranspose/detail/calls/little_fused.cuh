@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/little_work.cuh>
+#include <tiletranspose/detail/small/small_launch.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -110,10 +110,15 @@ struct fused_operation {
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 bool transform_little(const tile_problem& problem, size_type batch, const second_output& copy,
                       const Op& op, cudaStream_t stream, cudaError_t& status) {
-  if constexpr (loads_together<In> && loads_together<Out>) {
-    const size_type bits = address_bits_of(problem, 0);
-    return transpose_little<Kind, sizeof(In), sizeof(Out), Matrices>(
-        problem, batch, bits, fused_operation<Kind, In, Out, Op>{op, copy}, stream, status);
+  constexpr int widest = larger(static_cast<int>(sizeof(In)), static_cast<int>(sizeof(Out)));
+  if constexpr (loads_together<In> && loads_together<Out> &&
+                has_little_work(widest, widest, true)) {
+    const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), sizeof(In),
+                                sizeof(Out));
+    if (work.mover == small_mover::none) { return false; }
+    status = launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
+                                fused_operation<Kind, In, Out, Op>{op, copy}, stream);
+    return true;
   } else {
     return false;
   }

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/request/relocation.cuh>
-#include <tiletranspose/detail/rows/row_problem.cuh>
+#include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -24,17 +24,13 @@ inline row_problem make_rows(const relocation& move) {
   if (rows.in_stride < 0) {
     in += static_cast<long long>(rows.extent - 1) * rows.in_stride * element;
   }
-  return {in,
-          move.out,
-          distance(rows.in_stride) * move.in_element,
-          static_cast<size_type>(rows.out_stride) * move.out_element,
-          static_cast<size_type>(matrices.in_stride) * move.in_element,
-          static_cast<size_type>(matrices.out_stride) * move.out_element,
+  return {{in, move.out, distance(rows.in_stride) * move.in_element,
+           static_cast<size_type>(rows.out_stride) * move.out_element,
+           static_cast<size_type>(matrices.in_stride) * move.in_element,
+           static_cast<size_type>(matrices.out_stride) * move.out_element, row.extent, rows.extent,
+           false},
           matrices.extent,
-          rows.extent,
-          row.extent,
           move.in_element,
-          false,
           rows.in_stride < 0,
           row.in_stride < 0};
 }

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/calls/reorient_problem.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
@@ -20,60 +19,54 @@ namespace detail {
 template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
-    cudaError_t little = cudaSuccess;
-    const copy_operation<ElementBytes, decltype(width)::value> operation;
-    if (move_little_rows<Matrices>(rows, operation, stream, little)) { return little; }
-    if constexpr (IsArray) {
-      return launch_array<ElementBytes, Alignment>(rows, stream);
-    } else {
-      return launch_rows<ElementBytes, Alignment>(rows, stream);
+    constexpr int access = decltype(width)::value;
+    if constexpr (has_little_work(ElementBytes, access, false)) {
+      const little_rows work = make_little_rows(rows);
+      const small_mover mover = choose_small_rows(work.problem);
+      if (mover != small_mover::none) {
+        return launch_small<false>(mover, work.problem, batch_of<Matrices>(work.sides),
+                                   copy_operation<ElementBytes, access>{}, stream);
+      }
     }
+    return launch_rows<ElementBytes, Alignment, IsArray>(rows, stream);
   });
 }
 
-/// A symmetry that does not transpose: what only transposes need is not compiled.
-template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
-cudaError_t flip_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  const verdict answer = examine(request, s);
-  return answer == verdict::go ? move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
-                                     make_rows(request, s), stream)
-                               : status_of(answer);
-}
-
-template <int ElementBytes, int Alignment, matrices Matrices>
+/// Any symmetry, out of place.
+/// \tparam Transposes  the symmetry may; what only those need that do is not compiled else
+template <int ElementBytes, int Alignment, matrices Matrices, bool Transposes = true,
+          bool IsArray = false>
 cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  if (!transposes(s)) { return flip_bytes<ElementBytes, Alignment, Matrices>(request, s, stream); }
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
-  if (is_vector(request)) {
-    return move_rows_of<ElementBytes, Alignment, Matrices>(make_vector_rows(request, s), stream);
+  if constexpr (Transposes) {
+    if (transposes(s) && !is_vector(request)) {
+      return transpose_problem<ElementBytes, Alignment, Matrices>(
+          run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), request.batch,
+          stream);
+    }
   }
-  return transpose_problem<ElementBytes, Alignment, Matrices>(
-      run_backwards(make_problem(request), s), request.batch, stream);
+  return move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(
+      transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
 }
 
-/// A symmetry that does not transpose, in place.
-template <int ElementBytes, int Alignment>
-cudaError_t flip_bytes_inplace(const transpose_request& request, symmetry s, cudaStream_t stream) {
-  const verdict answer = examine_inplace(request, s);
-  if (answer != verdict::go) { return status_of(answer); }
-  if (s == symmetry::identity) { return cudaSuccess; }
-  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
-}
-
-/// Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then flipped.
-template <int ElementBytes, int Alignment>
+/// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
+/// flipped.
+template <int ElementBytes, int Alignment, bool Transposes = true>
 cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
                                    cudaStream_t stream) {
-  if (transposes(s)) {
-    const verdict answer = examine_inplace(request, s);
-    if (answer != verdict::go) { return status_of(answer); }
-    const cudaError_t status =
-        transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
-    if (status != cudaSuccess) { return status; }
-    s = compose(s, symmetry::transpose);
+  const verdict answer = examine_inplace(request, s);
+  if (answer != verdict::go) { return status_of(answer); }
+  if constexpr (Transposes) {
+    if (transposes(s)) {
+      const cudaError_t status =
+          transpose_square<ElementBytes, Alignment>(make_problem(request), stream);
+      if (status != cudaSuccess) { return status; }
+      s = compose(s, symmetry::transpose);
+    }
   }
-  return flip_bytes_inplace<ElementBytes, Alignment>(request, s, stream);
+  if (s == symmetry::identity) { return cudaSuccess; }
+  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
 }
 
 }  // namespace detail

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// In what order rows that stay rows are read, and which of them are joined: pure functions of sizes. Plain C++17.
+/// In what order rows that stay rows are read, which of them are joined, and which kernels calls can need, so that others
+/// are not compiled for them: pure functions of sizes. Plain C++17.
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/choose/tuning_rows.cuh>
-#include <tiletranspose/detail/core/divide.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -74,20 +75,11 @@ constexpr size_type least_known_bytes(row_order order, size_type element) {
 
 /// Blocks of a multiprocessor that a kernel's registers are kept low for.
 constexpr int row_blocks(row_order order) {
-  switch (order) {
-    case row_order::forward:
-    case row_order::reversed:
-    case row_order::vectors:
-      return together_row_blocks;
-    case row_order::any:
-      return byte_row_blocks;
-    case row_order::accesses:
-      return access_row_blocks;
-    case row_order::grouped:
-      return grouped_row_blocks;
-    default:
-      return word_row_blocks;
-  }
+  return lie_together(order)            ? together_row_blocks
+         : order == row_order::any      ? byte_row_blocks
+         : order == row_order::accesses ? access_row_blocks
+         : order == row_order::grouped  ? grouped_row_blocks
+                                        : word_row_blocks;
 }
 
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
@@ -133,6 +125,45 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
   if (element >= 3) { return {row_order::elements, 0}; }
   const bool whole_words = element == 2 ? rows.alignment % 2 == 0 : rows.length >= 3;
   return {!whole_words ? row_order::any : element == 2 ? row_order::halves : row_order::bytes, 0};
+}
+
+/// True where some rows of elements of a size are moved by a kernel; rows that count as elements may have any size from
+/// that of their own elements on. An element size of 0 stands for rows that are only copied.
+constexpr bool moves_rows_by(row_choice kernel, int element) {
+  const row_order order = kernel.order;
+  if (order == row_order::forward || element == 0) { return order == row_order::forward; }
+  if (order == row_order::reversed) { return kernel.element % element == 0; }
+  if (order == row_order::grouped) { return kernel.element == element; }
+  if (order == row_order::words || order == row_order::elements) { return element < 8; }
+  if (order == row_order::halves || order == row_order::any) { return element <= 2; }
+  return order != row_order::bytes || element == 1;
+}
+
+/// True where every array of so many elements that are reversed is little work.
+constexpr bool is_little_reverse(size_type length, int element, int alignment) {
+  const auto bytes = static_cast<long long>(element);
+  const small_problem problem{{length, -bytes, bytes}, {1, 0, 0}, 1, element, element, false};
+  return has_little_work(element, access_width(static_cast<size_type>(element), alignment),
+                         false) &&
+         choose_small_rows(problem) != small_mover::none;
+}
+
+/// True where some array of elements of a type with this size and alignment is reversed by a kernel. Choices change at
+/// most once between a power of two and the next.
+/// \param known  as for choose_rows
+constexpr bool reverses_array_by(row_choice kernel, int element, int alignment, int known) {
+  const auto bytes = static_cast<size_type>(element);
+  for (size_type first = 1; first <= size_type{1} << 40; first *= 2) {
+    const size_type last = 2 * first - 1;
+    if (is_little_reverse(last, element, alignment)) { continue; }
+    const row_shape shortest{first > 1, bytes, first, bytes};
+    const row_shape longest{last > 1, bytes, last, bytes};
+    if (choose_rows(shortest, known, false) == kernel ||
+        choose_rows(longest, known, false) == kernel) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace detail

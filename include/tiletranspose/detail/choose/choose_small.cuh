@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -212,6 +213,28 @@ constexpr small_mover choose_small_operation(const small_problem& problem, bool 
                                                                      : limits.fused;
   return choose_small(problem, most, work_of(problem).direct);
 }
+
+/// True where the registers hold elements of a type that are loaded together, as those of a fused call are.
+template <class T>
+inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), alignof(T)) <= 4 &&
+                                       sizeof(T) <= 16;
+
+/// A transpose as little work without panels, as those with an operation are, and what moves it.
+/// \param bits  those that some address or stride has
+struct little_operation {
+  small_problem problem;
+  small_mover mover;
+
+  little_operation(fusion kind, const tile_problem& transpose, size_type batch, size_type bits,
+                   int in_element, int out_element)
+      : problem(small_transpose(transpose, batch, in_element, out_element)) {
+    problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
+    problem.is_dual = kind == fusion::dual;
+    const size_type rows =
+        (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
+    mover = choose_small_operation(problem, (bits | rows) % max_access_bytes == 0);
+  }
+};
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
 constexpr bool takes_vectors(size_type blocks, size_type elements, int element_bytes) {

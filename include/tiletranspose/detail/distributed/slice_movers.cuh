@@ -32,7 +32,7 @@ struct matrix_mover {
                     cudaStream_t stream) const {
     const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
                                       slice.rows};
-    return flip_bytes<sizeof(T), alignof(T), matrices::one>(
+    return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
         reorient_request(target(plan, slice), packed, symmetry::identity), symmetry::identity,
         stream);
   }

@@ -86,6 +86,28 @@ inline tile_problem make_problem(const transpose_request& request) {
           request.pointer_arrays};
 }
 
+/// The problem with each matrix starting so many bytes later.
+inline tile_problem start_later(tile_problem problem, size_type in_bytes, size_type out_bytes) {
+  if (problem.pointer_arrays) {
+    problem.in_batch_bytes += in_bytes;
+    problem.out_batch_bytes += out_bytes;
+  } else {
+    problem.in = static_cast<const unsigned char*>(problem.in) + in_bytes;
+    problem.out = static_cast<unsigned char*>(problem.out) + out_bytes;
+  }
+  return problem;
+}
+
+/// The problem with the rows of the input, of the output or of both taken from the last to the first: the first one is
+/// where the last one was, and a stride leads back.
+inline tile_problem run_backwards(tile_problem problem, bool in_rows, bool out_rows) {
+  problem = start_later(problem, in_rows ? (problem.ny - 1) * problem.in_stride_bytes : 0,
+                        out_rows ? (problem.nx - 1) * problem.out_stride_bytes : 0);
+  if (in_rows) { problem.in_stride_bytes = size_type{0} - problem.in_stride_bytes; }
+  if (out_rows) { problem.out_stride_bytes = size_type{0} - problem.out_stride_bytes; }
+  return problem;
+}
+
 /// The bits that no address of the output's rows has, as a mask for their distance from a sector.
 inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
   const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |

@@ -15,7 +15,7 @@
 ///     word 1 of the output           reversed(2 3 4 5) = 5 4 3 2
 ///     segment of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *grouped* (row_grouped.cuh): the segment is copied to shared memory; a thread reads the fewest elements that are
+/// *grouped*: the segment is copied to shared memory; a thread reads the fewest elements that are
 /// whole words, reverses them by a pattern that the compiler knows, and leaves them where accesses of the output are
 /// accesses of shared memory.
 ///
@@ -31,11 +31,148 @@
 
 #pragma once
 
-#include <tiletranspose/detail/rows/row_grouped.cuh>
+#include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/rows/row_staged.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// Bytes of shared memory before the first segment of groups, and more of a reversed segment than of a copied
+/// one: a thread whose group begins in a segment, or in the word that its last bytes share, reads and writes all of the
+/// group, which lies before the copied segment then, or behind the reversed one.
+inline constexpr unsigned group_margin = 128;
+
+/// The fewest elements that are whole words. Where these are odd in number, threads that each take a group's next word
+/// do not conflict; elements of 24, 40 and 56 bytes take two ways.
+template <int Element>
+struct word_group {
+  static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
+  static constexpr int words = bytes / 4;
+  static_assert(Element >= 3, "");
+  static_assert(bytes < static_cast<int>(group_margin), "a group must not reach the next segment");
+  /// The byte of the group that becomes byte `at` of the reversed group.
+  TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
+    return (bytes / Element - 1 - at / Element) * Element + at % Element;
+  }
+  struct group_lanes {
+    TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(int lane) const {
+      return lane * bytes;
+    }
+  };
+  static_assert(request_ways(group_lanes{}, 4) == (Element % 8 == 0 ? 2 : 1),
+                "a shipped group must not conflict");
+};
+
+/// Bytes of shared memory for the segments of groups.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned segments,
+                                                           unsigned segment_pitch) {
+  return group_margin + 16 + segments * (2 * segment_pitch + group_margin) + 16;
+}
+
+/// Word `w` of a reversed group, put together byte by byte from up to four words of the group, which come first in
+/// `words`.
+template <class Whole>
+TILETRANSPOSE_FUNCTION unsigned reversed_word(const unsigned (&words)[Whole::words + 1], int w) {
+  unsigned result = 0;
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 4; ++i) {
+    // Picks all bytes of one word into what was picked before.
+    const int from = Whole::source(4 * w + i) / 4;
+    bool is_new = true;
+    unsigned selector = 0;
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const int byte = Whole::source(4 * w + k);
+      const bool picked = byte / 4 == from;
+      is_new = is_new && !(picked && k < i);
+      selector |= static_cast<unsigned>(picked ? 4 + byte % 4 : k) << 4 * k;
+    }
+    if (is_new) { result = pick_bytes(result, words[from], selector); }
+  }
+  return result;
+}
+
+/// Byte 0 of a reversed segment; accesses of the output are accesses of it.
+TILETRANSPOSE_FUNCTION unsigned char* reversed_segment(unsigned char* shared,
+                                                       const row_arguments& arguments,
+                                                       unsigned index, const row_segment& segment) {
+  return shared + group_margin + 16 + arguments.read_segments() * arguments.segment_pitch +
+         index * (arguments.segment_pitch + group_margin) + address_bits(segment.to) % 16;
+}
+
+/// The word that starts `at` bytes into a shared segment. The GPU reads what lies around the segment, too, though it is
+/// not used; the CPU, which would see that nobody wrote it, does not.
+TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* source, int at, int bytes) {
+#if !TILETRANSPOSE_ON_DEVICE
+  if (at <= -4 || at >= bytes) { return 0; }
+#endif
+  (void)bytes;
+  return load_shared<unsigned>(source + at);
+}
+
+/// Reads shared segments group by group and leaves them reversed, each at `reversed_segment`. Words of the output that
+/// begin in one group and end in the next are written by the latter's thread.
+/// Barriers: group.sync() before this call and after it.
+template <int Element>
+TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work& work) {
+  using whole = word_group<Element>;
+  constexpr int rounds = (row_rounds * 16 + whole::bytes - 1) / whole::bytes;
+  const thread_segment own = work.own();
+  const row_segment& segment = own.segment;
+  if (segment.bytes == 0) { return; }
+  const unsigned char* const source =
+      shared_segment(shared + group_margin, work.arguments, own.index, segment);
+  unsigned char* const reversed = reversed_segment(shared, work.arguments, own.index, segment);
+  const unsigned past = address_bits(reversed) % 4;
+  TILETRANSPOSE_UNROLL
+  for (int round = 0; round < rounds; ++round) {
+    const loop_step here(round);
+    const auto at = static_cast<int>(own.at + round * own.step) * whole::bytes;
+    if (at >= segment.bytes + static_cast<int>(past)) { break; }
+    const int from = segment.bytes - at - whole::bytes;
+    const unsigned shift = address_bits(source + from);
+    const int first = from - static_cast<int>(shift % 4);
+    unsigned words[whole::words + 1];
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w <= whole::words; ++w) {
+      const loop_step inner(w);
+      words[w] = word_around(source, first + 4 * w, segment.bytes);
+    }
+    unsigned before = 0;  // the last word of the reversed group before this one
+    if (at > 0) {
+      const int last = from + whole::bytes + Element - 4;
+      const unsigned last_shift = address_bits(source + last);
+      const int below = last - static_cast<int>(last_shift % 4);
+      before = funnel_shift(word_around(source, below, segment.bytes),
+                            word_around(source, below + 4, segment.bytes), 8 * last_shift);
+    }
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
+      words[w] = funnel_shift(words[w], words[w + 1], 8 * shift);
+    }
+    unsigned char* const to = reversed - past + at;
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < whole::words; ++w) {
+      const loop_step inner(w);
+      const unsigned word = reversed_word<whole>(words, w);
+      store_shared(to + 4 * w, past == 0 ? word : funnel_shift(before, word, 32 - 8 * past));
+      before = word;
+    }
+  }
+}
+
+/// Writes the reversed segments.
+TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& work) {
+  const thread_segment own = work.own();
+  const unsigned char* const reversed =
+      reversed_segment(shared, work.arguments, own.index, own.segment);
+  write_accesses<row_rounds>(
+      work, own, [&](int start) { return load_shared<word16>(reversed + start); },
+      [&](const row_segment& segment, unsigned index, int at) {
+        return load_shared<unsigned char>(reversed_segment(shared, work.arguments, index, segment) +
+                                          at);
+      });
+}
 
 /// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0.
 /// Shared memory, aligned to 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment.
@@ -44,22 +181,17 @@ namespace detail {
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
                                       const row_arguments& arguments, unsigned block) {
-  const row_work work = find_work(arguments, block);
-  const unsigned rank = group.thread_rank();
-  if constexpr (lie_together(Order)) {
-    stage_segments<row_rounds>(shared, arguments, work, rank);
+  const row_work work = find_work(arguments, block, group.thread_rank());
+  if constexpr (Order == row_order::grouped) {
+    stage_segments<row_rounds>(shared + group_margin, work);
     group.sync();
-    write_shifted<Order, Element>(shared, arguments, work, rank);
-  } else if constexpr (Order == row_order::grouped) {
-    stage_segments<row_rounds>(shared + group_margin, arguments, work, rank);
+    reverse_groups<Element>(shared, work);
     group.sync();
-    reverse_groups<Element>(shared, arguments, work, rank);
-    group.sync();
-    write_groups(shared, arguments, work, rank);
+    write_groups(shared, work);
   } else {
-    stage_segments<shared_rounds(Order)>(shared, arguments, work, rank);
+    stage_segments<shared_rounds(Order)>(shared, work);
     group.sync();
-    write_segments<Order, Element>(shared, arguments, work, rank);
+    write_segments<Order, Element>(shared, work);
   }
 }
 

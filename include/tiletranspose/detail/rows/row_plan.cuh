@@ -2,22 +2,137 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What a launch of the row kernel does: how rows are cut into segments, and which kernel moves them. Host only.
+/// Rows that stay rows, and what a launch of the row kernel does: which of them are one longer row, how they are cut into
+/// segments, and which kernel moves them. Host only.
 
 #pragma once
 
+#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
-#include <tiletranspose/detail/rows/row_problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// ny rows of nx elements that stay rows on both sides, or matrices of them. `from_last_row` takes the rows from the last to
+/// the first, `reverses` each row likewise.
+struct row_problem : tile_problem {
+  size_type batch;
+  size_type element_bytes;
+  bool from_last_row;
+  bool reverses;
+
+  size_type row_bytes() const { return nx * element_bytes; }
+  bool in_place() const { return in == out; }
+  /// True where the rows of a matrix lie one behind the other on both sides.
+  bool dense() const {
+    return ny == 1 || (in_stride_bytes == row_bytes() && out_stride_bytes == row_bytes());
+  }
+};
+
+inline row_problem make_rows(const transpose_request& request, symmetry s) {
+  return {make_problem(request), request.batch, request.in_element, reverses_rows(s),
+          reverses_cols(s)};
+}
+
+/// A vector without gaps, whatever its direction: an array, whose order a symmetry may reverse.
+inline row_problem make_vector_rows(transpose_request request, symmetry s) {
+  const bool reversed = request.nx == 1 ? reverses_rows(s) : reverses_cols(s);
+  request.nx *= request.ny;
+  request.ny = 1;
+  request.in_stride = request.out_stride = request.nx;
+  return make_rows(request, reversed ? symmetry::flip_lr : symmetry::identity);
+}
+
+/// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
+/// one row become the rows of one matrix.
+inline row_problem join_rows(row_problem problem) {
+  if (problem.nx == 1) { problem.reverses = false; }
+  if (problem.ny == 1) { problem.from_last_row = false; }
+  if (problem.dense() && problem.from_last_row == problem.reverses) {
+    problem.nx *= problem.ny;  // one array, copied or reversed
+    problem.ny = 1;
+    problem.from_last_row = false;
+  } else if (problem.dense() && problem.from_last_row &&
+             problem.row_bytes() <= most_element_bytes(problem.row_bytes())) {
+    problem.element_bytes *= problem.nx;  // an array of rows, reversed
+    problem.nx = problem.ny;
+    problem.ny = 1;
+    problem.from_last_row = false;
+    problem.reverses = true;
+  }
+  if (problem.ny == 1) {
+    problem.in_stride_bytes = problem.out_stride_bytes = problem.row_bytes();
+    if (!problem.pointer_arrays) {
+      problem.ny = problem.batch;
+      problem.in_stride_bytes = problem.in_batch_bytes;
+      problem.out_stride_bytes = problem.out_batch_bytes;
+      problem.batch = 1;
+    }
+  } else if (!problem.from_last_row && !problem.pointer_arrays &&
+             problem.in_batch_bytes == problem.ny * problem.in_stride_bytes &&
+             problem.out_batch_bytes == problem.ny * problem.out_stride_bytes) {
+    problem.ny *= problem.batch;
+    problem.batch = 1;
+  }
+  if (!problem.reverses) {
+    problem.nx *= problem.element_bytes;  // bytes are bytes
+    problem.element_bytes = 1;
+    if (!problem.from_last_row && problem.batch == 1 && problem.dense()) {
+      problem.nx *= problem.ny;
+      problem.ny = 1;
+    }
+  }
+  return problem;
+}
+
+/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
+inline size_type row_bits(const row_problem& rows, size_type promised) {
+  size_type bits = rows.pointer_arrays ? promised
+                                       : reinterpret_cast<size_type>(rows.in) |
+                                             reinterpret_cast<size_type>(rows.out);
+  if (rows.ny > 1) { bits |= rows.in_stride_bytes | rows.out_stride_bytes; }
+  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
+  return bits;
+}
+
+/// Rows as little work, whose matrices start at the elements that come first.
+struct little_rows {
+  small_problem problem;
+  tile_problem sides;
+};
+
+/// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
+inline little_rows make_little_rows(const row_problem& rows) {
+  const auto element = static_cast<int>(rows.element_bytes);
+  tile_problem sides = run_backwards(rows, rows.from_last_row, false);
+  small_problem work{{rows.nx, element, element},
+                     axis_of(rows.ny, sides.in_stride_bytes, sides.out_stride_bytes),
+                     rows.batch,
+                     element,
+                     element,
+                     false};
+  if (rows.reverses) {
+    sides = start_later(sides, (rows.nx - 1) * rows.element_bytes, 0);
+    work.fast.in_stride = -element;
+  }
+  const auto length = static_cast<long long>(rows.nx);
+  if (work.slow.in_stride == work.fast.in_stride * length &&
+      work.slow.out_stride == work.fast.out_stride * length) {  // one row
+    work.fast.extent *= work.slow.extent;
+    work.slow.extent = 1;
+  }
+  return {work, sides};
+}
 
 struct row_plan {
   row_arguments arguments;
   row_choice kernel;
   size_type matrix_blocks;  ///< blocks of one matrix
-  size_type batch;
   unsigned shared_bytes;
+  size_type rounds;        ///< accesses of a thread
+  size_type most_segment;  ///< bytes of a segment
+  /// Every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes.
+  bool on_lines;
 };
 
 /// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
@@ -40,101 +155,54 @@ inline size_type count_of_lines(size_type bytes) {
   return count;
 }
 
-/// The two sides of a launch, as they are before rows are taken from the last to the first.
-inline row_arguments make_row_arguments(const row_problem& problem) {
-  row_arguments arguments{};
-  arguments.in = problem.in;
-  arguments.out = problem.out;
-  arguments.in_batch_bytes = problem.in_batch_bytes;
-  arguments.out_batch_bytes = problem.out_batch_bytes;
-  arguments.in_pitch = problem.in_pitch;
-  arguments.out_pitch = problem.out_pitch;
-  arguments.rows = problem.rows;
-  arguments.row_bytes = problem.row_bytes();
-  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
-  arguments.pointer_arrays = problem.pointer_arrays;
-  arguments.reverses = problem.reverses;
-  arguments.dense = problem.in_pitch == problem.row_bytes() && problem.rows > 1;
-  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.rows : 1);
-  arguments.element = divider(problem.element_bytes);
-  return arguments;
-}
-
-/// True where every segment lies on whole lines of both sides, so that none needs accesses for what an alignment
-/// wastes.
-inline bool lies_on_lines(const row_problem& problem) {
-  size_type bits = reinterpret_cast<size_type>(problem.in) |
-                   reinterpret_cast<size_type>(problem.out) | problem.row_bytes();
-  if (problem.rows > 1) { bits |= problem.in_pitch | problem.out_pitch; }
-  if (problem.batch > 1) { bits |= problem.in_batch_bytes | problem.out_batch_bytes; }
-  return !problem.pointer_arrays && bits % 128 == 0;
-}
-
-/// Sets from which row on the input is taken, and whether segments trade places: in place, rows that are taken from the
-/// last to the first do, with the row that they trade places with, and rows that do not fit a block, with their own
-/// other half.
-inline void set_direction(row_arguments& arguments, const row_problem& problem, bool fits_block) {
-  size_type covered = problem.length;
-  if (problem.from_last_row) {
-    const size_type to_last_row = (problem.rows - 1) * problem.in_pitch;
-    if (problem.pointer_arrays) {
-      arguments.in_batch_bytes += to_last_row;
-    } else {
-      arguments.in = static_cast<const unsigned char*>(problem.in) + to_last_row;
-    }
-    arguments.in_pitch = size_type{0} - problem.in_pitch;
-    arguments.in_rise = to_last_row;
-    if (problem.in_place()) {
-      arguments.swaps = true;
-      arguments.rows = problem.rows / 2;
-    }
-  } else if (problem.in_place() && !problem.reverses) {
-    arguments.rows = 0;  // every row stays where it is
-  } else if (problem.in_place() && !fits_block) {
-    arguments.swaps = true;
-    covered = problem.length / 2;
-  }
-  arguments.covered_bytes = covered * problem.element_bytes;
-}
-
 /// Bytes of a block's accesses that the alignment of a segment may waste: a line.
 inline constexpr size_type spare_bytes = 128;
 /// Bytes of a row that is no longer than half of what a block copies to shared memory.
 inline constexpr size_type half_shared_bytes =
     (size_type{row_block_threads} * row_rounds * 16 - spare_bytes) / 2;
 
-/// What a block of the kernel that moves the rows can take.
-struct row_block_limits {
-  size_type rounds;   ///< accesses of a thread
-  size_type held;     ///< bytes of the accesses for one side
-  size_type segment;  ///< bytes of a segment, at most
-  bool on_lines;      ///< see lies_on_lines
-
-  row_block_limits(const row_plan& plan, const row_problem& problem) {
-    const row_arguments& arguments = plan.arguments;
-    rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
-    held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
-    const size_type element = problem.element_bytes;
-    on_lines = lies_on_lines(problem) && count_of_lines(element) * element <= held;
-    segment = on_lines ? held : held - spare_bytes;
+/// The two sides of a launch. In place, rows that are taken from the last to the first trade places with each other, and
+/// rows that do not fit a block with their own other half.
+inline row_arguments make_row_arguments(const row_problem& problem) {
+  row_arguments arguments{};
+  static_cast<tile_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
+  arguments.row_bytes = problem.row_bytes();
+  arguments.covered_bytes = problem.row_bytes();
+  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
+  arguments.reverses = problem.reverses;
+  arguments.dense = problem.in_stride_bytes == problem.row_bytes() && problem.ny > 1;
+  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.ny : 1);
+  arguments.element = divider(problem.element_bytes);
+  if (problem.from_last_row) { arguments.in_rise = (problem.ny - 1) * problem.in_stride_bytes; }
+  if (problem.in_place()) {
+    if (problem.from_last_row) {
+      arguments.swaps = true;
+      arguments.ny = problem.ny / 2;
+    } else if (!problem.reverses) {
+      arguments.ny = 0;  // every row stays where it is
+    } else if (problem.row_bytes() > half_shared_bytes) {
+      arguments.swaps = true;
+      arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
+    }
   }
-};
+  return arguments;
+}
 
 /// Cuts rows that are longer than half a block into about equal segments, of whole lines where elements allow it, that
 /// start on lines of the output. Rows that are no whole lines apart have a lead each.
 /// \returns the blocks of a row
-inline size_type cut_long_rows(row_arguments& arguments, const row_problem& problem,
-                               const row_block_limits& block) {
+inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
+  row_arguments& arguments = plan.arguments;
   const size_type element = problem.element_bytes;
   const size_type row_bytes = arguments.covered_bytes;
   const size_type line_elements = count_of_lines(element);
-  const size_type fit = block.segment / element;
+  const size_type fit = plan.most_segment / element;
   arguments.leads = (element & (element - 1)) == 0 && element <= 128;
   const bool alike = !problem.pointer_arrays &&
-                     (problem.rows == 1 || problem.out_pitch % 128 == 0) &&
+                     (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
                      (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
   const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
-  const size_type total = row_bytes / element + (block.on_lines || row_bytes <= block.segment ? 0
+  const size_type total = row_bytes / element + (plan.on_lines || row_bytes <= plan.most_segment ? 0
                                                  : arguments.leads ? 127 / element
                                                                    : lead);
   const size_type even = divide_up(total, divide_up(total, fit));
@@ -142,51 +210,50 @@ inline size_type cut_long_rows(row_arguments& arguments, const row_problem& prob
   if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
     rounded += line_elements;
   }
-  const size_type segment_elements = rounded <= fit   ? rounded
-                                     : block.on_lines ? fit / line_elements * line_elements
-                                                      : even;
+  const size_type segment_elements = rounded <= fit  ? rounded
+                                     : plan.on_lines ? fit / line_elements * line_elements
+                                                     : even;
   arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
   arguments.lead_bytes = lead * static_cast<unsigned>(element);
   return divide_up(total, segment_elements);
 }
 
 /// Joins rows, or gives a block several of them, where it can take two or more.
-inline void join_short_rows(row_arguments& arguments, const row_problem& problem,
-                            const row_block_limits& block, bool joins) {
+inline void join_short_rows(row_plan& plan, const row_problem& problem, bool joins) {
+  row_arguments& arguments = plan.arguments;
   const size_type row_bytes = arguments.covered_bytes;
   arguments.segment_bytes = static_cast<unsigned>(row_bytes);
   if (joins) {
     const size_type line_rows = count_of_lines(row_bytes);
-    const size_type fit = block.segment / row_bytes;
+    const size_type fit = plan.most_segment / row_bytes;
     arguments.joined_rows = static_cast<unsigned>(
-        smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.rows));
-  } else if (arguments.rows > 1) {
+        smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
+  } else if (arguments.ny > 1) {
     arguments.line_mask = 15;
     // A thread moves accesses of one segment alone.
-    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, block.rounds);
+    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, plan.rounds);
     const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
-    arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.rows));
+    arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
   }
 }
 
 /// Shares the threads of a block among its segments, and its shared memory.
-inline void set_threads(row_plan& plan, const row_block_limits& block) {
+inline void set_threads(row_plan& plan) {
   row_arguments& arguments = plan.arguments;
-  const row_order order = plan.kernel.order;
-  const unsigned segments = arguments.block_segments * (arguments.swaps ? 2 : 1);
+  const unsigned segments = arguments.read_segments();
   auto threads = row_block_threads / segments;
   if (arguments.block_segments == 1) {
     // No thread without an access: blocks of fewer threads leave room for more of them.
     const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
-    const size_type accesses = divide_up(bytes + (block.on_lines ? 0 : spare_bytes), 16);
-    const size_type used = divide_up(accesses, block.rounds);
+    const size_type accesses = divide_up(bytes + (plan.on_lines ? 0 : spare_bytes), 16);
+    const size_type used = divide_up(accesses, plan.rounds);
     threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
   }
   arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
   arguments.segment_threads = divider(threads);
-  arguments.segment_pitch = (threads * static_cast<unsigned>(shared_rounds(order)) + 1) * 16;
+  arguments.segment_pitch = (threads * static_cast<unsigned>(plan.rounds) + 1) * 16;
   plan.shared_bytes = segments * arguments.segment_pitch + 16;
-  if (order == row_order::grouped) {
+  if (plan.kernel.order == row_order::grouped) {
     plan.shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
     if (arguments.threads == row_block_threads) {
       plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
@@ -196,50 +263,42 @@ inline void set_threads(row_plan& plan, const row_block_limits& block) {
 
 /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
 /// size of an element that kernels are made for.
-/// Precondition: problem.rows > 1 where problem.from_last_row is set in place.
+/// Precondition: problem.ny > 1 where problem.from_last_row is set in place.
 inline row_plan plan_rows(const row_problem& problem, size_type alignment, int known) {
   row_plan plan{};
-  row_arguments& arguments = plan.arguments;
-  plan.batch = problem.batch;
-  arguments = make_row_arguments(problem);
-  const row_shape shape{problem.reverses, problem.element_bytes, problem.length, alignment};
+  row_arguments& arguments = plan.arguments = make_row_arguments(problem);
+  const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
   const row_choice unjoined = choose_rows(shape, known, false);
-  set_direction(arguments, problem, problem.row_bytes() <= half_shared_bytes);
   const size_type row_bytes = arguments.covered_bytes;
 
   // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
   const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
   const bool joins =
-      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.rows > 1 &&
+      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.ny > 1 &&
       row_bytes <= (is_any ? half_shared_bytes
                            : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
   plan.kernel = choose_rows(shape, known, joins);
-  const row_block_limits block(plan, problem);
+  plan.rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
+  const size_type held = plan.rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
+  plan.on_lines = !problem.pointer_arrays &&
+                  (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
+                  count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
+  plan.most_segment = plan.on_lines ? held : held - spare_bytes;
   arguments.joined_rows = 1;
   arguments.block_segments = 1;
   arguments.line_mask = 127;
   size_type row_blocks = 1;
-  if (row_bytes <= block.segment / 2) {
-    join_short_rows(arguments, problem, block, joins);
+  if (row_bytes <= plan.most_segment / 2) {
+    join_short_rows(plan, problem, joins);
   } else {
-    row_blocks = cut_long_rows(arguments, problem, block);
+    row_blocks = cut_long_rows(plan, problem);
   }
-  set_threads(plan, block);
+  set_threads(plan);
   arguments.row_blocks = divider(row_blocks);
   arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
   const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
-  plan.matrix_blocks = divide_up(arguments.rows, block_rows) * row_blocks;
+  plan.matrix_blocks = divide_up(arguments.ny, block_rows) * row_blocks;
   return plan;
-}
-
-/// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
-inline size_type row_bits(const row_problem& rows, size_type promised) {
-  size_type bits = rows.pointer_arrays ? promised
-                                       : reinterpret_cast<size_type>(rows.in) |
-                                             reinterpret_cast<size_type>(rows.out);
-  if (rows.rows > 1) { bits |= rows.in_pitch | rows.out_pitch; }
-  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
-  return bits;
 }
 
 }  // namespace detail

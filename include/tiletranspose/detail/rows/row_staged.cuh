@@ -6,8 +6,8 @@
 
 #pragma once
 
-#include <tiletranspose/detail/rows/element_reversal.cuh>
-#include <tiletranspose/detail/rows/row_accesses.cuh>
+#include <tiletranspose/detail/choose/choose_rows.cuh>
+#include <tiletranspose/detail/rows/row_segments.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -20,34 +20,64 @@ TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared,
          (address_bits(segment.from) & arguments.line_mask);
 }
 
+/// The 16 bytes that start `start` bytes into the source of a segment, at a multiple of 16, where all of them may
+/// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
+/// of the segment, reads only what belongs to it.
+TILETRANSPOSE_FUNCTION word16 load_around(const row_segment& segment, int start) {
+  if (!TILETRANSPOSE_ON_DEVICE && !lies_inside(start, segment.bytes)) {
+    const int first = larger(0, -start);
+    const int end = larger(first, smaller(16, segment.bytes - start));
+    return load_global_part<word16>(segment.from + start, first, end);
+  }
+  return load_global<word16>(segment.from + start);
+}
+
+/// The same to shared memory where not all of them may be read: those of the segment. All loads come first.
+TILETRANSPOSE_FUNCTION void stage_inside(unsigned char* shared, const row_segment& segment,
+                                         int start) {
+  unsigned char bytes[16];
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const loop_step here(i);
+    const bool wanted = start + i >= 0 && start + i < segment.bytes;
+    bytes[i] = wanted ? load_global<unsigned char>(segment.from + start + i) : 0;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < 16; ++i) {
+    const loop_step here(i);
+    store_shared(shared + i, bytes[i]);
+  }
+}
+
 /// Stages the segments of a block, `Rounds` accesses a thread. The caller owes group.sync() before they are read.
 template <int Rounds>
-TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_arguments& arguments,
-                                           const row_work& work, unsigned rank) {
-  const thread_segment own = find_thread_segment(arguments, work, rank);
+TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work& work) {
+  const thread_segment own = work.own();
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
-  const access_range whole = readable(segment);
-  unsigned char* const to = shared_segment(shared, arguments, own.index, segment);
+  unsigned char* const to = shared_segment(shared, work.arguments, own.index, segment);
+  // Not all of its bytes may be read, but some are the segment's.
+  const auto is_partial = [&](int start) {
+    return !segment.can_read(start) && start > -16 && start < segment.bytes;
+  };
   word16 loaded[Rounds];
   bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    const int start = access_start(arguments, segment.from, own.at + round * own.step);
+    const int start = own.start(segment.from, round);
     loaded[round] = {0, 0, 0, 0};
-    if (whole.holds(start)) { loaded[round] = load_around(segment, start); }
-    missing = missing || (!whole.holds(start) && touches(start, segment.bytes));
+    if (segment.can_read(start)) { loaded[round] = load_around(segment, start); }
+    missing = missing || is_partial(start);
   }
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    const int start = access_start(arguments, segment.from, own.at + round * own.step);
-    store_shared(to + start, loaded[round]);
+    store_shared(to + own.start(segment.from, round), loaded[round]);
   }
   // Accesses are read that start up to 15 bytes before a segment or end up to 15 bytes behind it.
   if (own.at == 0) {
-    const int first = access_start(arguments, segment.from, 0);
+    const int first = own.start(segment.from, 0);
     if (own.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
     store_shared(to + first + static_cast<int>(Rounds * own.step) * 16, word16{0, 0, 0, 0});
   }
@@ -55,61 +85,150 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_argu
     TILETRANSPOSE_UNROLL_BY(1)
     for (int round = 0; round < Rounds; ++round) {
       const loop_step here(round);
-      const int start = access_start(arguments, segment.from, own.at + round * own.step);
-      if (!whole.holds(start) && touches(start, segment.bytes)) {
-        stage_inside(to + start, segment, start);
-      }
+      const int start = own.start(segment.from, round);
+      if (is_partial(start)) { stage_inside(to + start, segment, start); }
     }
   }
 }
 
-/// Writes the segments by accesses that find their bytes together, in two accesses of the input. Where elements start
-/// inside of accesses, those before and behind the start are put together of two times as many.
+/// A word with its elements of 1 or 2 bytes reversed, as it is where they have more.
+template <int Element>
+TILETRANSPOSE_FUNCTION unsigned reverse_word(unsigned word) {
+  return Element == 1 || Element == 2 ? pick_bytes(word, 0, Element == 1 ? 0x0123 : 0x1032) : word;
+}
+
+/// 16 bytes with their elements of `Element` bytes reversed; as they are where that is 0 or 16.
+template <int Element>
+TILETRANSPOSE_FUNCTION word16 reverse_elements(const word16& value) {
+  if constexpr (Element == 0 || Element == 16) {
+    return value;
+  } else if constexpr (Element == 8) {
+    return {value.z, value.w, value.x, value.y};
+  } else {
+    return {reverse_word<Element>(value.w), reverse_word<Element>(value.z),
+            reverse_word<Element>(value.y), reverse_word<Element>(value.x)};
+  }
+}
+
+/// Reads a shared segment in the order that the output wants. `Element` is the size of an element where the kernel
+/// knows it, else 0; it knows none of joined rows. 16 bytes on either side of the segment are readable.
 template <row_order Order, int Element>
-TILETRANSPOSE_FUNCTION void write_shifted(unsigned char* shared, const row_arguments& arguments,
-                                          const row_work& work, unsigned rank) {
-  const thread_segment own = find_thread_segment(arguments, work, rank);
-  const unsigned char* const source = shared_segment(shared, arguments, own.index, own.segment);
-  const auto read = [&](int start) {
-    const unsigned char* const from = source + source_start<Order>(arguments, own.segment, start);
+class row_reader {
+ public:
+  TILETRANSPOSE_FUNCTION row_reader(unsigned char* shared, const row_work& work,
+                                    const row_segment& segment, unsigned index)
+      : arguments_(work.arguments),
+        shared_(shared_segment(shared, work.arguments, index, segment)),
+        rotation_(work.rank / 8),
+        row_bytes_(joins() ? arguments_.joined_bytes.divisor
+                           : static_cast<unsigned>(segment.bytes)) {}
+
+  /// Byte `at` of the output's segment.
+  TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
+    if constexpr (Order != row_order::forward) {
+      const place from = find(at);
+      at = from.element + from.past;
+    }
+    return load_shared<unsigned char>(shared_ + at);
+  }
+
+  /// The access that starts `start` bytes into the output's segment, all of which exists.
+  TILETRANSPOSE_FUNCTION word16 access(int start) const {
+    if constexpr (lie_together(Order)) {
+      // Where elements start inside of accesses, it is put together of those before and behind the start.
+      constexpr int together = Order == row_order::vectors ? 16 : larger(Element, 1);
+      const int past = start % together;
+      if (past == 0) { return elements(start); }
+      return shift_together<16>(elements(start - past), elements(start - past + 16),
+                                static_cast<unsigned>(past));
+    } else if constexpr (Order == row_order::accesses) {
+      return large_elements(static_cast<unsigned>(start));
+    } else {
+      // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
+      // words of a request lie in 32 banks.
+      unsigned rotated[4];
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < 4; ++i) {
+        rotated[i] = word(static_cast<unsigned>(start) + (i + rotation_) % 4 * 4);
+      }
+      unsigned words[4];
+      rotate_back(rotated, rotation_, words);
+      return {words[0], words[1], words[2], words[3]};
+    }
+  }
+
+ private:
+  const row_arguments& arguments_;
+  const unsigned char* shared_;  // byte 0 of the segment
+  unsigned rotation_;
+  unsigned row_bytes_;  // of a row, or the segment of one that is in shared memory
+
+  /// Where a byte of the output comes from.
+  struct place {
+    unsigned row;      // where its row starts
+    unsigned element;  // where its element starts in the input
+    unsigned past;     // bytes of the element before it
+  };
+
+  TILETRANSPOSE_FUNCTION bool joins() const {
+    return Element == 0 && !lie_together(Order) && arguments_.joined_rows > 1;
+  }
+  TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
+    return Element > 0 ? Element : arguments_.element_bytes;
+  }
+  /// Where the row of a byte starts in the segment.
+  TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
+    return joins() ? arguments_.joined_bytes.quotient(at) * row_bytes_ : 0;
+  }
+  TILETRANSPOSE_FUNCTION place find(unsigned at) const {
+    const unsigned row = row_start(at);
+    const unsigned index =
+        Element > 0 ? (at - row) / larger(Element, 1) : arguments_.element.quotient(at - row);
+    return {row, row + row_bytes_ - (index + 1) * element_bytes(),
+            at - row - index * element_bytes()};
+  }
+
+  /// 16 bytes that lie together in the input, from an element's start on.
+  TILETRANSPOSE_FUNCTION word16 elements(int start) const {
+    int first = start;
+    if constexpr (Order == row_order::reversed) {
+      first = static_cast<int>(row_bytes_) - 16 - start;
+    } else if constexpr (Order == row_order::vectors) {
+      const place from = find(static_cast<unsigned>(start));
+      first = static_cast<int>(from.element + from.past);
+    }
+    const unsigned char* const from = shared_ + first;
     const unsigned shift = address_bits(from) % 16;
     const auto low = load_shared<word16>(from - shift);
     const auto high = load_shared<word16>(from - shift + 16);
     return reverse_elements<Element>(shift_together<16>(low, high, shift));
-  };
-  constexpr int together = Order == row_order::vectors ? 16 : larger(Element, 1);
-  store_accesses<row_rounds>(arguments, own, [&](int start) {
-    const int past = start % together;
-    if (past == 0) { return read(start); }
-    return shift_together<16>(read(start - past), read(start - past + 16),
-                              static_cast<unsigned>(past));
-  });
-  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
-    store_global(segment.to + at,
-                 load_shared<unsigned char>(shared_segment(shared, arguments, index, segment) +
-                                            source_byte<Order>(arguments, segment, at)));
-  });
-}
+  }
 
-/// Reads a shared segment in the order that the output wants. `Element` is the size of an element where the kernel
-/// knows it, else 0; it knows none of joined rows.
-template <row_order Order, int Element>
-class row_reader {
- public:
-  /// \param shared  byte 0 of the segment; 16 bytes on either side of the segment are readable
-  TILETRANSPOSE_FUNCTION row_reader(const row_arguments& arguments, const unsigned char* shared,
-                                    unsigned bytes)
-      : arguments_(arguments),
-        shared_(shared),
-        row_bytes_(arguments.joined_rows > 1 ? arguments.joined_bytes.divisor : bytes) {}
-
-  /// Byte `at` of the output's segment.
-  TILETRANSPOSE_FUNCTION unsigned char byte(unsigned at) const {
-    const unsigned row = row_start(at);
-    const unsigned element = element_of(at - row);
-    const unsigned in_element = at - row - element * element_bytes();
-    return load_shared<unsigned char>(
-        shared_ + (row + row_bytes_ - (element + 1) * element_bytes() + in_element));
+  /// Bytes at .. at + 15 of the output's segment, of elements of 8 bytes and more.
+  TILETRANSPOSE_FUNCTION word16 large_elements(unsigned at) const {
+    constexpr int least = Element > 0 ? Element : 8;
+    constexpr int most = (14 + least) / least;  // elements that may begin inside an access
+    const place from = find(at);
+    const auto element = static_cast<int>(element_bytes());
+    const auto row = static_cast<int>(from.row);
+    const auto past = static_cast<int>(from.past);
+    auto first = static_cast<int>(from.element);
+    word16 value = access_at(first + past);
+    // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
+    // the next row.
+    int left = element - past;
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < most; ++i, left += element) {
+      const loop_step here(i);
+      if (left >= 16) { break; }
+      first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes_) - element
+                                           : first - element;
+      const word16 next = access_at(first - left);
+      value = {merge_words(value.x, next.x, 8 * left), merge_words(value.y, next.y, 8 * left - 32),
+               merge_words(value.z, next.z, 8 * left - 64),
+               merge_words(value.w, next.w, 8 * left - 96)};
+    }
+    return value;
   }
 
   /// Bytes at .. at + 3 of the output's segment, which all exist.
@@ -117,91 +236,41 @@ class row_reader {
     if constexpr (Order == row_order::any) {
       return byte(at) | byte(at + 1) << 8 | byte(at + 2) << 16 |
              static_cast<unsigned>(byte(at + 3)) << 24;
-    } else if constexpr (Order == row_order::bytes || Order == row_order::halves) {
+    } else if constexpr (Order == row_order::words) {
+      const place from = find(at);
+      return load_shared<unsigned>(shared_ + from.element + from.past);
+    } else if constexpr (Order == row_order::elements) {
+      const place from = find(at);
+      const unsigned next = from.element == from.row ? from.row + 2 * row_bytes_ : from.element;
+      return joined(static_cast<int>(from.element + from.past), element_bytes() - from.past,
+                    static_cast<int>(next - element_bytes()));
+    } else {
       // From the last byte of a row down; a word that reaches over the row's end goes on at the end of the
       // next.
       const unsigned row = row_start(at);
       const unsigned left = row + row_bytes_ - at;
-      unsigned value = reversed(bytes_at(static_cast<int>(row + left) - 4));
-      if (left < 4) {
-        const unsigned next = reversed(bytes_at(static_cast<int>(row + 2 * row_bytes_) - 4));
-        value = (value & ((1u << 8 * left) - 1)) | next << 8 * left;
-      }
-      return value;
-    } else {
-      const unsigned row = row_start(at);
-      const unsigned element = element_of(at - row);
-      const unsigned in_element = at - row - element * element_bytes();
-      const unsigned from = row + row_bytes_ - (element + 1) * element_bytes();
-      if constexpr (Order == row_order::words) {
-        return load_shared<unsigned>(shared_ + from + in_element);
-      } else {
-        unsigned value = bytes_at(static_cast<int>(from + in_element));
-        const unsigned left = element_bytes() - in_element;
-        if (left < 4) {
-          const unsigned next = from == row ? row + 2 * row_bytes_ : from;
-          value = (value & ((1u << 8 * left) - 1)) |
-                  bytes_at(static_cast<int>(next - element_bytes())) << 8 * left;
-        }
-        return value;
-      }
+      return joined(static_cast<int>(row + left) - 4, left,
+                    static_cast<int>(row + 2 * row_bytes_) - 4);
     }
   }
 
-  /// Bytes at .. at + 15 of the output's segment, which all exist.
-  TILETRANSPOSE_FUNCTION word16 access(unsigned at) const {
-    constexpr int least = Element > 0 ? Element : 8;
-    constexpr int most = (14 + least) / least;  // elements that may begin inside an access
-    const int row = static_cast<int>(row_start(at));
-    const auto element = static_cast<int>(element_bytes());
-    const auto in_row = static_cast<int>(at) - row;
-    const auto index = static_cast<int>(element_of(static_cast<unsigned>(in_row)));
-    const int in_element = in_row - index * element;
-    int first = row + static_cast<int>(row_bytes_) - (index + 1) * element;  // of the element
-    word16 value = access_at(first + in_element);
-    // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
-    // the next row.
-    int left = element - in_element;
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < most; ++i, left += element) {
-      const loop_step here(i);
-      if (left >= 16) { break; }
-      first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes_) - element
-                                           : first - element;
-      value = merged(value, access_at(first - left), left);
-    }
+  /// The word at `first` and, from its byte `left` on, the one at `next`.
+  TILETRANSPOSE_FUNCTION unsigned joined(int first, unsigned left, int next) const {
+    unsigned value = word_at(first);
+    if (left < 4) { value = (value & ((1u << 8 * left) - 1)) | word_at(next) << 8 * left; }
     return value;
   }
 
- private:
-  const row_arguments& arguments_;
-  const unsigned char* shared_;
-  unsigned row_bytes_;  // of a row, or the segment of one that is in shared memory
-
-  TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
-    return Element > 0 ? Element : arguments_.element_bytes;
-  }
-  /// The element of a row that a byte belongs to.
-  TILETRANSPOSE_FUNCTION unsigned element_of(unsigned at) const {
-    if constexpr (Element > 0) {
-      return at / Element;
-    } else {
-      return arguments_.element.quotient(at);
-    }
-  }
-  /// Where the row of a byte starts in the segment.
-  TILETRANSPOSE_FUNCTION unsigned row_start(unsigned at) const {
-    return Element == 0 && arguments_.joined_rows > 1
-               ? arguments_.joined_bytes.quotient(at) * row_bytes_
-               : 0;
-  }
-
-  /// Four shared bytes that start anywhere, up to 4 before the segment.
-  TILETRANSPOSE_FUNCTION unsigned bytes_at(int at) const {
+  /// Four shared bytes that start anywhere, up to 4 before the segment; elements of 1 and 2 bytes are reversed.
+  TILETRANSPOSE_FUNCTION unsigned word_at(int at) const {
     const unsigned char* const address = shared_ + at;
     const unsigned past = address_bits(address) % 4;
-    const unsigned low = load_shared<unsigned>(address - past);
-    return past == 0 ? low : funnel_shift(low, load_shared<unsigned>(address - past + 4), 8 * past);
+    unsigned word = load_shared<unsigned>(address - past);
+    if (past != 0) {
+      word = funnel_shift(word, load_shared<unsigned>(address - past + 4), 8 * past);
+    }
+    constexpr int reversed = Order == row_order::bytes ? 1 : Order == row_order::halves ? 2 : 4;
+    return reverse_word<reversed>(word);
   }
 
   /// 16 shared bytes that start anywhere, up to 15 before the segment.
@@ -211,48 +280,21 @@ class row_reader {
     return shift_together<16>(load_shared<word16>(address - past),
                               load_shared<word16>(address - past + (past == 0 ? 0 : 16)), past);
   }
-  /// The first `left` bytes of `before`, 1 to 15, and the others of `after`.
-  TILETRANSPOSE_FUNCTION static word16 merged(const word16& before, const word16& after, int left) {
-    return {merge_words(before.x, after.x, 8 * left), merge_words(before.y, after.y, 8 * left - 32),
-            merge_words(before.z, after.z, 8 * left - 64),
-            merge_words(before.w, after.w, 8 * left - 96)};
-  }
-
-  TILETRANSPOSE_FUNCTION static unsigned reversed(unsigned word) {
-    return pick_bytes(word, 0, Order == row_order::bytes ? 0x0123 : 0x1032);
-  }
 };
 
 /// Writes the segments out of shared memory.
 template <row_order Order, int Element>
-TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_arguments& arguments,
-                                           const row_work& work, unsigned rank) {
-  const thread_segment own = find_thread_segment(arguments, work, rank);
-  const auto read = [&](unsigned index, const row_segment& segment) {
-    return row_reader<Order, Element>(arguments, shared_segment(shared, arguments, index, segment),
-                                      static_cast<unsigned>(segment.bytes));
+TILETRANSPOSE_FUNCTION void write_segments(unsigned char* shared, const row_work& work) {
+  const auto reader = [&](const row_segment& segment, unsigned index) {
+    return row_reader<Order, Element>(shared, work, segment, index);
   };
-  const auto reader = read(own.index, own.segment);
-  store_accesses<shared_rounds(Order)>(arguments, own, [&](int start) {
-    if constexpr (Order == row_order::accesses) {
-      return reader.access(static_cast<unsigned>(start));
-    } else {
-      // Consecutive quarters of a warp read different words of their accesses at a time, so that the 32
-      // words of a request lie in 32 banks.
-      const unsigned rotation = rank / 8;
-      unsigned rotated[4];
-      TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < 4; ++i) {
-        rotated[i] = reader.word(static_cast<unsigned>(start) + (i + rotation) % 4 * 4);
-      }
-      unsigned words[4];
-      rotate_back(rotated, rotation, words);
-      return word16{words[0], words[1], words[2], words[3]};
-    }
-  });
-  for_each_end(arguments, work, rank, [&](unsigned index, const row_segment& segment, int at) {
-    store_global(segment.to + at, read(index, segment).byte(static_cast<unsigned>(at)));
-  });
+  const thread_segment own = work.own();
+  const auto of_thread = reader(own.segment, own.index);
+  write_accesses<shared_rounds(Order)>(
+      work, own, [&](int start) { return of_thread.access(start); },
+      [&](const row_segment& segment, unsigned index, int at) {
+        return reader(segment, index).byte(static_cast<unsigned>(at));
+      });
 }
 
 }  // namespace detail

@@ -2,14 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The bodies of the mover for little work for arrays of more axes than a batch of matrices has: as there a tile passes
+/// The bodies and plans of the mover for little work for arrays of more axes than a batch of matrices has: as there a tile passes
 /// through shared memory where the fastest axes of input and output differ, and elements are moved directly where they
 /// are the same or one is short. Blocks, or elements, are counted along the output's fastest axis first.
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
+#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
@@ -91,15 +92,15 @@ struct element_items {
 
 /// Or micro-blocks, which they transpose in registers: rows of them are loaded, columns are stored. In shared memory a row
 /// of columns has its micro-blocks in an order of its own, so that neither side has more than two conflict ways.
-template <int ElementBytes, int Count, int Lanes>
+template <int ElementBytes, int Lanes>
 struct micro_items {
-  static constexpr unsigned count = Count;
+  static constexpr unsigned count = micro_elements;
   static constexpr unsigned lanes = Lanes;
-  static constexpr int bytes = ElementBytes * Count;  ///< of a row or a column
-  static constexpr int shared_bytes = bytes * Count * Lanes * Lanes;
+  static constexpr int bytes = ElementBytes * micro_elements;  ///< of a row or a column
+  static constexpr int shared_bytes = bytes * micro_elements * Lanes * Lanes;
   using row = element_words<bytes, access_width(bytes)>;
   struct held {
-    row rows[Count];
+    row rows[micro_elements];
   };
   unsigned char* shared;
 
@@ -112,19 +113,19 @@ struct micro_items {
                                    unsigned) const {
     held value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       value.rows[i] = load_global<row>(from + i * step);
     }
     return value;
   }
   TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
-    unsigned words[Count][bytes / 4];
-    unsigned transposed[Count][bytes / 4];
+    unsigned words[micro_elements][bytes / 4];
+    unsigned transposed[micro_elements][bytes / 4];
     __builtin_memcpy(words, &value, sizeof words);
     thread_transpose<ElementBytes>(transposed, words);
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       row column;
       __builtin_memcpy(&column, transposed[i], bytes);
@@ -134,7 +135,7 @@ struct micro_items {
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, long long step, unsigned down,
                                     unsigned across) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) {
+    for (int i = 0; i < micro_elements; ++i) {
       const loop_step here(i);
       store_global(to + i * step, load_shared<row>(place(down, across, i)));
     }
@@ -197,15 +198,11 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
 
 /// Moves elements that follow each other in the output, but not in the input, together.
 template <int ElementBytes, int Elements>
-struct gather_operation {
+struct gather_operation : copy_operation<ElementBytes * Elements, ElementBytes * Elements> {
   using word = access_word_t<ElementBytes>;
   struct alignas(ElementBytes* Elements) stored {
     word words[Elements];
   };
-  using fetched = no_operand;
-  static constexpr bool fetches = false;
-  static constexpr int bytes = ElementBytes * Elements;
-  static constexpr int accesses = 1;
   long long places[Elements];
 
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
@@ -217,13 +214,12 @@ struct gather_operation {
     }
     return value;
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, fetched,
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, no_operand,
                                            unsigned, unsigned) {
-    access_word_t<bytes> all;
+    access_word_t<ElementBytes * Elements> all;
     __builtin_memcpy(&all, &value, sizeof all);
     store_global(to, all);
   }
-  static TILETRANSPOSE_FUNCTION void show_compiler() {}
 };
 
 /// What the element kernel moves. A block stays at one place along the outer axes, which all of its threads share.
@@ -237,12 +233,21 @@ struct axes_element_arguments {
   counted_axes<most_counted_axes> outer;
 };
 
-/// The body of the element kernel: block b moves at most Threads * Rounds elements of the inner axes, and is counted along
+/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
+/// where all are many.
+inline constexpr int axes_element_threads = 256;
+TILETRANSPOSE_HOST_DEVICE constexpr int axes_element_rounds(int accesses) {
+  return accesses <= 4 ? 4 : 1;
+}
+
+/// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, and is counted along
 /// them first.
-template <int Threads, int Rounds, class Group, class Operation>
+template <class Group, class Operation>
 TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
+  constexpr int threads = axes_element_threads;
+  constexpr int rounds = axes_element_rounds(Operation::accesses);
   const unsigned outer = arguments.blocks.quotient(block);
   const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
   const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
@@ -250,23 +255,122 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   const axis_steps there = arguments.outer.places(outer);
   const unsigned char* const in = arguments.in + there.in;
   unsigned char* const out = arguments.out + there.out;
-  typename Operation::stored held[Rounds];
-  unsigned char* places[Rounds] = {};
+  typename Operation::stored held[rounds];
+  unsigned char* places[rounds] = {};
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
-    const unsigned i = first + static_cast<unsigned>(k * Threads);
+    const unsigned i = first + static_cast<unsigned>(k * threads);
     if (i >= end) { continue; }
     const axis_steps at = arguments.inner.places(i);
     held[k] = operation.load(in + at.in, 0, 0);
     places[k] = out + at.out;
   }
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
+  for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
-    if (first + static_cast<unsigned>(k * Threads) >= end) { continue; }
+    if (first + static_cast<unsigned>(k * threads) >= end) { continue; }
     operation.store(places[k], held[k], {}, 0, 0);
   }
+}
+
+/// Counts one axis more.
+template <int MostAxes>
+void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
+  axes.extents[axes.count] = divider(move.axes[axis].extent);
+  axes.steps[axes.count] = {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
+                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
+  ++axes.count;
+}
+
+/// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
+inline bool exceeds(const relocation& move, size_type most) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) {
+    if (move.axes[k].extent > most / elements) { return true; }
+    elements *= move.axes[k].extent;
+  }
+  return false;
+}
+
+inline tile_side make_side(const relocation& move, const side_axes& axes) {
+  tile_side side{static_cast<unsigned>(axes.extent), {}};
+  for (int k = 0; k < axes.count; ++k) { count_axis(side.axes, move, axes.axes[k]); }
+  return side;
+}
+
+/// The axes outside of a tile's sides; the others have one element left.
+inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
+  for (const side_axes& side : sides) {
+    for (int k = 0; k < side.count; ++k) { move.axes[side.axes[k]].extent = 1; }
+  }
+  return move;
+}
+
+/// Tiles along two sides, and along the other axes.
+inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
+                                               size_type x_tiles, size_type y_tiles) {
+  axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                static_cast<unsigned char*>(move.out),
+                                make_side(move, sides[0]),
+                                make_side(move, sides[1]),
+                                divider(x_tiles),
+                                divider(y_tiles),
+                                {}};
+  const relocation outer = outside_of(sides, move);
+  for (int k = move.rank - 1; k >= 0; --k) {
+    if (outer.axes[k].extent > 1) { count_axis(arguments.outer, outer, k); }
+  }
+  return arguments;
+}
+
+/// Calls launch(arguments, blocks) for each launch of tiles, along the sides that were chosen, until one fails.
+template <class Launch>
+auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch launch)
+    -> decltype(launch(axes_tile_arguments{}, size_type{})) {
+  const auto side = static_cast<size_type>(choice.tile_side);
+  const size_type x_tiles = divide_up(choice.sides[0].extent, side);
+  const size_type y_tiles = divide_up(choice.sides[1].extent, side);
+  const relocation outer = outside_of(choice.sides, move);
+  const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
+  if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
+    return split(move, [&](const relocation& part) {
+      axes_choice chosen = choice;
+      fill_sides(chosen, part, choice.tile_side);
+      return plan_axes_tiles(chosen, part, launch);
+    });
+  }
+  return launch(make_tile_arguments(choice.sides, move, x_tiles, y_tiles),
+                x_tiles * y_tiles * count_elements(outer));
+}
+
+/// The same for elements one by one.
+template <class Launch>
+auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
+    -> decltype(launch(axes_element_arguments{}, size_type{})) {
+  const int rounds = exceeds(move, most_single_round) ? axes_element_rounds(accesses) : 1;
+  const auto block = static_cast<size_type>(axes_element_threads * rounds);
+  const element_order order = order_elements(move, block);
+  size_type blocks = divide_up(order.inner_extent, block);
+  relocation outer = move;
+  for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
+  if (order.inner_extent > most_counted - block || exceeds(outer, max_blocks / blocks)) {
+    return split(
+        move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
+  }
+  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                   static_cast<unsigned char*>(move.out),
+                                   static_cast<unsigned>(order.inner_extent),
+                                   static_cast<unsigned>(block),
+                                   divider(blocks),
+                                   {},
+                                   {}};
+  for (int k = 0; k < move.rank; ++k) {
+    const int axis = order.axes[k];
+    count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);
+    blocks *= outer.axes[axis].extent;
+  }
+  return launch(arguments, blocks);
 }
 
 }  // namespace detail

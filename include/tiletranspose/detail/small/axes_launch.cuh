@@ -6,10 +6,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/small/axes_plan.cuh>
-#include <tiletranspose/detail/small/small_grid.cuh>
+#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -28,13 +27,13 @@ __global__ void __launch_bounds__(Side* BlockRows)
   move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
 }
 
-template <int ElementBytes, int Count, int Lanes, int BlockRows>
-__global__ void __launch_bounds__(Lanes* BlockRows)
+template <int ElementBytes, int Lanes>
+__global__ void __launch_bounds__(Lanes* micro_block_rows)
     axes_micro_kernel(const __grid_constant__ axes_tile_arguments arguments) {
-  using items = micro_items<ElementBytes, Count, Lanes>;
+  using items = micro_items<ElementBytes, Lanes>;
   alignas(16) __shared__ unsigned char shared[items::shared_bytes];
-  move_axes_tile<BlockRows>(static_block<Lanes * BlockRows>{}, items{shared}, arguments,
-                            blockIdx.x);
+  move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{}, items{shared},
+                                   arguments, blockIdx.x);
 }
 
 /// Blocks that share a multiprocessor as far as registers go.
@@ -45,53 +44,52 @@ __global__ void __launch_bounds__(Threads,
                                   resident_blocks(Threads, word_shifted_tile_blocks(ElementBytes)))
     word_shifted_tile_kernel(const __grid_constant__ word_shifted_tile_arguments arguments) {
   __shared__ word_shifted_tile<ElementBytes> tile;
-  move_word_shifted_tile(static_block<Threads>{}, tile, arguments, blockIdx.x);
+  tile.move(static_block<Threads>{}, arguments, blockIdx.x);
 }
 
-template <int Threads, int Rounds, class Operation>
-__global__ void __launch_bounds__(Threads)
+template <class Operation>
+__global__ void __launch_bounds__(axes_element_threads)
     axes_element_kernel(const __grid_constant__ axes_element_arguments arguments,
                         const __grid_constant__ Operation operation) {
   operation.show_compiler();
-  move_axes_elements<Threads, Rounds>(static_block<Threads>{}, arguments, operation, blockIdx.x);
+  move_axes_elements(static_block<axes_element_threads>{}, arguments, operation, blockIdx.x);
 }
 
-/// Launches tiles, with the sides that were chosen, element by element.
+/// Launches tiles with the sides that were chosen; `operation` is what the kernel takes besides.
+template <class Kernel, class... Operation>
+cudaError_t start_axes_tiles(Kernel* kernel, int threads, const axes_choice& choice,
+                             const relocation& move, cudaStream_t stream, Operation... operation) {
+  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
+    void* pointers[] = {&arguments, &operation...};
+    return start(kernel, blocks, threads, 0, pointers, stream);
+  });
+}
+
+/// Launches them element by element.
 template <class Operation>
 cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
   constexpr int side = axes_tile_side(sizeof(stored));
   constexpr int block_rows = axes_block_rows(Operation::accesses);
-  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
-    Operation copied = operation;
-    void* pointers[] = {&arguments, &copied};
-    return start(&axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>()>,
-                 blocks, side * block_rows, 0, pointers, stream);
-  });
-}
-
-template <int ElementBytes, int Side>
-cudaError_t launch_micro_tiles_of(const axes_choice& choice, const relocation& move,
-                                  cudaStream_t stream) {
-  constexpr int lanes = Side / micro_elements;
-  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
-    void* pointers[] = {&arguments};
-    return start(&axes_micro_kernel<ElementBytes, micro_elements, lanes, micro_block_rows>, blocks,
-                 lanes * micro_block_rows, 0, pointers, stream);
-  });
+  return start_axes_tiles(
+      &axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>()>,
+      side * block_rows, choice, move, stream, operation);
 }
 
 /// The same in micro-blocks.
 template <int ElementBytes>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                cudaStream_t stream) {
+  const auto launch = [&](auto side) {
+    constexpr int lanes = decltype(side)::value / micro_elements;
+    return start_axes_tiles(&axes_micro_kernel<ElementBytes, lanes>, lanes * micro_block_rows,
+                            choice, move, stream);
+  };
   if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
-    if (choice.tile_side == 128) {
-      return launch_micro_tiles_of<ElementBytes, 128>(choice, move, stream);
-    }
+    if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
   }
-  return launch_micro_tiles_of<ElementBytes, 64>(choice, move, stream);
+  return launch(std::integral_constant<int, 64>{});
 }
 
 /// Launches tiles of a copy.
@@ -117,13 +115,11 @@ cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocatio
 /// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
-  constexpr int threads = axes_element_threads;
-  constexpr int rounds = axes_element_rounds(Operation::accesses);
   return plan_axes_elements(move, Operation::accesses,
                             [&](axes_element_arguments arguments, size_type blocks) {
                               void* pointers[] = {&arguments, &operation};
-                              return start(&axes_element_kernel<threads, rounds, Operation>, blocks,
-                                           threads, 0, pointers, stream);
+                              return start(&axes_element_kernel<Operation>, blocks,
+                                           axes_element_threads, 0, pointers, stream);
                             });
 }
 

@@ -4,17 +4,74 @@
 /// \file
 /// The mover for little work, whose time is latency: one element an access, one tile a block or one element a thread,
 /// 32-bit offsets, and a grid that answers where a block is. A *tile* passes through shared memory where the fastest
-/// axes of input and output differ; elements are moved *directly* where they are the same or where one is short.
+/// axes of input and output differ; elements are moved *directly* where they are the same or where one is short. What one
+/// block does, and how many there are.
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
+#include <type_traits>
+
+#include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// Blocks for `extent` elements of which each takes `step`.
+inline unsigned blocks_for(size_type extent, int step) {
+  return static_cast<unsigned>(divide_up(extent, static_cast<size_type>(step)));
+}
+
+/// Rows of threads of a block that moves a tile, of elements of a size that are moved in so many accesses.
+constexpr int small_block_rows(int side, int kept_bytes, int accesses) {
+  if (side == 32) { return kept_bytes <= widest_large_tile_element ? 8 : 4; }
+  return accesses == 1 || kept_bytes <= 4 ? 8 : 4;
+}
+
+/// Threads of a block that moves rows of few elements, of which each takes one.
+inline constexpr int few_row_threads = 256;
+
+/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several
+/// rows.
+TILETRANSPOSE_HOST_DEVICE constexpr int small_row_threads(bool divides) {
+  return divides ? 256 : 128;
+}
+TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_bytes,
+                                                         int accesses) {
+  if (divides) { return accesses == 1 ? 2 : 1; }
+  return kept_bytes <= 2 ? 8 : 4;
+}
+
+/// The grid of one launch.
+struct small_grid {
+  unsigned x;
+  unsigned y;
+  unsigned z;
+  int threads;  ///< of a block
+
+  size_type blocks() const { return size_type{x} * y * z; }
+};
+
+/// Of tiles of `side` rows and columns.
+inline small_grid tile_grid(const small_problem& problem, int side, int block_rows) {
+  return {blocks_for(problem.fast.extent, side), blocks_for(problem.slow.extent, side),
+          static_cast<unsigned>(problem.batch), side * block_rows};
+}
+
+/// Of rows, or, with `divides`, of elements that are counted.
+inline small_grid row_grid(const small_problem& problem, bool divides, int accesses) {
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const bool few = has_few_elements(problem);
+  const int threads = few ? few_row_threads : small_row_threads(divides);
+  const int step = threads * (few ? 1 : small_row_rounds(divides, problem.kept_bytes, accesses));
+  if (divides) { return {blocks_for(fast * slow * problem.batch, step), 1, 1, threads}; }
+  return {blocks_for(fast, step), static_cast<unsigned>(slow), static_cast<unsigned>(problem.batch),
+          threads};
+}
 
 /// One axis of rows.
 struct small_axis {
@@ -23,44 +80,60 @@ struct small_axis {
   int out_stride;
 };
 
-/// Where the matrices are.
+/// Where the matrices are: one behind the other, or where device arrays of pointers say.
 template <matrices Matrices>
 struct small_batch {
   static constexpr bool is_one = false;
-  const unsigned char* in;  ///< the first element of the first matrix
-  unsigned char* out;
-  long long in_stride;  ///< bytes to the next matrix
-  long long out_stride;
+  static constexpr bool pointers = Matrices == matrices::pointers;
+  using in_data =
+      typename std::conditional<pointers, const unsigned char* const*, const unsigned char*>::type;
+  using out_data = typename std::conditional<pointers, unsigned char* const*, unsigned char*>::type;
+  in_data in;
+  out_data out;
+  /// Bytes to the next matrix; or from where a pointer leads to the element that comes first.
+  long long in_step;
+  long long out_step;
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned b) const {
-    return in + b * in_stride;
+    if constexpr (pointers) {
+      return in[b] + in_step;
+    } else {
+      return in + b * in_step;
+    }
   }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned b) const {
-    return out + b * out_stride;
+    if constexpr (pointers) {
+      return out[b] + out_step;
+    } else {
+      return out + b * out_step;
+    }
   }
 };
 template <>
 struct small_batch<matrices::one> {
   static constexpr bool is_one = true;
-  const unsigned char* in;
-  unsigned char* out;
+  using in_data = const unsigned char*;
+  using out_data = unsigned char*;
+  in_data in;
+  out_data out;
 
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned) const { return in; }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned) const { return out; }
 };
-template <>
-struct small_batch<matrices::pointers> {
-  static constexpr bool is_one = false;
-  const unsigned char* const* in;  ///< device arrays of pointers to the matrices
-  unsigned char* const* out;
-  long long in_first;  ///< bytes from where a pointer leads to the element that comes first
-  long long out_first;
 
-  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned b) const {
-    return in[b] + in_first;
+/// Where the matrices of a problem are. Precondition: `Matrices` says the truth.
+template <matrices Matrices>
+small_batch<Matrices> batch_of(const tile_problem& problem) {
+  using batch = small_batch<Matrices>;
+  const auto in = static_cast<typename batch::in_data>(problem.in);
+  const auto out = static_cast<typename batch::out_data>(problem.out);
+  if constexpr (Matrices == matrices::one) {
+    return {in, out};
+  } else {
+    return {in, out, static_cast<long long>(problem.in_batch_bytes),
+            static_cast<long long>(problem.out_batch_bytes)};
   }
-  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned b) const { return out[b] + out_first; }
-};
+}
 
 /// What a tile kernel moves: matrices of `ny` rows of `nx` elements, which lie one behind the other, as do those of the
 /// output's rows.
@@ -112,24 +185,15 @@ struct small_row_arguments {
   divider width;   ///< the extent of axes[0]
 };
 
-/// The elements that a block takes of a row: of each thread one every `Threads`.
-template <int Threads, int Rounds>
-struct small_segment {
-  static constexpr int threads = Threads;
-  static constexpr int rounds = Rounds;
-};
-
-/// The body of the row kernel: block (i, r, b) moves as many elements of row r of matrix b as `Segment` says; or, where it
+/// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
 /// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along axes[0] first.
-template <bool Divides, class Segment, class Group, class Batch, class Operation>
+template <bool Divides, int Threads, int Rounds, class Group, class Batch, class Operation>
 TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
                                             const small_row_arguments<Batch>& arguments,
                                             const Operation& operation, block_place block) {
-  constexpr int threads = Segment::threads;
-  constexpr int rounds = Segment::rounds;
   const small_axis fast = arguments.axes[0];
   const small_axis slow = arguments.axes[1];
-  const unsigned first = block.x * (threads * rounds) + group.thread_rank();
+  const unsigned first = block.x * (Threads * Rounds) + group.thread_rank();
   const unsigned count = Divides ? arguments.count : fast.extent;
   const unsigned char* in = nullptr;
   unsigned char* out = nullptr;
@@ -141,22 +205,22 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
         arguments.batch.out_matrix(block.z) +
         (static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride));
   }
-  typename Operation::stored held[rounds];
-  typename Operation::fetched old[rounds];
-  unsigned char* places[rounds] = {};  // of elements of the output, where blocks take several rows
-  unsigned row[rounds];
-  unsigned col[rounds];
+  typename Operation::stored held[Rounds];
+  typename Operation::fetched old[Rounds];
+  unsigned char* places[Rounds] = {};  // of elements of the output, where blocks take several rows
+  unsigned row[Rounds];
+  unsigned col[Rounds];
   const auto to = [&](int k) {
     if constexpr (Divides) {
       return places[k];
     } else {
-      return out + static_cast<long long>(threads * fast.out_stride) * k;
+      return out + static_cast<long long>(Threads * fast.out_stride) * k;
     }
   };
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
+  for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
-    const unsigned i = first + static_cast<unsigned>(k * threads);
+    const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= count) { continue; }
     const unsigned char* from = nullptr;
     if constexpr (Divides) {  // rows of the input run across the output's fastest axis
@@ -173,15 +237,15 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
     } else {
       row[k] = block.y;
       col[k] = i;
-      from = in + static_cast<long long>(threads * fast.in_stride) * k;
+      from = in + static_cast<long long>(Threads * fast.in_stride) * k;
     }
     held[k] = operation.load(from, row[k], col[k]);
     if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k)); }
   }
   TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
+  for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
-    if (first + static_cast<unsigned>(k * threads) >= count) { continue; }
+    if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
     operation.write_second(held[k], row[k], col[k]);
     operation.store(to(k), held[k], old[k], row[k], col[k]);
   }

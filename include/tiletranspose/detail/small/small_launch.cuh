@@ -8,9 +8,7 @@
 
 #include <type_traits>
 
-#include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/small/small_grid.cuh>
 #include <tiletranspose/detail/small/small_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -28,25 +26,25 @@ __global__ void __launch_bounds__(Side* BlockRows)
                                    {blockIdx.x, blockIdx.y, blockIdx.z});
 }
 
-/// The segments of rows of many elements.
-template <bool Divides, class Operation>
-using many_segment =
-    small_segment<small_row_threads(Divides),
-                  small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses)>;
-
 template <bool Divides, class Batch, class Operation>
 __global__ void __launch_bounds__(few_row_threads)
     small_row_kernel(const __grid_constant__ small_row_arguments<Batch> arguments,
                      const __grid_constant__ Operation operation) {
-  using many = many_segment<Divides, Operation>;
+  constexpr int threads = small_row_threads(Divides);
+  constexpr int rounds = small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses);
   const block_place block{blockIdx.x, blockIdx.y, blockIdx.z};
   operation.show_compiler();
   if (Operation::kept_bytes > widest_row_element || arguments.few) {
-    move_small_rows<Divides, small_segment<few_row_threads, 1>>(static_block<few_row_threads>{},
-                                                                arguments, operation, block);
+    move_small_rows<Divides, few_row_threads, 1>(static_block<few_row_threads>{}, arguments,
+                                                 operation, block);
   } else {
-    move_small_rows<Divides, many>(static_block<many::threads>{}, arguments, operation, block);
+    move_small_rows<Divides, threads, rounds>(static_block<threads>{}, arguments, operation, block);
   }
+}
+
+template <class Kernel>
+cudaError_t start(Kernel* kernel, const small_grid& grid, void** arguments, cudaStream_t stream) {
+  return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, arguments, stream);
 }
 
 inline small_axis make_axis(const problem_axis& axis) {
@@ -63,10 +61,8 @@ cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
       batch, static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.fast.extent),
       static_cast<int>(problem.fast.in_stride), static_cast<int>(problem.slow.out_stride)};
   void* pointers[] = {&arguments, &operation};
-  const dim3 grid(blocks_for(problem.fast.extent, Side), blocks_for(problem.slow.extent, Side),
-                  static_cast<unsigned>(problem.batch));
-  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>, grid,
-               Side * BlockRows, 0, pointers, stream);
+  return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
+               tile_grid(problem, Side, BlockRows), pointers, stream);
 }
 
 /// Launches it with the tiles that suit the problem. Only those that its elements can have are instantiated.
@@ -80,14 +76,14 @@ cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batc
                               element_padding<typename Operation::stored, side>()>(
         problem, batch, operation, stream);
   };
+  using small = std::integral_constant<int, 16>;
+  using large = std::integral_constant<int, 32>;
   if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
-    return launch(std::integral_constant<int, 16>{});
+    return launch(small{});
   } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
-    return launch(std::integral_constant<int, 32>{});
+    return launch(large{});
   } else {
-    return small_tile_side(problem, Operation::accesses) == 16
-               ? launch(std::integral_constant<int, 16>{})
-               : launch(std::integral_constant<int, 32>{});
+    return small_tile_side(problem, Operation::accesses) == 16 ? launch(small{}) : launch(large{});
   }
 }
 
@@ -95,27 +91,26 @@ cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batc
 template <bool Divides, class Batch, class Operation>
 cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, Operation operation,
                               cudaStream_t stream) {
-  using many = many_segment<Divides, Operation>;
-  const bool few = has_few_elements(problem);
-  small_row_arguments<Batch> arguments{
-      batch, {make_axis(problem.fast), make_axis(problem.slow)}, few, 0, divider(), divider()};
-  const int threads = few ? few_row_threads : many::threads;
-  const int step = few ? few_row_threads : many::threads * many::rounds;
-  dim3 grid(blocks_for(problem.fast.extent, step), static_cast<unsigned>(problem.slow.extent),
-            static_cast<unsigned>(problem.batch));
+  static_assert(Divides || larger(few_row_threads,
+                                  small_row_threads(false) *
+                                      small_row_rounds(false, Operation::kept_bytes,
+                                                       Operation::accesses)) <= longest_row_segment,
+                "has_short_offsets knows of no more");
+  small_row_arguments<Batch> arguments{batch,
+                                       {make_axis(problem.fast), make_axis(problem.slow)},
+                                       has_few_elements(problem),
+                                       0,
+                                       divider(),
+                                       divider()};
   if constexpr (Divides) {
     const size_type area = problem.fast.extent * problem.slow.extent;
     arguments.count = static_cast<unsigned>(area * problem.batch);
     arguments.area = divider(area);
     arguments.width = divider(problem.fast.extent);
-    grid = dim3(blocks_for(arguments.count, step));
-  } else {
-    static_assert(many::threads * many::rounds <= longest_row_segment &&
-                      few_row_threads <= longest_row_segment,
-                  "has_short_offsets knows of no more");
   }
   void* pointers[] = {&arguments, &operation};
-  return start(&small_row_kernel<Divides, Batch, Operation>, grid, threads, 0, pointers, stream);
+  return start(&small_row_kernel<Divides, Batch, Operation>,
+               row_grid(problem, Divides, Operation::accesses), pointers, stream);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
@@ -126,12 +121,10 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
     if (mover == small_mover::tiles) {
       return launch_tiles_of_side(problem, batch, operation, stream);
     }
-    return launch_small_rows<true>(problem, batch, operation, stream);
-  } else if (mover == small_mover::direct) {
-    return launch_small_rows<true>(problem, batch, operation, stream);
-  } else {
+  } else if (mover == small_mover::rows) {
     return launch_small_rows<false>(problem, batch, operation, stream);
   }
+  return launch_small_rows<true>(problem, batch, operation, stream);
 }
 
 }  // namespace detail

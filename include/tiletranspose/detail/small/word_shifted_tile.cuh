@@ -44,11 +44,10 @@ struct word_shifted_tile_arguments {
   }
 };
 
-/// What a block has in shared memory.
+/// What a block has in shared memory, and how it moves a tile.
 template <int ElementBytes>
 struct word_shifted_tile {
   static constexpr word_shifted_tile_shape shape{ElementBytes};
-  static constexpr int element_bytes = ElementBytes;
   static constexpr unsigned threads = shape.threads();
   static constexpr unsigned cols = shape.cols();
   static constexpr unsigned lead_rows = shape.lead_rows();
@@ -66,164 +65,170 @@ struct word_shifted_tile {
   TILETRANSPOSE_FUNCTION word16* access(unsigned col, unsigned index) {
     return &columns[col][(index ^ (col / lane_cols % 8)) % column_accesses];
   }
-};
 
-/// Fills the tables. Barriers: none; the caller owes one before they are read.
-template <class Tile>
-TILETRANSPOSE_FUNCTION void find_tile_places(Tile& tile,
-                                             const word_shifted_tile_arguments& arguments,
-                                             unsigned x0, unsigned y0, unsigned rank) {
-  const tile_side& x = arguments.axes.x;
-  const tile_side& y = arguments.axes.y;
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = rank; i < arguments.rows + Tile::lead_rows; i += Tile::threads) {
-    const unsigned row = y0 + i - Tile::lead_rows;
-    store_shared(&tile.row_places[i], row < y.extent ? y.axes.places(row).in : 0);
+  /// Fills the tables. Barriers: none; the caller owes one before they are read.
+  TILETRANSPOSE_FUNCTION void find_places(const word_shifted_tile_arguments& arguments, unsigned x0,
+                                          unsigned y0, unsigned rank) {
+    const tile_side& x = arguments.axes.x;
+    const tile_side& y = arguments.axes.y;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned i = rank; i < arguments.rows + lead_rows; i += threads) {
+      const unsigned row = y0 + i - lead_rows;
+      store_shared(&row_places[i], row < y.extent ? y.axes.places(row).in : 0);
+    }
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned i = rank; i < cols; i += threads) {
+      store_shared(&column_places[i], x0 + i < x.extent ? x.axes.places(x0 + i).out : 0);
+    }
   }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = rank; i < Tile::cols; i += Tile::threads) {
-    store_shared(&tile.column_places[i], x0 + i < x.extent ? x.axes.places(x0 + i).out : 0);
-  }
-}
 
-/// Loads rows and stores them as parts of columns. Barriers: none.
-/// \param in  where the tile's part of a row would be that lies at place 0
-/// \tparam HoldsEnds  words may begin before the input, or end behind it
-template <bool HoldsEnds, class Tile>
-TILETRANSPOSE_FUNCTION void fill_columns(Tile& tile, const word_shifted_tile_arguments& arguments,
-                                         const unsigned char* in, unsigned x0, unsigned y0,
-                                         unsigned rank) {
-  constexpr unsigned lane_rows = Tile::lane_rows;
-  constexpr unsigned lane_words = Tile::lane_words;
-  const unsigned lane = rank % 32;
-  // A lane has a word of rows that do not end before it begins, `below` bytes before the lane's first element.
-  const unsigned cols = smaller(arguments.axes.x.extent - x0, 2 * Tile::cols);
-  const int least_below =
-      static_cast<int>(4 * lane_words * lane + 1) - static_cast<int>(cols) * Tile::element_bytes;
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned at = rank / 32; at * lane_rows < arguments.rows + Tile::lead_rows;
-       at += Tile::threads / 32) {
-    const loop_step here(at);
-    const unsigned row = y0 + at * lane_rows - Tile::lead_rows;
-    unsigned words[lane_rows][lane_words];
-    unsigned below_all = 0;  // two bits each
-    TILETRANSPOSE_UNROLL
-    for (unsigned r = 0; r < lane_rows; ++r) {
-      const unsigned char* const from =
-          in + load_shared<long long>(&tile.row_places[at * lane_rows + r]) + 4 * lane_words * lane;
-      const unsigned below = address_bits(from) % 4;
-      below_all |= below << (2 * r);
+  /// Loads rows and stores them as parts of columns. Barriers: none.
+  /// \param in  where the tile's part of a row would be that lies at place 0
+  /// \tparam HoldsEnds  words may begin before the input, or end behind it
+  template <bool HoldsEnds>
+  TILETRANSPOSE_FUNCTION void fill_columns(const word_shifted_tile_arguments& arguments,
+                                           const unsigned char* in, unsigned x0, unsigned y0,
+                                           unsigned rank) {
+    const unsigned lane = rank % 32;
+    // A lane has a word of rows that do not end before it begins, `below` bytes before the lane's first element.
+    const unsigned most_cols = smaller(arguments.axes.x.extent - x0, 2 * cols);
+    const int least_below =
+        static_cast<int>(4 * lane_words * lane + 1) - static_cast<int>(most_cols) * ElementBytes;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned at = rank / 32; at * lane_rows < arguments.rows + lead_rows; at += threads / 32) {
+      const loop_step here(at);
+      const unsigned row = y0 + at * lane_rows - lead_rows;
+      unsigned words[lane_rows][lane_words];
+      unsigned below_all = 0;  // two bits each
       TILETRANSPOSE_UNROLL
-      for (unsigned w = 0; w < lane_words; ++w) {
-        const loop_step part(r * lane_words + w);
-        words[r][w] = 0;
-        if (row + r < arguments.axes.y.extent &&
-            static_cast<int>(below) >= least_below + static_cast<int>(4 * w)) {
-          const unsigned char* const word = word_below(from) + 4 * w;
-          const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
-          words[r][w] = whole ? load_constant<unsigned>(word) : arguments.load_inside(word);
+      for (unsigned r = 0; r < lane_rows; ++r) {
+        const unsigned char* const from =
+            in + load_shared<long long>(&row_places[at * lane_rows + r]) + 4 * lane_words * lane;
+        const unsigned below = address_bits(from) % 4;
+        below_all |= below << (2 * r);
+        TILETRANSPOSE_UNROLL
+        for (unsigned w = 0; w < lane_words; ++w) {
+          const loop_step part(r * lane_words + w);
+          words[r][w] = 0;
+          if (row + r < arguments.axes.y.extent &&
+              static_cast<int>(below) >= least_below + static_cast<int>(4 * w)) {
+            const unsigned char* const word = word_below(from) + 4 * w;
+            const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
+            words[r][w] = whole ? load_constant<unsigned>(word) : arguments.load_inside(word);
+          }
         }
       }
-    }
-    TILETRANSPOSE_UNROLL
-    for (unsigned r = 0; r < lane_rows; ++r) {
-      const loop_step part(r);
-      const unsigned next = shuffle(words[r][0], lane + 1);
       TILETRANSPOSE_UNROLL
-      for (unsigned w = 0; w < lane_words; ++w) {
-        words[r][w] = funnel_shift(words[r][w], w + 1 < lane_words ? words[r][w + 1] : next,
-                                   8 * (below_all >> (2 * r) & 3));
+      for (unsigned r = 0; r < lane_rows; ++r) {
+        const loop_step part(r);
+        const unsigned next = shuffle(words[r][0], lane + 1);
+        TILETRANSPOSE_UNROLL
+        for (unsigned w = 0; w < lane_words; ++w) {
+          words[r][w] = funnel_shift(words[r][w], w + 1 < lane_words ? words[r][w + 1] : next,
+                                     8 * (below_all >> (2 * r) & 3));
+        }
+      }
+      unsigned transposed[lane_cols][4 * lane_accesses];
+      thread_transpose<ElementBytes>(transposed, words);
+      if (lane == 31) { continue; }
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < lane_cols * lane_accesses; ++i) {
+        const loop_step step(i);
+        const unsigned c = i / lane_accesses;
+        const unsigned part = i % lane_accesses;
+        word16 rows;
+        __builtin_memcpy(&rows, transposed[c] + 4 * part, sizeof rows);
+        store_shared(access(lane * lane_cols + c, at * lane_accesses + part), rows);
       }
     }
-    unsigned columns[Tile::lane_cols][4 * Tile::lane_accesses];
-    thread_transpose<Tile::element_bytes>(columns, words);
-    if (lane == 31) { continue; }
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < Tile::lane_cols * Tile::lane_accesses; ++i) {
-      const loop_step part(i);
-      const unsigned c = i / Tile::lane_accesses;
-      const unsigned access = i % Tile::lane_accesses;
-      word16 rows;
-      __builtin_memcpy(&rows, columns[c] + 4 * access, sizeof rows);
-      store_shared(tile.access(lane * Tile::lane_cols + c, at * Tile::lane_accesses + access),
-                   rows);
-    }
   }
-}
 
-/// Writes columns, each up to the sector where the next tile's part of it begins. Barriers: none.
-/// \param out  where the tile's part of a column would be that lies at place 0
-template <class Tile>
-TILETRANSPOSE_FUNCTION void drain_columns(Tile& tile, const word_shifted_tile_arguments& arguments,
-                                          unsigned char* out, unsigned x0, unsigned y0,
-                                          unsigned rank) {
-  constexpr int bytes = Tile::element_bytes;
-  constexpr int single = access_width(bytes);
-  constexpr int vector = max_access_bytes;
-  constexpr unsigned lanes = Tile::column_accesses;
-  using part_of_element = access_word_t<single>;
-  const unsigned lane = rank % lanes;
-  if (lane * vector >= arguments.rows * bytes) { return; }
-  // The column's first byte and its end, counted from the tile's first row; tiles have fewer rows than `most`.
-  constexpr unsigned most = 1u << 20;
-  const unsigned extent = arguments.axes.y.extent;
-  const int first = -static_cast<int>(smaller(y0, most) * bytes);
-  const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, most) * bytes)
-                              : -static_cast<int>((y0 - extent) * bytes);
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned col = rank / lanes; col < Tile::cols; col += Tile::threads / lanes) {
-    const loop_step here(col / (Tile::threads / lanes));
-    if (x0 + col >= arguments.axes.x.extent) { break; }
-    unsigned char* const column = out + load_shared<long long>(&tile.column_places[col]);
-    const unsigned skew = address_bits(column) % sector_bytes;
-    const int byte = static_cast<int>(lane * vector - skew);
-    if (byte >= end || byte + vector <= first) { continue; }
-    const unsigned at = Tile::lead_rows * bytes + lane * vector - skew;
-    const word16 low = load_shared<word16>(tile.access(col, at / vector));
-    const word16 high = load_shared<word16>(tile.access(col, (at + vector - 1) / vector));
-    const word16 value = shift_together<vector>(low, high, at % vector);
-    if (byte >= first && byte + vector <= end) {
-      store_global(column + byte, value);
-      continue;
-    }
-    part_of_element parts[vector / single];
-    __builtin_memcpy(parts, &value, vector);
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < vector / single; ++i) {
-      const loop_step part(i);
-      const int inside = byte + i * single;
-      if (inside >= first && inside < end) { store_global(column + inside, parts[i]); }
+  /// Writes columns, each up to the sector where the next tile's part of it begins. Barriers: none.
+  /// \param out  where the tile's part of a column would be that lies at place 0
+  TILETRANSPOSE_FUNCTION void drain_columns(const word_shifted_tile_arguments& arguments,
+                                            unsigned char* out, unsigned x0, unsigned y0,
+                                            unsigned rank) {
+    constexpr int bytes = ElementBytes;
+    constexpr int single = access_width(bytes);
+    constexpr int vector = max_access_bytes;
+    constexpr unsigned lanes = column_accesses;
+    using part_of_element = access_word_t<single>;
+    const unsigned lane = rank % lanes;
+    if (lane * vector >= arguments.rows * bytes) { return; }
+    // The column's first byte and its end, counted from the tile's first row; tiles have fewer rows than `most`.
+    constexpr unsigned most = 1u << 20;
+    const unsigned extent = arguments.axes.y.extent;
+    const int first = -static_cast<int>(smaller(y0, most) * bytes);
+    const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, most) * bytes)
+                                : -static_cast<int>((y0 - extent) * bytes);
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned col = rank / lanes; col < cols; col += threads / lanes) {
+      const loop_step here(col / (threads / lanes));
+      if (x0 + col >= arguments.axes.x.extent) { break; }
+      unsigned char* const column = out + load_shared<long long>(&column_places[col]);
+      const unsigned skew = address_bits(column) % sector_bytes;
+      const int byte = static_cast<int>(lane * vector - skew);
+      if (byte >= end || byte + vector <= first) { continue; }
+      const unsigned at = lead_rows * bytes + lane * vector - skew;
+      const word16 low = load_shared<word16>(access(col, at / vector));
+      const word16 high = load_shared<word16>(access(col, (at + vector - 1) / vector));
+      const word16 value = shift_together<vector>(low, high, at % vector);
+      if (byte >= first && byte + vector <= end) {
+        store_global(column + byte, value);
+        continue;
+      }
+      part_of_element parts[vector / single];
+      __builtin_memcpy(parts, &value, vector);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < vector / single; ++i) {
+        const loop_step part(i);
+        const int inside = byte + i * single;
+        if (inside >= first && inside < end) { store_global(column + inside, parts[i]); }
+      }
     }
   }
-}
 
-/// The kernel's body: block b moves tile b, counted along y, then x, then the outer axes. Barriers: two, inside.
-template <class Tile, class Group>
-TILETRANSPOSE_FUNCTION void move_word_shifted_tile(Group group, Tile& tile,
-                                                   const word_shifted_tile_arguments& arguments,
-                                                   unsigned block) {
-  const axes_tile_arguments& axes = arguments.axes;
-  const unsigned rank = group.thread_rank();
-  const unsigned line = axes.y_tiles.quotient(block);
-  const unsigned y0 = axes.y_tiles.remainder(block, line) * arguments.rows;
-  const unsigned outer = axes.x_tiles.quotient(line);
-  const unsigned x0 = axes.x_tiles.remainder(line, outer) * Tile::cols;
-  const axis_steps matrix = axes.outer.places(outer);
-  find_tile_places(tile, arguments, x0, y0, rank);
-  group.sync();
-  constexpr size_type bytes = Tile::element_bytes;
-  const unsigned char* const in = axes.in + matrix.in + x0 * bytes;
-  // Other rows begin and end a word or more from the ends of the input: sides are as long as fills their tiles.
-  const bool holds_begin = x0 == 0 && y0 <= Tile::lead_rows && outer == 0;
-  const bool holds_end = x0 + Tile::cols + Tile::lane_cols > axes.x.extent &&
-                         y0 + arguments.rows >= axes.y.extent && outer + 1 == arguments.outer;
-  if (holds_begin || holds_end) {
-    fill_columns<true>(tile, arguments, in, x0, y0, rank);
-  } else {
-    fill_columns<false>(tile, arguments, in, x0, y0, rank);
+  /// The kernel's body: block b moves tile b, counted along y, then x, then the outer axes. Barriers: two, inside.
+  template <class Group>
+  TILETRANSPOSE_FUNCTION void move(Group group, const word_shifted_tile_arguments& arguments,
+                                   unsigned block) {
+    const axes_tile_arguments& axes = arguments.axes;
+    const unsigned rank = group.thread_rank();
+    const unsigned line = axes.y_tiles.quotient(block);
+    const unsigned y0 = axes.y_tiles.remainder(block, line) * arguments.rows;
+    const unsigned outer = axes.x_tiles.quotient(line);
+    const unsigned x0 = axes.x_tiles.remainder(line, outer) * cols;
+    const axis_steps matrix = axes.outer.places(outer);
+    find_places(arguments, x0, y0, rank);
+    group.sync();
+    constexpr size_type bytes = ElementBytes;
+    const unsigned char* const in = axes.in + matrix.in + x0 * bytes;
+    // Other rows begin and end a word or more from the ends of the input: sides are as long as fills their tiles.
+    const bool holds_begin = x0 == 0 && y0 <= lead_rows && outer == 0;
+    const bool holds_end = x0 + cols + lane_cols > axes.x.extent &&
+                           y0 + arguments.rows >= axes.y.extent && outer + 1 == arguments.outer;
+    if (holds_begin || holds_end) {
+      fill_columns<true>(arguments, in, x0, y0, rank);
+    } else {
+      fill_columns<false>(arguments, in, x0, y0, rank);
+    }
+    group.sync();
+    drain_columns(arguments, axes.out + matrix.out + y0 * bytes, x0, y0, rank);
   }
-  group.sync();
-  drain_columns(tile, arguments, axes.out + matrix.out + y0 * bytes, x0, y0, rank);
+};
+
+/// The launch of word-shifted tiles. Precondition: fits_word_shifted_tiles.
+inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const axes_choice& choice,
+                                                                        const relocation& move) {
+  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const auto* const in = static_cast<const unsigned char*>(move.in);
+  return {{make_tile_arguments(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
+           static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
+           in + count_elements(move) * move.in_element},
+          tiles.blocks(),
+          shape.threads(),
+          0};
 }
 
 }  // namespace detail
