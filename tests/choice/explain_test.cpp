@@ -192,6 +192,19 @@ TEST_CASE("explain: movers, and devices that choose others") {
       tt::matrix_view<float>{at<float>(40), 5000, 3001, 3001},
       tt::matrix_view<const float>{at<const float>(45), 5000, 3001, 3001}, tt::symmetry::flip_lr);
   CHECK(std::string(flip.mover) == "rows");
+  struct pixel {
+    unsigned char rgb[3];
+  };
+  const auto pixels = [](std::size_t columns) {
+    const tt::explanation flipped =
+        tt::explain(tt::matrix_view<pixel>{at<pixel>(44), 500000, columns, columns},
+                    tt::matrix_view<const pixel>{at<const pixel>(45), 500000, columns, columns},
+                    tt::symmetry::flip_lr);
+    return std::string(flipped.rule);
+  };
+  CHECK(pixels(32) == "reversed short rows");
+  CHECK(pixels(320) == "reversed short rows");
+  CHECK(pixels(333) == "reversed rows");
 }
 
 TEST_CASE("explain: permutes, by the axes that are left") {

@@ -372,24 +372,23 @@ TEST_CASE("permute: panels of several axes, elements of words") {
 namespace {
 template <int Bytes, int Access>
 void check_reversed_rows(std::size_t length) {
-  const std::size_t rows = 1 + 9000 / (length * Bytes);
-  const auto row = static_cast<std::ptrdiff_t>(length);
-  const std::vector<axis> axes{{rows, row, row}, {length, -1, 1}};
+  const std::size_t rows = 2 + 9000 / (length * Bytes);
   const std::size_t bytes = rows * length * Bytes;
   memory in(random_bytes(bytes + 128));
   memory out(std::vector<unsigned char>(bytes + 128, guard));
   const std::size_t in_first = 64 + (length - 1) * Bytes;
-  tt::detail::relocation move{
-      in.bytes.data() + in_first, out.bytes.data() + 64, Bytes, Bytes, Access, Access, 2, {}};
-  for (int k = 0; k < 2; ++k) {
-    const axis& one = axes[static_cast<std::size_t>(k)];
-    move.axes[k] = {one.extent, one.in, one.out};
-  }
-  normalize(move);
+  const tt::detail::row_problem flipped{{in.bytes.data() + 64, out.bytes.data() + 64,
+                                         length * Bytes, length * Bytes, 0, 0, length, rows, false},
+                                        1,
+                                        Bytes,
+                                        false,
+                                        true};
+  const auto row = static_cast<std::ptrdiff_t>(length);
   cpu::this_device() = {};
   INFO(length << " elements of " << Bytes << " bytes");
-  REQUIRE(tt::detail::launch_panels<Access>(move, nullptr) == cudaSuccess);
-  REQUIRE(out.content() == expected(in.content(), in_first, out.bytes.size(), 64, axes, Bytes));
+  REQUIRE(tt::detail::launch_panels<Access>(relocation_of(flipped), nullptr) == cudaSuccess);
+  REQUIRE(out.content() == expected(in.content(), in_first, out.bytes.size(), 64,
+                                    {{rows, row, row}, {length, -1, 1}}, Bytes));
 }
 }  // namespace
 
@@ -401,6 +400,25 @@ TEST_CASE("permute: panels of reversed rows") {
     check_reversed_rows<4, 4>(length);
     check_reversed_rows<12, 4>(length);
   }
+}
+
+TEST_CASE("permute: which reversed rows go in panels") {
+  const auto goes = [](size_type bytes, size_type access) {
+    const size_type elements = bytes / 3;
+    return tt::detail::goes_in_panels(
+        {{nullptr, nullptr, bytes, bytes, 0, 0, elements, 7, false}, 1, 3, false, true}, access);
+  };
+  CHECK(goes(255, 1));
+  CHECK_FALSE(goes(261, 1));
+  CHECK(goes(510, 1));  // two bytes of a word are a period of 255 words
+  CHECK(goes(1020, 1));
+  CHECK_FALSE(goes(1032, 1));
+  CHECK_FALSE(goes((size_type{3} << 40) + 3, 1));
+  // One row, or rows with gaps.
+  CHECK_FALSE(tt::detail::goes_in_panels(
+      {{nullptr, nullptr, 30, 30, 0, 0, 10, 1, false}, 1, 3, false, true}, 1));
+  CHECK_FALSE(tt::detail::goes_in_panels(
+      {{nullptr, nullptr, 33, 30, 0, 0, 10, 7, false}, 1, 3, false, true}, 1));
 }
 
 TEST_CASE("permute: word-shifted tiles") {

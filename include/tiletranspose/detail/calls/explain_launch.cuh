@@ -9,6 +9,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
+#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/panel/plane_plan.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
@@ -99,16 +100,22 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
   const small_problem work = make_little_rows(rows).problem;
   const small_mover little = choose_small_rows(work);
-  const bool is_little = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
+  const row_problem joined = join_rows(rows);
+  const bool is_done = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
-    if (little == small_mover::none || !fits_registers(ElementBytes, access)) { return false; }
-    result.rule = "little work";
-    result.why = "so few elements that latency decides: one element an access";
-    describe_little(result, little, work, access);
+    if (little != small_mover::none && fits_registers(ElementBytes, access)) {
+      result.rule = "little work";
+      result.why = "so few elements that latency decides: one element an access";
+      describe_little(result, little, work, access);
+      return true;
+    }
+    if (!reverses_in_panels(ElementBytes) || !goes_in_panels(joined, access)) { return false; }
+    describe_panels(result, relocation_of(joined), access);
+    say(result, result.mover, "reversed short rows",
+        "short rows of elements that are no words: a panel's segments run along many rows");
     return true;
   });
-  if (is_little) { return; }
-  const row_problem joined = join_rows(rows);
+  if (is_done) { return; }
   describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
 }
 

@@ -284,6 +284,19 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
   }
 }
 
+/// Panels along several axes, by accesses of a width.
+inline void describe_panels(explanation& result, const relocation& move, int access) {
+  const auto bytes = static_cast<unsigned>(access);
+  result.mover = "panels along several axes";
+  result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
+  plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
+                   [&](const launch_plan<axes_panel_arguments>& plan) {
+                     result.load_bytes =
+                         static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
+                     return launch_counter{result}(plan);
+                   });
+}
+
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
   const int accesses = problem.kept_bytes / access_bytes;

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/explain_fused.cuh>
-#include <tiletranspose/detail/calls/permute_problem.cuh>
+#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/word_shifted_tile.cuh>
@@ -88,21 +88,6 @@ inline void explain_axes(explanation& result, const explained_permute& call,
   plan_axes_elements(moved, accesses, launch_counter{result});
 }
 
-/// Panels of a copy by accesses of a width.
-inline void explain_panels(explanation& result, const relocation& move, int access) {
-  say(result, "panels along several axes", "panels of axes",
-      "a panel takes several axes together, so that what it reads and writes are segments so long "
-      "that the sectors at their ends cost less than what tiles or single elements would");
-  const auto bytes = static_cast<unsigned>(access);
-  result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
-  plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
-                   [&](const launch_plan<axes_panel_arguments>& plan) {
-                     result.load_bytes =
-                         static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
-                     return launch_counter{result}(plan);
-                   });
-}
-
 /// Word-shifted tiles.
 inline void explain_word_shifted_tiles(explanation& result, const axes_choice& choice,
                                        const relocation& move, const int (&named)[most_axes]) {
@@ -123,7 +108,11 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
 inline void explain_axes_copy(explanation& result, const explained_permute& call, int access) {
   const axes_copy copy = choose_axes_copy(call.choice, call.move, access);
   if (copy.way == axes_way::panels) {
-    explain_panels(result, call.move, access);
+    describe_panels(result, call.move, access);
+    say(result, result.mover, "panels of axes",
+        "a panel takes several axes together, so that what it reads and writes are segments so "
+        "long "
+        "that the sectors at their ends cost less than what tiles or single elements would");
     return;
   }
   if (copy.way == axes_way::word_shifted_tiles) {

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/detail/panel/axes_panel_launch.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -26,6 +28,12 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
       if (mover != small_mover::none) {
         return launch_small<false>(mover, work.problem, batch_of<Matrices>(work.sides),
                                    copy_operation<ElementBytes, access>{}, stream);
+      }
+    }
+    if constexpr (reverses_in_panels(ElementBytes) && !IsArray) {
+      const row_problem joined = join_rows(rows);
+      if (goes_in_panels(joined, access)) {
+        return launch_panels<access>(relocation_of(joined), stream);
       }
     }
     return launch_rows<ElementBytes, Alignment, IsArray>(rows, stream);

@@ -95,15 +95,15 @@ inline panel_segments find_segments(const relocation& move, const side_order& or
 }
 
 /// The fewest threads that go on through a segment of the output by whole periods.
-inline unsigned lanes_of_period(size_type period, size_type element_bytes) {
+inline size_type lanes_of_period(size_type period, size_type element_bytes) {
   const unsigned together = elements_of_lane(static_cast<unsigned>(element_bytes));
-  return static_cast<unsigned>(period / common_divisor(period, together));
+  return period / common_divisor(static_cast<unsigned>(period % together), together);
 }
 
 /// Has segments of the output run along further axes, as long as a block has the threads for their periods, which are all
 /// axes but the last: so rows of 396 bytes are written by 198 threads that go on two rows each, and not row by row.
 inline void lengthen_segments(panel_cut& cut, const relocation& move, const side_order& out) {
-  while (lanes_of_period(cut.out.length, move.out_element) <= unsigned{panel_axes_threads}) {
+  while (lanes_of_period(cut.out.length, move.out_element) <= size_type{panel_axes_threads}) {
     const panel_segments longer = find_segments(move, out, cut.extents, cut.out.length + 1);
     if (longer.count == cut.out.count) { return; }
     cut.out = longer;

@@ -331,7 +331,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
   describe(arguments.from, cut.in, in, item, 1);
   describe(arguments.to, cut.out, out, bytes_of_lane(static_cast<unsigned>(bytes)),
-           lanes_of_period(laid.period, bytes));
+           static_cast<unsigned>(lanes_of_period(laid.period, bytes)));
   arguments.period = collect_axes(move, cut, out, before_last, true, layout, backwards);
   arguments.period_length = divider(laid.period);
   arguments.period_step = backwards[last] ? 0 - layout.steps[last] : layout.steps[last];
