@@ -137,8 +137,7 @@ explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_vie
   using element = typename detail::remove_const<Element>::type;
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
   return detail::explain_fused<detail::fusion::dual, element, Out>(
-      detail::view_request(out, in),
-      {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false},
+      detail::view_request(out, in), {fits ? copy.data : nullptr, copy.stride * sizeof(Out)},
       {device.most_shared_bytes});
 }
 

@@ -6,7 +6,7 @@
 
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <catch2/catch_test_macros.hpp>

@@ -47,7 +47,7 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
                                 out_bytes);
     if (work.mover == small_mover::none) { return false; }
     constexpr bool waits = calls_as_stored(Kind, in_bytes, out_bytes);
-    using kept = typename either<waits, In, Out>::type;
+    using kept = std::conditional_t<waits, In, Out>;
     result.rule = "little work";
     result.why = "so few elements that latency decides: one element an access";
     describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
@@ -83,7 +83,7 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;
     result.shared_bytes = dynamic_bytes_of<tile>;
-    return plan_fused<tile, Kind, In, Out>(problem, batch, copy, {0, 0}, add_launch);
+    return plan_fused<tile>(problem, batch, copy, {0, 0}, add_launch);
   };
   with_fused_shape<Kind, In, Out>(
       problem, batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);

@@ -68,7 +68,7 @@ TILETRANSPOSE_FUNCTION void swap_tiles(Group group, unsigned char* shared,
     group.sync();
     if (own.exists) {
       const tile_target target = square_target<Shape>(square, own.col, own.row);
-      drain_tile<Shape, interior.value>(half{}, tile, target);
+      drain_segments<Shape, interior.value>(half{}, tile, target);
     }
   };
   if (at.col * side + side <= square.side) {

@@ -54,7 +54,7 @@ inline constexpr size_type dynamic_bytes_of =
 
 /// Calls go(arguments, blocks, matrices) for the launch of a problem, or for the launches that it has to be split into.
 /// The matrices of a batch, which only conversions have, are the grid's second axis.
-template <class Fused, fusion Kind, class In, class Out, class Go>
+template <class Fused, class Go>
 auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy copy,
                 matrix_place first, Go go)
     -> decltype(go(fused_arguments{}, size_type{}, size_type{})) {
@@ -66,21 +66,21 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
     copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
   }
-  arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
+  arguments.problem.nx += divide_up(copy.sector_mask, Fused::out_bytes);
   size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
-  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width.value) : 1;
+  const size_type strip_width = Fused::copies ? dual_strip_width.value : 1;
   if (batch > max_grid_side ||
-      !order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
+      !order_tiles(arguments, 1, Fused::out_bytes, Fused::segment_bytes, strip_width, blocks)) {
     const auto launch = [&](const tile_problem& part, size_type part_batch) {
       const matrix_place place =
-          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, sizeof(In));
-      return plan_fused<Fused, Kind, In, Out>(
-          part, part_batch, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy,
-          {first.row + place.row, first.col + place.col}, go);
+          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
+      return plan_fused<Fused>(part, part_batch,
+                               Fused::copies ? copy_beside(copy, place, Fused::out_bytes) : copy,
+                               {first.row + place.row, first.col + place.col}, go);
     };
-    return split(problem, batch, sizeof(In), sizeof(Out), launch);
+    return split(problem, batch, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
   return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks,
@@ -113,7 +113,7 @@ auto with_fused_shape(const tile_problem& problem, size_type batch, const row_ma
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
                     !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
-        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
+        if (fills_large_tiles(problem, large::rows, large::cols) &&
             large::shared_bytes <= most_shared()) {
           return visit(large{});
         }
