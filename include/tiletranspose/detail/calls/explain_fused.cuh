@@ -29,12 +29,6 @@ inline const char* sentence_of(fused_loads loads) {
   }
 }
 
-/// True where a load has several elements.
-constexpr bool loads_several(fused_loads loads) {
-  return loads == fused_loads::vectors || loads == fused_loads::shifted ||
-         loads == fused_loads::dealt;
-}
-
 /// True, with the explanation, where a fused call is little work.
 template <fusion Kind, class In, class Out>
 bool explain_little_fused(explanation& result, const tile_problem& problem, size_type batch) {
@@ -76,9 +70,9 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
     result.why = sentence_of(tile::loads);
     result.tile_rows = tile::rows;
     result.tile_cols = tile::cols;
-    result.load_bytes = tile::loads == fused_loads::elements ? access_width(sizeof(In), alignof(In))
-                        : loads_several(tile::loads)         ? tile::load_bytes
-                                                             : 4;
+    result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
+                        : tile::loads_unaligned              ? 4
+                                                             : tile::load_bytes;
     result.store_bytes =
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;

@@ -25,6 +25,10 @@ auto kernel_of(tile_mover<ElementBytes, AccessBytes> mover, const choice& chosen
     return &tile_kernel<typename shape::type, shape::policy.blocks_per_sm>;
   });
 }
+template <int ElementBytes>
+auto kernel_of(vector_mover<ElementBytes>, const choice&) {
+  return &vector_kernel<typename vector_mover<ElementBytes>::shape>;
+}
 template <int ElementBytes, int AccessBytes>
 auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
   return &axes_panel_kernel<AccessBytes>;
@@ -60,17 +64,8 @@ cudaError_t run(Mover mover, const choice& chosen, launch_plan<Arguments> plan,
   const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
   if (status != cudaSuccess) { return status; }
   void* pointers[] = {&plan.arguments};
-  return start(kernel, plan.blocks, plan.threads, plan.shared_bytes, pointers, stream);
-}
-template <int ElementBytes>
-cudaError_t run(vector_mover<ElementBytes>, const choice&, launch_plan<vector_tile_arguments> plan,
-                cudaStream_t stream) {
-  vector_tile_arguments& arguments = plan.arguments;
-  void* pointers[] = {&arguments.in, &arguments.out, &arguments.in_stride_bytes,
-                      &arguments.out_stride_bytes};
-  return start(&vector_kernel<typename vector_mover<ElementBytes>::shape>,
-               dim3(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down)),
-               plan.threads, 0, pointers, stream);
+  const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
+  return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
 }
 
 /// Plans and launches a choice.

@@ -22,15 +22,6 @@ inline matrix_place place_of(const tile_problem& part, const tile_problem& probl
   return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
 }
 
-/// The copy's part beside such a part.
-inline row_major_copy copy_beside(const row_major_copy& copy, matrix_place place,
-                                  size_type out_element) {
-  row_major_copy result = copy;
-  result.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
-                place.col * out_element;
-  return result;
-}
-
 /// True where loads of the input that start where vectors of the copy do are whole accesses.
 template <class Fused>
 bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
@@ -40,11 +31,6 @@ bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
   };
   return phase(problem.in, problem.in_stride_bytes, Fused::in_bytes) ==
          phase(copy.data, copy.stride_bytes, Fused::out_bytes);
-}
-
-/// True where rows of the output start at multiples of 4 bytes.
-inline bool starts_on_words(const tile_problem& problem) {
-  return (reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes) % 4 == 0;
 }
 
 /// The dynamic shared memory of a block: none where every block may have what it needs.
@@ -59,7 +45,8 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
                 matrix_place first, Go go)
     -> decltype(go(fused_arguments{}, size_type{}, size_type{})) {
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
-  const bool skewed = Fused::holds_operand ? !starts_on_words(problem) : mask != 0;
+  const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
+  const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
@@ -76,8 +63,12 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
     const auto launch = [&](const tile_problem& part, size_type part_batch) {
       const matrix_place place =
           batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
-      return plan_fused<Fused>(part, part_batch,
-                               Fused::copies ? copy_beside(copy, place, Fused::out_bytes) : copy,
+      row_major_copy beside = copy;
+      if (Fused::copies) {
+        beside.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
+                      place.col * Fused::out_bytes;
+      }
+      return plan_fused<Fused>(part, part_batch, beside,
                                {first.row + place.row, first.col + place.col}, go);
     };
     return split(problem, batch, Fused::in_bytes, Fused::out_bytes, launch);

@@ -217,24 +217,23 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
-                                             const unsigned char* in, unsigned char* out,
-                                             size_type in_stride_bytes, size_type out_stride_bytes,
-                                             unsigned tile_row, unsigned tile_col) {
+                                             const vector_tile_arguments& matrix, unsigned tile_row,
+                                             unsigned tile_col) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
   const tile_source source{
-      in + tile_row * Shape::tile_rows * in_stride_bytes + tile_col * row_bytes,
-      in_stride_bytes,
+      matrix.in + tile_row * Shape::tile_rows * matrix.in_stride_bytes + tile_col * row_bytes,
+      matrix.in_stride_bytes,
       0,
       Shape::tile_rows,
       0,
       row_bytes};
-  const tile_target target{
-      out + tile_col * Shape::tile_cols * out_stride_bytes + tile_row * Shape::segment_bytes,
-      out_stride_bytes,
-      Shape::tile_cols,
-      0,
-      Shape::segment_bytes,
-      0};
+  const tile_target target{matrix.out + tile_col * Shape::tile_cols * matrix.out_stride_bytes +
+                               tile_row * Shape::segment_bytes,
+                           matrix.out_stride_bytes,
+                           Shape::tile_cols,
+                           0,
+                           Shape::segment_bytes,
+                           0};
   move_tile_between<Shape, true>(group, shared, source, target);
 }
 

@@ -22,11 +22,10 @@ __global__ void __launch_bounds__(Shape::threads, resident_blocks(Shape::threads
 
 template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
-    vector_kernel(const unsigned char* in, unsigned char* out, size_type in_stride_bytes,
-                  size_type out_stride_bytes) {
+    vector_kernel(const __grid_constant__ vector_tile_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, in, out, in_stride_bytes,
-                          out_stride_bytes, blockIdx.y, blockIdx.x);
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.y,
+                          blockIdx.x);
 }
 
 }  // namespace detail

@@ -160,8 +160,8 @@ launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type ba
 
 /// What vector_kernel is called with; the grid is two-dimensional.
 struct vector_tile_arguments {
-  const void* in;
-  void* out;
+  const unsigned char* in;
+  unsigned char* out;
   size_type in_stride_bytes;
   size_type out_stride_bytes;
 };
@@ -169,7 +169,8 @@ struct vector_tile_arguments {
 /// Precondition: sides are multiples of the tile's.
 template <class Shape>
 launch_plan<vector_tile_arguments> plan_vector_tiles(const tile_problem& problem) {
-  return {{problem.in, problem.out, problem.in_stride_bytes, problem.out_stride_bytes},
+  return {{static_cast<const unsigned char*>(problem.in), static_cast<unsigned char*>(problem.out),
+           problem.in_stride_bytes, problem.out_stride_bytes},
           problem.nx / Shape::tile_cols,
           Shape::threads,
           0,
