@@ -72,19 +72,6 @@ TILETRANSPOSE_FUNCTION void combine_one_by_one(
   }
 }
 
-/// Stores the columns of a transposed micro-block at place(0), place(1), ...
-template <class Fused, bool Interior, int Words, class Place>
-TILETRANSPOSE_FUNCTION void store_transposed(const tile_loads<Fused, Interior>& at, bool fills,
-                                             const unsigned (&transposed)[Fused::count][Words],
-                                             const Place& place) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Fused::count; ++i) {
-    const loop_step part(i);
-    if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
-    store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(transposed[i]));
-  }
-}
-
 /// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
 /// elements, too.
 template <class Fused, bool Interior, class Convert, class Column, class Kept>
@@ -114,12 +101,11 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
                                        const loaded_batch<Fused, Interior>& loaded,
                                        const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
-  using out = typename Fused::out;
   constexpr int count = Fused::count;
   // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
   // time, floats and doubles spilled.
-  using gathered = gathered_elements<out, count, Fused::copy_store_bytes>;
-  using packed = packed_elements<out, count, Fused::copy_store_bytes>;
+  using gathered = gathered_elements<typename Fused::out, count, Fused::copy_store_bytes>;
+  using packed = packed_elements<typename Fused::out, count, Fused::copy_store_bytes>;
   using kept = std::conditional_t<Fused::transposes, packed, gathered>;
   const int offset = at.offset();
   unsigned char* const to =
@@ -163,7 +149,12 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       }
       unsigned transposed[count][places::micro_rows * Fused::bytes / 4];
       thread_transpose<Fused::bytes>(transposed, rows);
-      store_transposed(at, fills, transposed, place);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
+        store_shared(place(i), join_words<places::micro_rows * Fused::bytes>(transposed[i]));
+      }
     } else {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {

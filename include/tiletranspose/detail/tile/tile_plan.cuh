@@ -46,7 +46,7 @@ struct tile_order {
   tile_order(size_type row_tiles, size_type col_tiles, size_type wanted_width)
       : matrix(row_tiles * col_tiles), jump(0) {
     const size_type columns = wanted_width < col_tiles ? wanted_width : col_tiles;
-    const size_type strips = (col_tiles + columns - 1) / columns;
+    const size_type strips = divide_up(col_tiles, columns);
     strip = divider(columns * row_tiles);
     width = divider(columns);
     last_width = divider(col_tiles - (strips - 1) * columns);
