@@ -121,30 +121,30 @@ TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target
           Shape::skew_bytes <= VectorBytes || byte > target.first_byte - VectorBytes;
       if (begins && byte < target.end_byte) { visit(0u, out + byte, byte, row, 0u); }
     }
-    return;
-  }
-  TILETRANSPOSE_UNROLL
-  for (unsigned first = 0; first < plan::period; ++first) {
-    // What all rows of a period share.
-    const unsigned step = rank + first * Shape::threads;
-    const unsigned row = plan::row(step);
-    unsigned char* const out = out_of(row);
-    const int byte = byte_of(step, out);
-    if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
-      continue;
-    }
+  } else {
     TILETRANSPOSE_UNROLL
-    for (unsigned round = first; round < plan::rounds; round += plan::period) {
-      const loop_step here(round);
-      const unsigned down = round / plan::period * plan::period_rows;
-      // Tiles inside of a matrix have all rows, which end inside of the last round.
-      const bool may_end =
-          !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
-      if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
-        break;
+    for (unsigned first = 0; first < plan::period; ++first) {
+      // What all rows of a period share.
+      const unsigned step = rank + first * Shape::threads;
+      const unsigned row = plan::row(step);
+      unsigned char* const out = out_of(row);
+      const int byte = byte_of(step, out);
+      if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
+        continue;
       }
-      visit(round, out + byte + down * target.stride_bytes, byte, row,
-            Shape::row_offset(down) - Shape::row_offset(0));
+      TILETRANSPOSE_UNROLL
+      for (unsigned round = first; round < plan::rounds; round += plan::period) {
+        const loop_step here(round);
+        const unsigned down = round / plan::period * plan::period_rows;
+        // Tiles inside of a matrix have all rows, which end inside of the last round.
+        const bool may_end =
+            !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
+        if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
+          break;
+        }
+        visit(round, out + byte + down * target.stride_bytes, byte, row,
+              Shape::row_offset(down) - Shape::row_offset(0));
+      }
     }
   }
 }
