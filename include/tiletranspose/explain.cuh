@@ -116,8 +116,8 @@ explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_vie
                          explained_device device = {}) {
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
   return detail::explain_fused<detail::fusion::dual, std::remove_const_t<Element>, Out>(
-      detail::view_request(out, in),
-      {fits ? copy.data : nullptr, copy.stride * sizeof(Out), 0, false}, device);
+      detail::view_request(out, in), {fits ? copy.data : nullptr, copy.stride * sizeof(Out)},
+      device);
 }
 
 /// What tt::reorient_inplace(data, s) would do: transpose_inplace without scratch, reverse_inplace, flips and rotations

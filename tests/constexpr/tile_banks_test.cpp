@@ -9,7 +9,7 @@
 #include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_shape.cuh>
 #include <utility>
 
 #include "drain_ways.hpp"

@@ -8,7 +8,7 @@
 
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/smem.cuh>
 #include <tiletranspose/tile_io_async.cuh>
 #include <tiletranspose/tile_pipeline.cuh>

@@ -124,7 +124,7 @@ TEST_CASE("places: rows and columns beyond 32 bits") {
   s.first_col = (size_type{3} << 40) + 1;
   check<in, out>(s, false, [&](auto, auto to, auto from) {
     using tile = tt::detail::fused_shape<in, out, fusion::transform, false>;
-    return tt::detail::launch_fused_tiles<tile, fusion::transform, in, out>(
+    return tt::detail::launch_fused_tiles<tile>(
         {from.data, to.data, from.stride * sizeof(in), to.stride * sizeof(out), 0, 0, from.cols,
          from.rows, false},
         1, {}, placed<in, out>{}, nullptr, {s.first_row, s.first_col});

@@ -6,7 +6,7 @@
 
 #include <tiletranspose/block_reverse.cuh>
 #include <tiletranspose/block_transpose.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/emulator.cuh>
 
 #include <catch2/catch_test_macros.hpp>
@@ -64,8 +64,9 @@ TEST_CASE("a tuned kernel's tile") {
       tt::emulate(threads(), tt::emulated_dim(2, 1), shape::threads, shape::shared_bytes,
                   [&](tt::emulated_block block) {
                     tt::detail::move_vector_tile<shape>(
-                        block, block.shared(), reinterpret_cast<const unsigned char*>(in.data()),
-                        reinterpret_cast<unsigned char*>(out.data()), 2 * side * 4, side * 4,
+                        block, block.shared(),
+                        {reinterpret_cast<const unsigned char*>(in.data()),
+                         reinterpret_cast<unsigned char*>(out.data()), 2 * side * 4, side * 4},
                         block.index().y, block.index().x);
                   });
   CHECK(report.clean());

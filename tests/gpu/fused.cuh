@@ -91,9 +91,9 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
   if constexpr (std::is_same_v<Call, large_dual_call>) {
     using tt::detail::fusion;
     using tile = tt::detail::fused_shape<T, U, fusion::dual, true, true>;
-    return tt::detail::launch_fused_tiles<tile, fusion::dual, T, U>(
+    return tt::detail::launch_fused_tiles<tile>(
         {in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false}, 1,
-        {copy, p.copy_stride * sizeof(U), 0, false}, op, nullptr);
+        {copy, p.copy_stride * sizeof(U)}, op, nullptr);
   } else if constexpr (Call::takes_old) {
     return dense ? tt::accumulate_transpose(out, in, s.nx, s.ny, op)
                  : tt::accumulate_transpose(to, from, op);

@@ -11,7 +11,7 @@
 #include "patterns.hpp"
 
 #include <tiletranspose/banks.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/layout.cuh>
 #include <tiletranspose/tile_io.cuh>
 #include <tiletranspose/tiletranspose.cuh>

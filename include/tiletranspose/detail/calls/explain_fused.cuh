@@ -29,12 +29,6 @@ inline const char* sentence_of(fused_loads loads) {
   }
 }
 
-/// True where a load has several elements.
-constexpr bool loads_several(fused_loads loads) {
-  return loads == fused_loads::vectors || loads == fused_loads::shifted ||
-         loads == fused_loads::dealt;
-}
-
 /// True, with the explanation, where a fused call is little work.
 template <fusion Kind, class In, class Out>
 bool explain_little_fused(explanation& result, const tile_problem& problem, size_type batch) {
@@ -47,7 +41,7 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
                                 out_bytes);
     if (work.mover == small_mover::none) { return false; }
     constexpr bool waits = calls_as_stored(Kind, in_bytes, out_bytes);
-    using kept = typename either<waits, In, Out>::type;
+    using kept = std::conditional_t<waits, In, Out>;
     result.rule = "little work";
     result.why = "so few elements that latency decides: one element an access";
     describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
@@ -76,14 +70,14 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
     result.why = sentence_of(tile::loads);
     result.tile_rows = tile::rows;
     result.tile_cols = tile::cols;
-    result.load_bytes = tile::loads == fused_loads::elements ? access_width(sizeof(In), alignof(In))
-                        : loads_several(tile::loads)         ? tile::load_bytes
-                                                             : 4;
+    result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
+                        : tile::loads_unaligned              ? 4
+                                                             : tile::load_bytes;
     result.store_bytes =
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;
     result.shared_bytes = dynamic_bytes_of<tile>;
-    return plan_fused<tile, Kind, In, Out>(problem, batch, copy, {0, 0}, add_launch);
+    return plan_fused<tile>(problem, batch, copy, {0, 0}, add_launch);
   };
   with_fused_shape<Kind, In, Out>(
       problem, batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);

@@ -10,8 +10,8 @@
 #include <tiletranspose/detail/panel/gathered_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_plan.cuh>
 #include <tiletranspose/detail/panel/word_shifted_plan.cuh>
-#include <tiletranspose/detail/tile/shapes.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
+#include <tiletranspose/detail/tile/tile_shape.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -44,10 +44,10 @@ struct tile_mover {
     }
   }
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_tiles(problem, batch, with_shape(chosen.access, [](auto tuned) {
-                        using shape = typename decltype(tuned)::type;
-                        return traits_of<shape>(decltype(tuned)::policy.strip_width);
-                      }));
+    return with_shape(chosen.access, [&](auto tuned) {
+      using shape = decltype(tuned);
+      return plan_tiles<typename shape::type>(problem, batch, shape::policy.strip_width);
+    });
   }
 
  private:

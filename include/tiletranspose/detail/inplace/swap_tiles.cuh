@@ -184,7 +184,7 @@ TILETRANSPOSE_FUNCTION void swap_tiles(unsigned char* shared, const swap_argumen
           0,
           smaller(clipped_distance(own.row, square.side), Shape::side) * Shape::element_bytes,
           0};
-      drain_tile<Shape, interior.value>(half{}, tile, target);
+      drain_segments<Shape, interior.value>(half{}, tile, target);
     }
   };
   if (at.col * side + side <= square.side) {

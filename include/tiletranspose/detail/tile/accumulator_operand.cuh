@@ -51,26 +51,6 @@ struct operand_words {
   }
 };
 
-/// As visit_vectors, of the words of a tile's segments. At the ends of a matrix, where few tiles are and registers are
-/// short, it is one loop, of which each round is number 0.
-template <class Fused, bool Interior, class Group, class Visit>
-TILETRANSPOSE_FUNCTION void visit_words(Group group, const tile_target& target, Visit visit) {
-  using plan = segment_rounds<Fused, Fused::word_bytes>;
-  if constexpr (Interior) {
-    visit_vectors<Fused, Fused::word_bytes, true>(group, target, visit);
-  } else {
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned step = group.thread_rank(); step < plan::steps; step += Fused::threads) {
-      const loop_step here(step / Fused::threads);
-      const unsigned row = plan::row(step);
-      if (static_cast<int>(row) >= target.rows) { break; }
-      unsigned char* const out = target.first + row * target.stride_bytes;
-      const int byte = plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
-      if (byte < target.end_byte) { visit(0u, out + byte, byte, row, 0u); }
-    }
-  }
-}
-
 /// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
 /// too.
 template <class Fused, bool Interior, class Group>
@@ -79,7 +59,7 @@ TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>
   using words = operand_words<Fused>;
   constexpr int bytes = words::bytes;
   constexpr int access_bytes = Fused::out_access;
-  visit_words<Fused, Interior>(
+  visit_vectors<Fused, words::bytes, Interior>(
       group, target,
       [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
         const int past = words::past(byte);
@@ -107,7 +87,7 @@ TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>
 template <class Fused, class Group>
 TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& old,
                                        unsigned char* shared, const tile_target& target) {
-  visit_words<Fused, true>(
+  visit_vectors<Fused, operand_words<Fused>::bytes, true>(
       group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
         store_shared(
             shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
@@ -124,7 +104,7 @@ TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared
   constexpr int bytes = words::bytes;
   constexpr int access_bytes = Fused::out_access;
   const int end = Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
-  visit_words<Fused, Interior>(
+  visit_vectors<Fused, words::bytes, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
         const unsigned char* const from = shared + Fused::row_offset(row) + further;

@@ -22,15 +22,6 @@ inline matrix_place place_of(const tile_problem& part, const tile_problem& probl
   return {distance / problem.in_stride_bytes, distance % problem.in_stride_bytes / in_element};
 }
 
-/// The copy's part beside such a part.
-inline row_major_copy copy_beside(const row_major_copy& copy, matrix_place place,
-                                  size_type out_element) {
-  row_major_copy result = copy;
-  result.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
-                place.col * out_element;
-  return result;
-}
-
 /// True where loads of the input that start where vectors of the copy do are whole accesses.
 template <class Fused>
 bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
@@ -42,11 +33,6 @@ bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
          phase(copy.data, copy.stride_bytes, Fused::out_bytes);
 }
 
-/// True where rows of the output start at multiples of 4 bytes.
-inline bool starts_on_words(const tile_problem& problem) {
-  return (reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes) % 4 == 0;
-}
-
 /// The dynamic shared memory of a block: none where every block may have what it needs.
 template <class Fused>
 inline constexpr size_type dynamic_bytes_of =
@@ -54,33 +40,38 @@ inline constexpr size_type dynamic_bytes_of =
 
 /// Calls go(arguments, blocks, matrices) for the launch of a problem, or for the launches that it has to be split into.
 /// The matrices of a batch, which only conversions have, are the grid's second axis.
-template <class Fused, fusion Kind, class In, class Out, class Go>
+template <class Fused, class Go>
 auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy copy,
                 matrix_place first, Go go)
     -> decltype(go(fused_arguments{}, size_type{}, size_type{})) {
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
-  const bool skewed = Fused::holds_operand ? !starts_on_words(problem) : mask != 0;
+  const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
+  const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::cols};
   // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
     copy.sector_mask = sector_bytes - 1;
     copy.in_step = starts_in_step<Fused>(problem, copy);
   }
-  arguments.problem.nx += divide_up(copy.sector_mask, sizeof(Out));
+  arguments.problem.nx += divide_up(copy.sector_mask, Fused::out_bytes);
   size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
-  const int strip_width = Kind == fusion::dual ? static_cast<int>(dual_strip_width) : 1;
+  const size_type strip_width = Fused::copies ? dual_strip_width : 1;
   if (batch > max_grid_side ||
-      !order_tiles(arguments, 1, sizeof(Out), Fused::segment_bytes, strip_width, blocks)) {
+      !order_tiles(arguments, 1, Fused::out_bytes, Fused::segment_bytes, strip_width, blocks)) {
     const auto launch = [&](const tile_problem& part, size_type part_batch) {
       const matrix_place place =
-          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, sizeof(In));
-      return plan_fused<Fused, Kind, In, Out>(
-          part, part_batch, Kind == fusion::dual ? copy_beside(copy, place, sizeof(Out)) : copy,
-          {first.row + place.row, first.col + place.col}, go);
+          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
+      row_major_copy beside = copy;
+      if (Fused::copies) {
+        beside.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
+                      place.col * Fused::out_bytes;
+      }
+      return plan_fused<Fused>(part, part_batch, beside,
+                               {first.row + place.row, first.col + place.col}, go);
     };
-    return split(problem, batch, sizeof(In), sizeof(Out), launch);
+    return split(problem, batch, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
   return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks,
@@ -113,7 +104,7 @@ auto with_fused_shape(const tile_problem& problem, size_type batch, const row_ma
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
                     !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
-        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
+        if (fills_large_tiles(problem, large::rows, large::cols) &&
             large::shared_bytes <= most_shared()) {
           return visit(large{});
         }

@@ -28,6 +28,20 @@ struct fused_memory {
   }
 };
 
+/// Where an element of the input is.
+struct matrix_place {
+  size_type row;
+  size_type col;
+};
+
+/// A block's tile: its source, its target and its place in the copy, where there is one.
+struct fused_tile {
+  tile_source source;
+  tile_target target;
+  unsigned char* copied;
+  matrix_place first;  ///< its first element
+};
+
 /// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
 /// segments begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
 template <class Fused, bool Interior>
@@ -74,9 +88,9 @@ struct tile_loads {
   int end_row;
 
   template <class Group>
-  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory,
-                                    const tile_source& from, bool skewed, int phase)
-      : source(from), in_step(memory.in_step) {
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory, const fused_tile& tile,
+                                    bool skewed, int phase)
+      : source(tile.source), in_step(memory.in_step) {
     const unsigned rank = group.thread_rank();
     lane = static_cast<int>(rank % Fused::lanes);
     first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;

@@ -7,24 +7,16 @@
 
 #pragma once
 
+#include <type_traits>
+
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/tile/unaligned_words.cuh>
+#include <tiletranspose/detail/tile/tile_fill.cuh>
 #include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// A where `First`, else B.
-template <bool First, class A, class B>
-struct either {
-  using type = A;
-};
-template <class A, class B>
-struct either<false, A, B> {
-  using type = B;
-};
 
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a copy at
 /// sectors; where packed elements are loaded as unaligned words, these rows at multiples of 4.
@@ -34,6 +26,9 @@ struct either<false, A, B> {
 template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 struct fused_shape {
   static_assert(!Large || (Aligned && has_large_fused_policy(Kind, sizeof(In), sizeof(Out))), "");
+  using in = In;
+  using out = Out;
+  static constexpr fusion kind = Kind;
   static constexpr bool copies = Kind == fusion::dual;
   static constexpr int in_bytes = static_cast<int>(sizeof(In));
   static constexpr int in_access = access_width(in_bytes, alignof(In));
@@ -50,7 +45,7 @@ struct fused_shape {
       holds_operand_in_shared(in_bytes, in_access, out_bytes, out_access);
   static constexpr bool combines = Kind == fusion::accumulate && !holds_operand;
   /// What shared memory holds: old elements are combined with those of the input.
-  using stored = typename either<combines, In, Out>::type;
+  using stored = std::conditional_t<combines, In, Out>;
   static constexpr int bytes = static_cast<int>(sizeof(stored));
   static constexpr int access_bytes = access_width(bytes, alignof(stored));
 
@@ -210,12 +205,12 @@ struct fused_shape {
   static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : fetches_far ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_access >= 4) ? 128 : 0;
 
-  /// What the tile's place needs to know, and what draining it does.
-  static constexpr int tile_rows = rows;
+  /// What tile_segments.cuh asks of a shape.
   static constexpr int tile_cols = cols;
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
+  static constexpr bool loops_at_edges = holds_operand;  // few tiles, and registers are short
   static constexpr int skew_bytes = holds_operand ? 4 : sector_bytes;
   static constexpr bool joins_segments = false;
   static constexpr int element_bytes = out_bytes;

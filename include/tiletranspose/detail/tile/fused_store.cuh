@@ -13,7 +13,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Writes the rows of a round's micro-block to the copy, whose row of the batch's first round is at `copy_to`.
-template <class Fused, bool Interior, class Out, class Kept>
+template <class Fused, bool Interior, class Kept>
 TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
                                          const fused_memory& memory, unsigned char* copy_to,
                                          int round, int round_in_batch,
@@ -33,7 +33,7 @@ TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (at.byte_exists((at.col + i) * Fused::in_bytes)) {
-          packed_elements<Out, 1, Fused::out_access> one;
+          packed_elements<typename Fused::out, 1, Fused::out_access> one;
           one.put(0, copied[r].packed().get(i));
           one.store(address + i * Fused::out_bytes);
         }
@@ -71,19 +71,6 @@ TILETRANSPOSE_FUNCTION void combine_one_by_one(
   }
 }
 
-/// Stores the columns of a transposed micro-block at place(0), place(1), ...
-template <class Fused, bool Interior, int Words, class Place>
-TILETRANSPOSE_FUNCTION void store_transposed(const tile_loads<Fused, Interior>& at, bool fills,
-                                             const unsigned (&transposed)[Fused::count][Words],
-                                             const Place& place) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Fused::count; ++i) {
-    const loop_step part(i);
-    if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
-    store_shared(place(i), join_words<Fused::micro_rows * Fused::bytes>(transposed[i]));
-  }
-}
-
 /// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
 /// elements, too.
 template <class Fused, bool Interior, class Convert, class Column, class Kept>
@@ -107,19 +94,18 @@ TILETRANSPOSE_FUNCTION void convert_column(
 
 /// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
 /// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
-template <class Fused, bool Interior, class In, class Out, class Convert>
+template <class Fused, bool Interior, class Convert>
 TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
                                        const fused_memory& memory, int first,
                                        const loaded_batch<Fused, Interior>& loaded,
                                        const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
-  using stored = typename Fused::stored;
   constexpr int count = Fused::count;
   // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
   // time, floats and doubles spilled.
-  using gathered = gathered_elements<Out, count, Fused::copy_store_bytes>;
-  using packed = packed_elements<Out, count, Fused::copy_store_bytes>;
-  using kept = typename either<Fused::transposes, packed, gathered>::type;
+  using gathered = gathered_elements<typename Fused::out, count, Fused::copy_store_bytes>;
+  using packed = packed_elements<typename Fused::out, count, Fused::copy_store_bytes>;
+  using kept = std::conditional_t<Fused::transposes, packed, gathered>;
   const int offset = at.offset();
   unsigned char* const to =
       memory.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
@@ -162,7 +148,12 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
       }
       unsigned transposed[count][places::micro_rows * Fused::bytes / 4];
       thread_transpose<Fused::bytes>(transposed, rows);
-      store_transposed(at, fills, transposed, place);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
+        store_shared(place(i), join_words<places::micro_rows * Fused::bytes>(transposed[i]));
+      }
     } else {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
@@ -176,7 +167,8 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
             continue;
           }
         }
-        gathered_elements<stored, places::micro_rows, Fused::fill_access> column = {};
+        gathered_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column =
+            {};
         if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
         convert_column(at, round, i, loaded.rows[b], convert, column, copied);
         if (fills) { column.packed().store_to_shared(to_shared); }
@@ -188,7 +180,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
         return;
       }
-      store_copied<Fused, Interior, Out>(at, memory, copy_to, round, b, copied);
+      store_copied(at, memory, copy_to, round, b, copied);
     }
   };
   // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in

@@ -30,54 +30,12 @@
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/tile/tile_fill.cuh>
-#include <tiletranspose/detail/tile/tile_order.cuh>
+#include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// Copies one segment of each shared row to the output, but for the ends of output rows.
-template <class Shape, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_tile(Group group, const unsigned char* shared,
-                                       const tile_target& target) {
-  constexpr int bytes = Shape::store_bytes;
-  constexpr int access_bytes = Shape::joins_stores   ? Shape::access_bytes
-                               : Shape::moves_groups ? 4
-                                                     : bytes;
-  const unsigned rank = group.thread_rank();
-  const auto store = [&](unsigned, unsigned char* address, int byte, unsigned row,
-                         unsigned further) {
-    if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
-      store_global(address,
-                   read_shared<bytes, access_bytes, Shape::reads_words>(
-                       shared, Shape::row_offset(row) + Shape::lead_bytes + byte, further, rank));
-    }
-  };
-  if constexpr (!Interior && Shape::loops_at_edges) {
-    visit_edge_vectors<Shape, bytes>(group, target, store);
-  } else {
-    visit_vectors<Shape, bytes, Interior>(group, target, store);
-  }
-}
-
-/// Writes the ends of segments out of the shared rows.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void drain_ends(Group group, const unsigned char* shared,
-                                       const tile_target& target) {
-  store_segment_ends<Shape>(group, target, [&](int row, int byte) {
-    return load_shared<access_word_t<Shape::access_bytes>>(shared + Shape::row_offset(row) +
-                                                           Shape::lead_bytes + byte);
-  });
-}
-
-/// Writes all of a tile's segments. Barriers: group.sync() between filling the tile and this call.
-template <class Shape, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_segments(Group group, const unsigned char* shared,
-                                           const tile_target& target) {
-  drain_tile<Shape, Interior>(group, shared, target);
-  if constexpr (!Interior && Shape::joins_stores) { drain_ends<Shape>(group, shared, target); }
-}
 
 /// Where the tile of a place goes, its segments not joined.
 template <class Shape>
@@ -119,7 +77,7 @@ TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
 ///     ...           . .                                            k = 1: f A B
 ///     row ny - 1    f F          rows ny, ny + 1 of column c: A B
 ///
-/// Only the matrix' first row has bytes before its segments, and only its last row ends inside of one; store_matrix_ends.
+/// Only the matrix' first row has bytes before its segments, and only its last row ends inside of one; drain_matrix_ends.
 /// Elements that are stored one by one, and those moved in parts, would lose by it.
 /// Precondition: at least twice as many rows as the skew has.
 template <class Shape>
@@ -259,24 +217,23 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
-                                             const unsigned char* in, unsigned char* out,
-                                             size_type in_stride_bytes, size_type out_stride_bytes,
-                                             unsigned tile_row, unsigned tile_col) {
+                                             const vector_tile_arguments& matrix, unsigned tile_row,
+                                             unsigned tile_col) {
   constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
   const tile_source source{
-      in + tile_row * Shape::tile_rows * in_stride_bytes + tile_col * row_bytes,
-      in_stride_bytes,
+      matrix.in + tile_row * Shape::tile_rows * matrix.in_stride_bytes + tile_col * row_bytes,
+      matrix.in_stride_bytes,
       0,
       Shape::tile_rows,
       0,
       row_bytes};
-  const tile_target target{
-      out + tile_col * Shape::tile_cols * out_stride_bytes + tile_row * Shape::segment_bytes,
-      out_stride_bytes,
-      Shape::tile_cols,
-      0,
-      Shape::segment_bytes,
-      0};
+  const tile_target target{matrix.out + tile_col * Shape::tile_cols * matrix.out_stride_bytes +
+                               tile_row * Shape::segment_bytes,
+                           matrix.out_stride_bytes,
+                           Shape::tile_cols,
+                           0,
+                           Shape::segment_bytes,
+                           0};
   move_tile_between<Shape, true>(group, shared, source, target);
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/tile/tile_plan.cuh>
+#include <tiletranspose/detail/tile/tile_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -24,10 +24,8 @@ template <class Shape>
 __global__ void __launch_bounds__(Shape::threads)
     vector_kernel(const __grid_constant__ vector_tile_arguments arguments) {
   __shared__ __align__(16) unsigned char shared[Shape::shared_bytes];
-  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared,
-                          static_cast<const unsigned char*>(arguments.in),
-                          static_cast<unsigned char*>(arguments.out), arguments.in_stride_bytes,
-                          arguments.out_stride_bytes, blockIdx.y, blockIdx.x);
+  move_vector_tile<Shape>(static_block<Shape::threads>{}, shared, arguments, blockIdx.y,
+                          blockIdx.x);
 }
 
 }  // namespace detail

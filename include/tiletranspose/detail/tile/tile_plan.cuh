@@ -2,16 +2,90 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a matrix is cut into tiles, and the order in which blocks take them. Plain C++17, host only.
+/// How a matrix is cut into tiles, the order in which blocks take them, and what a launch of the tile kernel tells them.
+/// Plain C++17.
 
 #pragma once
 
 #include <tiletranspose/detail/choose/tuning_tile.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/tile/tile_kernel.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then
+/// down the next strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side
+/// read it. A walk that jumps goes down some tiles (jump_rows_of), takes as many from the strip `jump` further to the
+/// right, and so on.
+struct tile_order {
+  /// The tiles that a walk goes down before it jumps; other kernels than move_tile were timed with these alone.
+  static constexpr unsigned jump_rows = static_cast<unsigned>(tiles_before_jump);
+  /// The same for tiles of so many rows.
+  TILETRANSPOSE_HOST_DEVICE static constexpr unsigned jump_rows_of(int tile_rows) {
+    return tile_rows == 64 ? static_cast<unsigned>(tiles_of_64_rows_before_jump) : jump_rows;
+  }
+
+  divider matrix;      ///< tiles of one matrix
+  divider strip;       ///< tiles of a full strip
+  divider width;       ///< columns of tiles in a full strip
+  divider last_width;  ///< and in the last one
+  unsigned last_strip;
+  unsigned jump;  ///< 0, or less than there are strips of which none is narrower
+
+  struct place {
+    size_type batch;
+    size_type row_tile;
+    size_type col_tile;
+  };
+
+  tile_order() = default;
+
+  /// Precondition: 1 <= row_tiles * col_tiles < 2^31.
+  tile_order(size_type row_tiles, size_type col_tiles, size_type wanted_width)
+      : matrix(row_tiles * col_tiles), jump(0) {
+    const size_type columns = wanted_width < col_tiles ? wanted_width : col_tiles;
+    const size_type strips = divide_up(col_tiles, columns);
+    strip = divider(columns * row_tiles);
+    width = divider(columns);
+    last_width = divider(col_tiles - (strips - 1) * columns);
+    last_strip = static_cast<unsigned>(strips - 1);
+  }
+
+  /// Makes the walk jump by half of the matrix, if strips are alike.
+  void jump_half() { jump = last_width.divisor == width.divisor ? (last_strip + 1) / 2 : 0; }
+
+  TILETRANSPOSE_FUNCTION place operator()(unsigned block, unsigned down = jump_rows) const {
+    const unsigned batch = matrix.quotient(block);
+    return in_matrix(matrix.remainder(block, batch), batch, down);
+  }
+  /// The place of a tile, counted from the matrix' first one.
+  TILETRANSPOSE_FUNCTION place in_matrix(unsigned tile, unsigned batch = 0,
+                                         unsigned down = jump_rows) const {
+    const unsigned at_strip = strip.quotient(tile);
+    const unsigned in_strip = strip.remainder(tile, at_strip);
+    const divider columns = at_strip == last_strip ? last_width : width;
+    const unsigned row = columns.quotient(in_strip);
+    const unsigned col = columns.remainder(in_strip, row);
+    unsigned to_strip = at_strip;
+    if (jump != 0 && row / down % 2 != 0) {
+      to_strip += to_strip + jump <= last_strip ? jump : jump - last_strip - 1;
+    }
+    return {batch, row, size_type{to_strip} * width.divisor + col};
+  }
+};
+
+struct tile_arguments {
+  tile_problem problem;
+  tile_order order;
+  unsigned sector_mask;  ///< 31 where output rows may start off a sector, else 0
+  unsigned tile_cols;    ///< columns of a tile, at most the shape's
+  /// Rows of the input follow each other without a gap, so that loads may reach over their ends into the next ones.
+  bool rows_touch = false;
+  /// So do rows of the output, so that the last segment of one goes on to where the first of the next starts.
+  bool cols_touch = false;
+};
 
 /// True where rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and
 /// reads half a row away in others.
@@ -24,7 +98,7 @@ inline bool jumps(const tile_problem& problem) {
 /// Cuts a problem into tiles of `segment_bytes` of an output row and arguments.tile_cols columns of the input;
 /// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
-                        int segment_bytes, int strip_width, size_type& blocks) {
+                        int segment_bytes, size_type strip_width, size_type& blocks) {
   // Joined segments of a row begin and end with sectors, and cover as many as would hold the row.
   const unsigned skew = arguments.cols_touch ? 0 : arguments.sector_mask;
   const size_type row_tiles =
@@ -34,72 +108,51 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
     return false;
   }
   blocks = row_tiles * col_tiles * batch;
-  arguments.order = tile_order(row_tiles, col_tiles, static_cast<size_type>(strip_width));
+  arguments.order = tile_order(row_tiles, col_tiles, strip_width);
   if (arguments.sector_mask == 0 && jumps(arguments.problem)) { arguments.order.jump_half(); }
   return true;
 }
 
-/// What a plan has to know of the shape of a tile.
-struct tile_traits {
-  size_type element_bytes;
-  size_type tile_cols;
-  int threads;
-  int segment_bytes;
-  size_type shared_bytes;
-  int strip_width;
-  bool whole;
-  bool deals_loads;
-  bool shifts_loads;
-  size_type
-      joined_rows;  ///< from which segments go on from one output row to the next; 0 where they do not
-};
-
-/// From a shape and the columns of tiles that are walked down side by side.
-template <class Shape>
-constexpr tile_traits traits_of(int strip_width) {
-  tile_traits traits{};
-  traits.element_bytes = Shape::element_bytes;
-  traits.tile_cols = Shape::tile_cols;
-  traits.threads = Shape::threads;
-  traits.segment_bytes = Shape::segment_bytes;
-  traits.shared_bytes = Shape::shared_bytes;
-  traits.strip_width = strip_width;
-  traits.whole = Shape::whole;
-  traits.deals_loads = Shape::deals_loads;
-  traits.shifts_loads = Shape::shifts_loads;
-  if constexpr (Shape::joins_segments) { traits.joined_rows = 2 * Shape::skew_rows; }
-  return traits;
+/// Columns of tiles that are walked down side by side: `usual`, or by narrow_row_bytes where a matrix is narrow or tall.
+inline size_type strip_width_of(const tile_problem& problem, size_type element_bytes,
+                                size_type tile_cols, size_type cols, size_type usual) {
+  const size_type most = larger<size_type>(narrow_row_bytes / (tile_cols * element_bytes), 1);
+  const size_type col_tiles = divide_up(problem.nx, cols);
+  return col_tiles <= most || problem.ny > most_column_rows
+             ? divide_up(col_tiles, divide_up(col_tiles, most))
+             : usual;
 }
 
-inline launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type batch,
-                                              const tile_traits& shape) {
-  size_type cols = shape.tile_cols;
-  const size_type most_tiles =
-      larger<size_type>(narrow_row_bytes / (cols * shape.element_bytes), 1);
+/// `strip_width` columns of tiles are walked down side by side, but in narrow matrices and tall ones.
+template <class Shape>
+launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type batch,
+                                       size_type strip_width) {
+  constexpr size_type element_bytes = Shape::element_bytes;
+  constexpr size_type most_cols = Shape::tile_cols;
+  size_type cols = most_cols;
   // Tiles that may have any width get about the same, as far as that costs none of them a question that it had not.
-  if (shape.deals_loads || (shape.shifts_loads && problem.nx <= 2 * cols)) {
+  if (Shape::deals_loads || (Shape::shifts_loads && problem.nx <= 2 * cols)) {
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }
   launch_plan<tile_arguments> plan{
       {problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)},
       max_blocks + 1,
-      shape.threads,
-      shape.shared_bytes};
+      Shape::threads,
+      Shape::shared_bytes};
   tile_arguments& arguments = plan.arguments;
-  const size_type row_bytes = problem.nx * shape.element_bytes;
+  const size_type row_bytes = problem.nx * element_bytes;
   arguments.rows_touch =
       row_bytes >= least_touching_row_bytes && is_dense(problem.in_stride_bytes, row_bytes);
-  if (shape.joined_rows > 0) {  // by join_segments
-    arguments.cols_touch = arguments.sector_mask != 0 && problem.ny >= shape.joined_rows &&
-                           problem.out_stride_bytes == problem.ny * shape.element_bytes;
+  // The precondition of join_segments.
+  arguments.cols_touch = Shape::joins_segments && arguments.sector_mask != 0 &&
+                         problem.ny >= 2 * Shape::skew_rows &&
+                         problem.out_stride_bytes == problem.ny * element_bytes;
+  if (!Shape::whole) {
+    strip_width = strip_width_of(problem, element_bytes, most_cols, cols, strip_width);
   }
-  const size_type col_tiles = divide_up(problem.nx, cols);
-  const bool narrow = !shape.whole && (col_tiles <= most_tiles || problem.ny > most_column_rows);
-  const size_type strip_width = divide_up(col_tiles, divide_up(col_tiles, most_tiles));
   size_type blocks = 0;
-  if (order_tiles(arguments, batch, shape.element_bytes, shape.segment_bytes,
-                  narrow ? static_cast<int>(strip_width) : shape.strip_width, blocks)) {
+  if (order_tiles(arguments, batch, element_bytes, Shape::segment_bytes, strip_width, blocks)) {
     plan.blocks = blocks;
   }
   return plan;
@@ -107,8 +160,8 @@ inline launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_
 
 /// What vector_kernel is called with; the grid is two-dimensional.
 struct vector_tile_arguments {
-  const void* in;
-  void* out;
+  const unsigned char* in;
+  unsigned char* out;
   size_type in_stride_bytes;
   size_type out_stride_bytes;
 };
@@ -116,7 +169,8 @@ struct vector_tile_arguments {
 /// Precondition: sides are multiples of the tile's.
 template <class Shape>
 launch_plan<vector_tile_arguments> plan_vector_tiles(const tile_problem& problem) {
-  return {{problem.in, problem.out, problem.in_stride_bytes, problem.out_stride_bytes},
+  return {{static_cast<const unsigned char*>(problem.in), static_cast<unsigned char*>(problem.out),
+           problem.in_stride_bytes, problem.out_stride_bytes},
           problem.nx / Shape::tile_cols,
           Shape::threads,
           0,

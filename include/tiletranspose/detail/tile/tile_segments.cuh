@@ -19,6 +19,13 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// end - begin, cut to a range that any tile's arithmetic fits.
+TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
+  constexpr size_type most = 1 << 20;
+  return end >= begin ? static_cast<int>(smaller(end - begin, most))
+                      : -static_cast<int>(smaller(begin - end, most));
+}
+
 /// Where a tile's output goes and how much of it exists.
 struct tile_target {
   unsigned char* first;  ///< byte 0 of the tile's segment of its first output row, before skewing
@@ -88,56 +95,56 @@ struct segment_rounds {
 /// it is written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and
 /// `further` bytes from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler
 /// knows. Some of its bytes exist.
+/// At the edges of a matrix `Shape::loops_at_edges` asks for one loop whose rounds find their rows anew, each of them
+/// number 0: shorter code, and slower.
 template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
 TILETRANSPOSE_FUNCTION void visit_vectors(Group group, const tile_target& target, Visit visit) {
   using plan = segment_rounds<Shape, VectorBytes>;
   const unsigned rank = group.thread_rank();
   const unsigned rows = static_cast<unsigned>(target.rows);
   if (!plan::exists(rank)) { return; }
-  TILETRANSPOSE_UNROLL
-  for (unsigned first = 0; first < plan::period; ++first) {
-    // What all rows of a period share.
-    const unsigned step = rank + first * Shape::threads;
-    const unsigned row = plan::row(step);
-    unsigned char* const out = target.first + row * target.stride_bytes;
-    const int skew = static_cast<int>(address_bits(out) & target.sector_mask);
-    const int byte = plan::byte(step, skew);
-    if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
-      continue;
-    }
-    TILETRANSPOSE_UNROLL
-    for (unsigned round = first; round < plan::rounds; round += plan::period) {
+  const auto out_of = [&](unsigned row) { return target.first + row * target.stride_bytes; };
+  const auto byte_of = [&](unsigned step, const unsigned char* out) {
+    return plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
+  };
+  if constexpr (!Interior && Shape::loops_at_edges) {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned round = 0; round < plan::rounds; ++round) {
       const loop_step here(round);
-      const unsigned down = round / plan::period * plan::period_rows;
-      // Tiles inside of a matrix have all rows, which end inside of the last round.
-      const bool may_end =
-          !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
-      if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
-        break;
-      }
-      visit(round, out + byte + down * target.stride_bytes, byte, row,
-            Shape::row_offset(down) - Shape::row_offset(0));
+      const unsigned step = rank + round * Shape::threads;
+      const unsigned row = plan::row(step);
+      if (row >= rows) { break; }
+      unsigned char* const out = out_of(row);
+      const int byte = byte_of(step, out);
+      // Segments that are skewed by less than a vector begin inside of their rows.
+      const bool begins =
+          Shape::skew_bytes <= VectorBytes || byte > target.first_byte - VectorBytes;
+      if (begins && byte < target.end_byte) { visit(0u, out + byte, byte, row, 0u); }
     }
-  }
-}
-
-/// The same for a tile at the edge of a matrix, in a loop whose rounds find their rows anew: shorter code, and slower.
-template <class Shape, int VectorBytes, class Group, class Visit>
-TILETRANSPOSE_FUNCTION void visit_edge_vectors(Group group, const tile_target& target,
-                                               Visit visit) {
-  using plan = segment_rounds<Shape, VectorBytes>;
-  const unsigned rank = group.thread_rank();
-  if (!plan::exists(rank)) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned round = 0; round < plan::rounds; ++round) {
-    const loop_step here(round);
-    const unsigned step = rank + round * Shape::threads;
-    const unsigned row = plan::row(step);
-    if (row >= static_cast<unsigned>(target.rows)) { break; }
-    unsigned char* const out = target.first + row * target.stride_bytes;
-    const int byte = plan::byte(step, static_cast<int>(address_bits(out) & target.sector_mask));
-    if (byte > target.first_byte - VectorBytes && byte < target.end_byte) {
-      visit(round, out + byte, byte, row, 0u);
+  } else {
+    TILETRANSPOSE_UNROLL
+    for (unsigned first = 0; first < plan::period; ++first) {
+      // What all rows of a period share.
+      const unsigned step = rank + first * Shape::threads;
+      const unsigned row = plan::row(step);
+      unsigned char* const out = out_of(row);
+      const int byte = byte_of(step, out);
+      if (!Interior && (byte <= target.first_byte - VectorBytes || byte >= target.end_byte)) {
+        continue;
+      }
+      TILETRANSPOSE_UNROLL
+      for (unsigned round = first; round < plan::rounds; round += plan::period) {
+        const loop_step here(round);
+        const unsigned down = round / plan::period * plan::period_rows;
+        // Tiles inside of a matrix have all rows, which end inside of the last round.
+        const bool may_end =
+            !Interior || Shape::varies_width || (round + 1) * Shape::threads > plan::steps;
+        if (may_end && row + down >= (Shape::varies_width || !Interior ? rows : Shape::tile_cols)) {
+          break;
+        }
+        visit(round, out + byte + down * target.stride_bytes, byte, row,
+              Shape::row_offset(down) - Shape::row_offset(0));
+      }
     }
   }
 }
@@ -158,16 +165,18 @@ TILETRANSPOSE_FUNCTION bool is_whole_vector(const tile_target& target, const uns
   return byte >= target.first_byte && byte + VectorBytes <= target.end_byte;
 }
 
-/// True where segments of a tile touch the first or the last bytes of their rows.
+/// Copies an access of the elements' own to `byte` bytes into the segment of row `row`, which starts at `out`.
 template <class Shape>
-TILETRANSPOSE_FUNCTION bool has_segment_ends(const tile_target& target) {
-  return target.first_byte > -sector_bytes || target.end_byte < Shape::segment_bytes;
+TILETRANSPOSE_FUNCTION void drain_access(const unsigned char* shared, unsigned char* out, int row,
+                                         int byte) {
+  store_global(out + byte, load_shared<access_word_t<Shape::access_bytes>>(
+                               shared + Shape::row_offset(row) + Shape::lead_bytes + byte));
 }
 
-/// Writes the stores of an output row that lie partly outside of it by accesses of the elements' own, read(row, byte)
-/// being the one `byte` bytes into the segment of row `row`.
-template <class Shape, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& target, Read read) {
+/// Writes the stores of an output row that lie partly outside of it by accesses of the elements' own.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* shared,
+                                           const tile_target& target) {
   constexpr int bytes = Shape::store_bytes;
   constexpr int most = bytes / Shape::access_bytes;  // accesses on each side
   for (int step = static_cast<int>(group.thread_rank()); step < Shape::tile_cols * 2 * most;
@@ -188,15 +197,16 @@ TILETRANSPOSE_FUNCTION void store_row_ends(Group group, const tile_target& targe
     const int byte = left ? target.first_byte + offset : target.end_byte - tail + offset;
     if ((left ? offset < head : offset < tail) && byte >= -skew &&
         byte < Shape::segment_bytes - skew) {
-      store_global(out + byte, read(row, byte));
+      drain_access<Shape>(shared, out, row, byte);
     }
   }
 }
 
 /// Writes what joined segments leave out: of a matrix' first row the bytes before its first segment, and of its last row
-/// those of a vector that the matrix ends in. read(row, byte) as above.
-template <class Shape, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& target, Read read) {
+/// those of a vector that the matrix ends in.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void drain_matrix_ends(Group group, const unsigned char* shared,
+                                              const tile_target& target) {
   constexpr int bytes = Shape::store_bytes;
   constexpr int access_bytes = Shape::access_bytes;
   const int from = static_cast<int>(group.thread_rank()) * access_bytes;
@@ -204,7 +214,7 @@ TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& ta
     const int skew = static_cast<int>(address_bits(target.first) & target.sector_mask);
     for (int byte = from - target.joined_bytes; byte < -skew;
          byte += Shape::threads * access_bytes) {
-      store_global(target.first + byte, read(0, byte));
+      drain_access<Shape>(shared, target.first, 0, byte);
     }
   }
   const int row = target.rows - 1;
@@ -215,21 +225,43 @@ TILETRANSPOSE_FUNCTION void store_matrix_ends(Group group, const tile_target& ta
     const int length = static_cast<int>(address_bits(target.matrix_end) % bytes);
     const int byte = end - length + from;
     if (from < length && byte >= -skew && byte < Shape::segment_bytes - skew) {
-      store_global(out + byte, read(row, byte));
+      drain_access<Shape>(shared, out, row, byte);
     }
   }
 }
 
-/// Writes all that the whole vectors of a tile's segments leave out. read(row, byte) as above.
-template <class Shape, class Group, class Read>
-TILETRANSPOSE_FUNCTION void store_segment_ends(Group group, const tile_target& target, Read read) {
+/// Writes all that the whole vectors of a tile's segments leave out.
+template <class Shape, class Group>
+TILETRANSPOSE_FUNCTION void drain_ends(Group group, const unsigned char* shared,
+                                       const tile_target& target) {
   if constexpr (Shape::joins_segments) {
     if (target.joined_bytes > 0) {
-      store_matrix_ends<Shape>(group, target, read);
+      drain_matrix_ends<Shape>(group, shared, target);
       return;
     }
   }
-  if (has_segment_ends<Shape>(target)) { store_row_ends<Shape>(group, target, read); }
+  // Unless segments touch neither the first nor the last bytes of their rows.
+  if (target.first_byte <= -sector_bytes && target.end_byte >= Shape::segment_bytes) { return; }
+  drain_row_ends<Shape>(group, shared, target);
+}
+
+/// Writes all of a tile's segments: whole vectors of them, and what these leave out where elements are smaller accesses.
+/// Barriers: group.sync() between filling the tile and this call.
+template <class Shape, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void drain_segments(Group group, const unsigned char* shared,
+                                           const tile_target& target) {
+  constexpr int bytes = Shape::store_bytes;
+  const unsigned rank = group.thread_rank();
+  visit_vectors<Shape, bytes, Interior>(
+      group, target,
+      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
+        if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
+          store_global(address, read_shared<bytes, Shape::read_access, Shape::reads_words>(
+                                    shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
+                                    further, rank));
+        }
+      });
+  if constexpr (!Interior && Shape::joins_stores) { drain_ends<Shape>(group, shared, target); }
 }
 
 }  // namespace detail

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The layout of a tile: what follows from its policy, and the proofs that it does not conflict.
+/// The layout of a tile: what follows from its policy, and the proofs that it does not conflict. At the end, from a
+/// policy, a value, to its shape, a type.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
+#include <tiletranspose/policy.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -185,6 +187,8 @@ struct tile_shape {
   }
   static_assert(fills_without_conflict(), "a shipped tile must not conflict");
 
+  /// The accesses that what threads read for their stores is made of.
+  static constexpr int read_access = joins_stores ? AccessBytes : moves_groups ? 4 : StoreBytes;
   /// Whether threads read words by a bank rotation for their stores, or accesses that hold what they store. Where rows
   /// are a group's of lanes each, the word behind what begins inside of a word seldom conflicts, but may four ways.
   static constexpr bool reads_words = AccessBytes >= 4 || segment_bytes == 128;
@@ -215,6 +219,23 @@ struct tile_shape {
     return true;
   }
   static_assert(fills_later_without_conflict(), "a shipped tile must not conflict");
+};
+
+/// The shape that `tuned_policy` names, with what the launch needs of the policy.
+template <int Architecture, int ElementBytes, int AccessBytes, tile_access Access>
+struct tuned_shape {
+  static constexpr tile_policy policy =
+      tuned_policy(Architecture, ElementBytes, AccessBytes, Access);
+  using type = tile_shape<ElementBytes, AccessBytes, policy.tile_rows, policy.tile_cols,
+                          policy.threads, policy.load_bytes, policy.fill_bytes, policy.store_bytes,
+                          Access == tile_access::whole, policy.fetched_bytes>;
+};
+
+/// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
+template <int ElementBytes>
+struct vector_shape {
+  static constexpr int side = vector_tile_row_bytes / ElementBytes;
+  using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
 };
 
 }  // namespace detail

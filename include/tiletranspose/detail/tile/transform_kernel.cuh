@@ -33,50 +33,50 @@ namespace detail {
 struct row_major_copy {
   void* data;
   size_type stride_bytes;
-  unsigned sector_mask;  ///< as the one of tile_arguments
-  bool in_step;  ///< its rows start as far from a vector's boundary as those of the input do
+  unsigned sector_mask = 0;  ///< as the one of tile_arguments
+  bool in_step =
+      false;  ///< its rows start as far from a vector's boundary as those of the input do
 };
 
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
 /// Calls meanwhile() once the first loads are under way.
-template <class Fused, bool Interior, class In, class Out, class Convert, class Meanwhile,
-          class Group>
+template <class Fused, bool Interior, class Convert, class Meanwhile, class Group>
 TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
-                                           const tile_source& source, const tile_target& target,
-                                           const Convert& convert, Meanwhile meanwhile) {
+                                           const fused_tile& tile, const Convert& convert,
+                                           Meanwhile meanwhile) {
   using places = tile_loads<Fused, Interior>;
   TILETRANSPOSE_UNROLL
   for (int phase = 0; phase < places::phases; ++phase) {
     const loop_step here(phase);
-    const places at(group, memory, source, target.sector_mask != 0, phase);
+    const places at(group, memory, tile, tile.target.sector_mask != 0, phase);
     TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior, In, Out>(at, memory, first, loaded, convert);
+      store_rows<Fused, Interior>(at, memory, first, loaded, convert);
     }
   }
 }
 
 /// The old elements of the segments that a thread will write.
-template <class Fused, class Out>
+template <class Fused>
 struct operand_vectors {
   static constexpr int count = Fused::combined;
   static constexpr int vector_bytes = count * Fused::out_bytes;
   static constexpr int rounds = segment_rounds<Fused, vector_bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = Fused::out_bytes > 8;
-  using vector = packed_elements<Out, count, vector_bytes>;
-  using gathered = gathered_elements<Out, count, vector_bytes>;
+  using vector = packed_elements<typename Fused::out, count, vector_bytes>;
+  using gathered = gathered_elements<typename Fused::out, count, vector_bytes>;
   vector vectors[rounds];
 };
 
 /// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
-template <class Fused, bool Interior, class Out, class Group>
-TILETRANSPOSE_FUNCTION void load_operands(Group group, operand_vectors<Fused, Out>& old,
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void load_operands(Group group, operand_vectors<Fused>& old,
                                           const tile_target& target) {
-  constexpr int bytes = operand_vectors<Fused, Out>::vector_bytes;
+  constexpr int bytes = operand_vectors<Fused>::vector_bytes;
   visit_vectors<Fused, bytes, Interior>(
       group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
@@ -87,11 +87,11 @@ TILETRANSPOSE_FUNCTION void load_operands(Group group, operand_vectors<Fused, Ou
 
 /// Writes op(element, old element). Old elements that were not read early are read just before.
 /// Barriers: group.sync() between filling the tile and this call.
-template <class Fused, bool Interior, class In, class Out, class Op, class Group>
+template <class Fused, bool Interior, class Op, class Group>
 TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* shared,
-                                             operand_vectors<Fused, Out>& old,
-                                             const tile_target& target, const Op& op) {
-  using operands = operand_vectors<Fused, Out>;
+                                             operand_vectors<Fused>& old, const tile_target& target,
+                                             const Op& op) {
+  using operands = operand_vectors<Fused>;
   constexpr int count = operands::count;
   constexpr int bytes = operands::vector_bytes;
   const unsigned rank = group.thread_rank();
@@ -102,8 +102,8 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
         const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
         const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
         if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          const auto elements =
-              read_elements<In, count, Fused::in_access>(shared, from, further, rank);
+          const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
+              shared, from, further, rank);
           if (!Interior && !operands::always_early) { old.vectors[round].load_changing(address); }
           typename operands::gathered result;
           TILETRANSPOSE_UNROLL
@@ -117,9 +117,9 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
             const loop_step part(i);
             const int at = byte + i * Fused::out_bytes;
             if (at < target.first_byte || at >= target.end_byte) { continue; }
-            const auto element = read_elements<In, 1, Fused::in_access>(
+            const auto element = read_elements<typename Fused::in, 1, Fused::in_access>(
                 shared, from + i * Fused::in_bytes, further, rank);
-            packed_elements<Out, 1, Fused::out_bytes> one;
+            packed_elements<typename Fused::out, 1, Fused::out_bytes> one;
             one.load_changing(address + i * Fused::out_bytes);
             one.put(0, op(element.get(0), one.get(0)));
             one.store(address + i * Fused::out_bytes);
@@ -162,12 +162,6 @@ struct interior_tiles {
   }
 };
 
-/// Where an element of the input is.
-struct matrix_place {
-  size_type row;
-  size_type col;
-};
-
 struct fused_arguments {
   tile_arguments tiles;
   interior_tiles interior;
@@ -199,16 +193,8 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
           between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
 
-/// A block's tile: its source, its target and its place in the copy, where there is one.
-struct fused_tile {
-  tile_source source;
-  tile_target target;
-  unsigned char* copied;
-  matrix_place first;  ///< its first element
-};
-
 /// What exists of the tile is left open where all of it does. `matrix` counts a batch; other kinds have none.
-template <class Fused, fusion Kind>
+template <class Fused>
 TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
                                              const tile_order::place& at, unsigned matrix) {
   const tile_problem& problem = arguments.tiles.problem;
@@ -222,14 +208,14 @@ TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
   result.target.first = static_cast<unsigned char*>(problem.out) +
                         first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
   result.target.stride_bytes = problem.out_stride_bytes;
-  if constexpr (Kind == fusion::transform) {
+  if constexpr (Fused::kind == fusion::transform) {
     result.source.first += matrix * problem.in_batch_bytes;
     result.target.first += matrix * problem.out_batch_bytes;
   }
   result.target.sector_mask = !Fused::holds_operand   ? arguments.tiles.sector_mask
                               : Fused::out_access < 4 ? 3
                                                       : 0;
-  if constexpr (Kind == fusion::dual) {
+  if constexpr (Fused::copies) {
     result.copied = static_cast<unsigned char*>(arguments.copy.data) +
                     first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
   }
@@ -254,16 +240,18 @@ TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_o
       clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
 }
 
-template <class Fused, bool Interior, fusion Kind, class In, class Out, class Op, class Group>
+template <class Fused, bool Interior, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
                                                  const fused_tile& tile, const Op& op) {
+  using in = typename Fused::in;
+  using out = typename Fused::out;
   if constexpr (Fused::holds_operand) {
     // Both are under way before either is waited for.
     operand_words<Fused> old;
     load_operand_words<Fused, Interior>(group, old, memory.shared, tile.target);
-    fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, tile.target,
-        [&](const In& element, const Out& before) -> Out { return op(element, before); },
+    fill_converted<Fused, Interior>(
+        group, memory, tile,
+        [&](const in& element, const out& before) -> out { return op(element, before); },
         [&] {
           if (Interior) { keep_words(group, old, memory.shared, tile.target); }
           group.sync();
@@ -273,28 +261,27 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     tile_target target = tile.target;
     target.stride_bytes = optimisation_barrier(target.stride_bytes);
     drain_words<Fused, Interior>(group, memory.shared, target);
-  } else if constexpr (Kind == fusion::accumulate) {
-    operand_vectors<Fused, Out> old;
+  } else if constexpr (Fused::combines) {
+    operand_vectors<Fused> old;
     const auto load_early = [&] {
-      if (Interior || operand_vectors<Fused, Out>::always_early) {
+      if (Interior || operand_vectors<Fused>::always_early) {
         load_operands<Fused, Interior>(group, old, tile.target);
       }
     };
     // Loads that are shifted go first: what has to be done with them takes longer.
     if constexpr (!Fused::shifts) { load_early(); }
-    fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, tile.target,
-        [](const In& element, int, int) -> const In& { return element; },
+    fill_converted<Fused, Interior>(
+        group, memory, tile, [](const in& element, int, int) -> const in& { return element; },
         [&] {
           if constexpr (Fused::shifts) { load_early(); }
         });
     group.sync();
-    combine_segments<Fused, Interior, In>(group, memory.shared, old, tile.target, op);
+    combine_segments<Fused, Interior>(group, memory.shared, old, tile.target, op);
   } else {
-    fill_converted<Fused, Interior, In, Out>(
-        group, memory, tile.source, tile.target,
-        [&](const In& element, int row, int col) -> Out {
-          return call_at<In, Out>(op, element, tile.first.row + static_cast<size_type>(row),
+    fill_converted<Fused, Interior>(
+        group, memory, tile,
+        [&](const in& element, int row, int col) -> out {
+          return call_at<in, out>(op, element, tile.first.row + static_cast<size_type>(row),
                                   tile.first.col + static_cast<size_type>(col));
         },
         [] {});
@@ -305,20 +292,20 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
 
 /// The kernel's body: one block converts and moves the tile that `block` names, of a matrix of a batch.
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
-template <class Fused, fusion Kind, class In, class Out, class Op, class Group>
+template <class Fused, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const fused_arguments& arguments, const Op& op,
                                          unsigned block, unsigned matrix) {
   const tile_order::place at = arguments.tiles.order.in_matrix(block);
-  fused_tile tile = place_tile<Fused, Kind>(arguments, at, matrix);
+  fused_tile tile = place_tile<Fused>(arguments, at, matrix);
   const fused_memory memory{
       Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared, tile.copied,
       arguments.copy.stride_bytes, arguments.copy.in_step};
   if (arguments.interior.contain(at)) {
-    convert_tile_between<Fused, true, Kind, In, Out>(group, memory, tile, op);
+    convert_tile_between<Fused, true>(group, memory, tile, op);
   } else {
     bound_tile<Fused>(arguments.tiles.problem, at, tile);
-    convert_tile_between<Fused, false, Kind, In, Out>(group, memory, tile, op);
+    convert_tile_between<Fused, false>(group, memory, tile, op);
   }
 }
 
