@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <iterator>
 #include <limits>
 #include <string>
 #include <thread>
@@ -56,16 +55,6 @@ struct form {
     return result;
   }
 };
-
-// Batches of this shape ask for more shared memory than a kernel has without being allowed more.
-inline constexpr shape much_shared_memory{13769, 138};
-
-inline std::vector<form> batched_forms(const std::vector<form>& forms) {
-  std::vector<form> result;
-  std::copy_if(forms.begin(), forms.end(), std::back_inserter(result),
-               [](const form& f) { return f.batch > 1; });
-  return result;
-}
 
 // Random input for a form of a call, an output to match and the expectation for it.
 class form_case {
@@ -474,22 +463,20 @@ inline void check_own_stream(const form_list& forms) {
   }
 }
 
-inline void check_graphs(const form_list& forms) {
+inline void check_graphs(const form_list& forms, shape size) {
   random_source random;
   const stream s;
-  for (const shape size : {shape{129, 65}, much_shared_memory}) {
-    for (const form& f : size.nx == 129 ? forms : batched_forms(forms)) {
-      INFO(f.name << ", " << size.nx << " x " << size.ny);
-      form_case c{f, size, random};
-      const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
-      CHECK(graph.nodes() >= 1);
-      // Recorded, not run.
-      CHECK(c.out().trace_of_a_write() == "");
-      for (int i = 0; i < 3; ++i) {
-        c.renew(random);
-        graph.run(s);
-        CHECK(c.out().difference() == "");
-      }
+  for (const form& f : forms) {
+    INFO(f.name << ", " << size.nx << " x " << size.ny);
+    form_case c{f, size, random};
+    const replay graph{capture(s, [&](cudaStream_t to) { return c.call(to); })};
+    CHECK(graph.nodes() >= 1);
+    // Recorded, not run.
+    CHECK(c.out().trace_of_a_write() == "");
+    for (int i = 0; i < 3; ++i) {
+      c.renew(random);
+      graph.run(s);
+      CHECK(c.out().difference() == "");
     }
   }
 }

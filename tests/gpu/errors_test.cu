@@ -69,6 +69,15 @@ const form_list forms{
      }},
 };
 
+// Matrices of this shape, and a batch of so many of them that panels hold each as a whole: these ask for more shared memory
+// than a kernel has without being allowed more.
+constexpr shape large_matrix{115, 116};
+const form_list much_shared_memory{
+    {"batch of large matrices", symmetry::transpose, 1000,
+     [](float* out, const float* in, std::size_t nx, std::size_t ny, cudaStream_t s) {
+       return tt::transpose_batched(out, in, nx, ny, 1000, s);
+     }}};
+
 // Some memory to point into: on the device where there is one, so that a call which goes ahead
 // harms nothing.
 class any_memory {
@@ -449,7 +458,7 @@ TEST_CASE("errors: neither a refusal nor zero work launches anything", "[errors]
 TEST_CASE("errors: an earlier error is neither returned nor cleared", "[errors][provokes]") {
   require_device();
   check_an_earlier_error(forms, {37, 41});
-  check_an_earlier_error(batched_forms(forms), much_shared_memory);
+  check_an_earlier_error(much_shared_memory, large_matrix);
   // The kernel for small matrices, boxes, and one copy in place of a kernel.
   for (const shape s : {shape{128, 128}, shape{3, 700}, shape{1, 50}}) {
     check_an_earlier_error(forms, s);
@@ -460,14 +469,16 @@ TEST_CASE("errors: an earlier error does not change which kernel runs", "[errors
   require_device();
   random_source random;
   std::size_t most = 0;
-  for (const shape s : {shape{37, 41}, much_shared_memory}) {
-    for (const form& f : forms) {
-      INFO(f.name << ", " << s.nx << " x " << s.ny);
-      const form_case c{f, s, random};
+  const auto check = [&](const form_list& all, shape size) {
+    for (const form& f : all) {
+      INFO(f.name << ", " << size.nx << " x " << size.ny);
+      const form_case c{f, size, random};
       most = std::max(
           most, check_same_kernels_beside_an_error([&](cudaStream_t to) { return c.call(to); }));
     }
-  }
+  };
+  check(forms, {37, 41});
+  check(much_shared_memory, large_matrix);
   // The test would show little if none had needed more than every kernel has.
   if (allowable_shared_bytes() > 2 * plain_shared_bytes) { CHECK(most > plain_shared_bytes); }
 }
@@ -486,7 +497,8 @@ TEST_CASE("calls: a stream of the caller's", "[calls][quick]") {
 
 TEST_CASE("calls: captured into a graph and replayed", "[calls][quick]") {
   require_device();
-  check_graphs(forms);
+  check_graphs(forms, {129, 65});
+  check_graphs(much_shared_memory, large_matrix);
 }
 
 TEST_CASE("calls: arrays of pointers captured into a graph", "[calls][quick]") {

@@ -8,7 +8,9 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/tuning_panel.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
