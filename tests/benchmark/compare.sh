@@ -6,7 +6,7 @@
 # old, new), and prints the ratio of medians: a geometric mean, and every case beyond 2 %.
 #   tests/benchmark/compare.sh [OPTION]... OLD NEW [-- ARGUMENT...]
 # OLD and NEW are commits, or folders that hold a tree. What stands behind -- goes to the programs.
-#   --program NAME       only this program; may be given several times (all that both trees have)
+#   --program NAME       only this program; may be given several times (all that both trees have and that write JSON)
 #   --benchmark COMMIT   measure both trees with the programs of this one
 #   --turns N            how often each side runs (2)
 #   --limit PERCENT      cases beyond this are listed (2)
@@ -116,7 +116,9 @@ fi
 common=()
 for program in "$folder"/new/*; do
   name=${program##*/}
-  if [ ! -x "$folder/old/$name" ]; then
+  if [[ $name == *_tune || $name == *_permute_benchmark || $name == *_interleave_benchmark ]]; then
+    say "$name prints tables of its own and is not compared"
+  elif [ ! -x "$folder/old/$name" ]; then
     say "only the new tree has $name"
   elif [ ${#programs[@]} -eq 0 ] || [[ " ${programs[*]} " == *" $name "* ]]; then
     common+=("$name")

@@ -6,8 +6,6 @@
 
 #pragma once
 
-#include <algorithm>
-
 #include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/detail/choose/tuning_small.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
@@ -87,8 +85,10 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
 
 /// Up to so much work a transpose is little, whichever mover takes it else.
 constexpr size_type certainly_little(const small_limits& limits) {
-  return std::min({limits.tile, limits.whole, limits.pitched, limits.gathered, limits.vectorised,
-                   limits.shifted, limits.shifted_columns});
+  const size_type of_tiles = smaller(limits.tile, smaller(limits.whole, limits.pitched));
+  const size_type of_panels = smaller(smaller(limits.gathered, limits.vectorised),
+                                      smaller(limits.shifted, limits.shifted_columns));
+  return smaller(of_tiles, of_panels);
 }
 
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.

@@ -76,14 +76,15 @@ cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batc
                               element_padding<typename Operation::stored, side>()>(
         problem, batch, operation, stream);
   };
-  using small = std::integral_constant<int, 16>;
-  using large = std::integral_constant<int, 32>;
+  using side_16 = std::integral_constant<int, 16>;
+  using side_32 = std::integral_constant<int, 32>;
   if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
-    return launch(small{});
+    return launch(side_16{});
   } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
-    return launch(large{});
+    return launch(side_32{});
   } else {
-    return small_tile_side(problem, Operation::accesses) == 16 ? launch(small{}) : launch(large{});
+    return small_tile_side(problem, Operation::accesses) == 16 ? launch(side_16{})
+                                                               : launch(side_32{});
   }
 }
 
