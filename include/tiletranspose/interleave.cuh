@@ -46,8 +46,8 @@ constexpr bool check_planes() {
 
 /// A transpose where the planes are rows of a matrix, else the kernel of planes.
 template <bool ToPlanes, class T, class Element, std::size_t Planes>
-cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
-                              cudaStream_t stream) {
+[[nodiscard]] cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes],
+                                            size_type n, cudaStream_t stream) {
   const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
