@@ -58,12 +58,11 @@ void print(int ranks, size_type side, size_type element) {
   // Nothing travels while the first step is packed and the last one placed: each is read and written once.
   const double ends = 4 * static_cast<double>(sent.step) / memory;
   constexpr double mebi = 1 << 20;
-  std::printf(
-      "| %d | %.1f | %.1f | %zu | %zu | %.3f | %.0f | %.3f | %.0f |\n", ranks,
-      static_cast<double>(sent.inside) / mebi, static_cast<double>(sent.outside) / mebi,
-      plan.steps, sent.messages, static_cast<double>(sent.longest) / mebi,
-      static_cast<double>(plan.buffers() * (plan.send_bytes + plan.receive_bytes)) / mebi,
-      1e3 * link, 100 * link / (link + handling + ends));
+  std::printf("| %d | %.1f | %.1f | %zu | %zu | %.3f | %.0f | %.3f | %.0f |\n", ranks,
+              static_cast<double>(sent.inside) / mebi, static_cast<double>(sent.outside) / mebi,
+              plan.steps, sent.messages, static_cast<double>(sent.longest) / mebi,
+              static_cast<double>(plan.buffers() * (plan.send_bytes + plan.receive_bytes)) / mebi,
+              1e3 * link, 100 * link / (link + handling + ends));
 }
 
 }  // namespace

@@ -65,9 +65,7 @@ constexpr row_order known_order(int element) {
 }
 
 /// True where short rows of elements of a size are reversed out of place in panels, whose segments run along many rows:
-/// elements that are no words. By rows and in panels: 3 bytes, rows of 12 bytes 71, 93; 99 71, 94; 249 75, 95; 396 67, 95;
-/// 510 77, 96; 960 96, 98; 6 bytes, 12 70, 94; 150 71, 96; 444 74, 96 (H200, 2026-11-26). Of 12 bytes they are as fast as
-/// rows, and words of 1 to 16 bytes are reversed in registers.
+/// elements that are no words. Of 12 bytes they are as fast as rows, and words of 1 to 16 bytes are reversed in registers.
 constexpr bool reverses_in_panels(int element) { return known_element(element) % 4 != 0; }
 
 /// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.

@@ -5,14 +5,8 @@
 /// A user's own tuning rows. With -DTILETRANSPOSE_TUNING_HEADER='"my_tuning.h"' that header is read before the tables of
 /// this folder. Each of them names a macro that the header may define: the rows that stand in place of the table's own.
 /// All source files of a program must be compiled with the same rows. Plain C++17.
-///
-/// A row is a number that was found by measuring. What it is worth stands before it, with the GPU and the day: shares of
-/// cudaMemcpyAsync's throughput in percent unless it says otherwise, first what the other side of the threshold would do,
-/// then what this side does.
 
 #pragma once
-
-#include <tiletranspose/config.cuh>
 
 #if defined(TILETRANSPOSE_TUNING_HEADER)
 #include TILETRANSPOSE_TUNING_HEADER

@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/tuning.cuh>
+#include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -72,10 +72,10 @@ inline constexpr size_type least_known_row_bytes = 2048;
 /// a quarter of its memory for the loads under way: 9 bytes 98 with five blocks, 92 with six, 97 with four.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
-/// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those
-/// that it writes from its start, and would fall on the same parts of the memory. 3 bytes, rows of 4096 92, 98, 16384
-/// 92, 97; 12 bytes, 4096 93, 98 (H200, 2026-11-24).
-inline constexpr size_type uneven_segment_bytes = 4096;
+/// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those that
+/// it writes from its start, and would fall on the same parts of the memory.
+inline constexpr size_type uneven_segment_bytes = tuning_row{
+    4096, h200, "2026-11-24", "3 bytes, rows of 4096 92, 98, 16384 92, 97; 12 bytes, 4096 93, 98"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
