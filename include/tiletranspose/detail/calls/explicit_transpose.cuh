@@ -74,7 +74,8 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
       static_cast<unsigned>(smaller(problem.ny - row, side)),
       static_cast<unsigned>(smaller(problem.nx - col, side)), 0, 0, Operation{},
       problem.in_matrix(at.batch) + row * problem.in_stride_bytes + col * element, in_steps,
-      problem.out_matrix(at.batch) + col * problem.out_stride_bytes + row * element, out_steps);
+      problem.out_matrix(at.batch) + col * problem.out_stride_bytes + row * element, 0LL,
+      out_steps);
 }
 
 /// Dynamic shared memory that a block does not use, which keeps a multiprocessor from holding more than some threads.

@@ -95,8 +95,9 @@ struct element_steps {
 ///     element (c, r) of out becomes element (r, c) of in, by `operation`
 ///
 /// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the
-/// output. `group` has Tile::cols * BlockRows threads; `in` and `out` are the tile's first elements, and that of `in` is in
-/// row `row0` and column `col0` of its matrix. The tile is square, or its rows are several times as long: then an element
+/// output. `group` has Tile::cols * BlockRows threads; the tile begins at `in`, which is row `row0` and column `col0` of its
+/// matrix, and `out_first` bytes behind `out`: with the offsets added up before it, an address of the output takes fewer
+/// instructions (nvcc 13.0). The tile is square, or its rows are several times as long: then an element
 /// has so many parts, one a lane, which `operation` moves.
 /// Barriers: one, inside; the caller owes another before the tile is used again.
 template <int BlockRows, class Tile, class Group, class Operation, class Offset>
@@ -104,7 +105,7 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
                                                unsigned cols, unsigned row0, unsigned col0,
                                                const Operation& operation, const unsigned char* in,
                                                element_steps<Offset> in_steps, unsigned char* out,
-                                               element_steps<Offset> out_steps) {
+                                               Offset out_first, element_steps<Offset> out_steps) {
   static_assert(Tile::cols % Tile::rows == 0 && Tile::rows % BlockRows == 0, "");
   constexpr int parts = Tile::cols / Tile::rows;
   constexpr int rounds = Tile::rows / BlockRows;
@@ -129,7 +130,7 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   }
   const auto to = [&](int k) {
     return out +
-           (static_cast<Offset>(first) * out_steps.along_col +
+           (out_first + static_cast<Offset>(first) * out_steps.along_col +
             static_cast<Offset>(lane) * out_steps.along_row) +
            static_cast<long long>(BlockRows * out_steps.along_col) * k;
   };
@@ -141,6 +142,7 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
       if (k * BlockRows < stores) { old[k] = operation.fetch(to(k)); }
     }
   }
+  keep_access_order();
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);

@@ -275,6 +275,14 @@ TILETRANSPOSE_FUNCTION unsigned char* optimisation_barrier_shared(unsigned char*
 #endif
 }
 
+/// What a warp asks of memory above is asked for before what it asks below. Else ptxas (CUDA 13.0) stores what the first
+/// loads bring before it issues the last ones, and the warp waits twice. No instruction comes of it where the warp is together.
+TILETRANSPOSE_FUNCTION void keep_access_order() {
+#if TILETRANSPOSE_ON_DEVICE
+  __syncwarp();
+#endif
+}
+
 /// Four bytes picked out of the eight of (low, high): byte i of the result is byte (selector >> 4 i) & 7.
 TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned selector) {
 #if TILETRANSPOSE_ON_DEVICE

@@ -240,7 +240,7 @@ TILETRANSPOSE_FUNCTION void swap_elements(typename Shape::tile::storage (&storag
       half{}, typename Shape::tile(storage[half::number()]), clipped(row), clipped(col), 0, 0,
       operation{},
       optimisation_barrier_global(square.data + (row * stride + col * Shape::element_bytes)), steps,
-      optimisation_barrier_global(square.data + (col * stride + row * Shape::element_bytes)),
+      optimisation_barrier_global(square.data + (col * stride + row * Shape::element_bytes)), 0,
       steps);
 }
 

@@ -176,6 +176,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
       held[k] = items.load(from + at, arguments.y.axes.steps[0].in, y0 + down, col);
     }
   }
+  keep_access_order();
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);

@@ -171,7 +171,7 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
   transpose_elements<BlockRows>(
       group, Tile(storage), smaller(arguments.ny - y0, side), smaller(arguments.nx - x0, side), y0,
       x0, operation, optimisation_barrier_global(arguments.batch.in_matrix(block.z) + from),
-      in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z) + to), out_steps);
+      in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z)), to, out_steps);
 }
 
 /// What the row kernel moves: rows along axes[0], which is the fastest of both sides, or short.
