@@ -38,6 +38,7 @@ struct small_problem {
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
   bool transposes;
+  bool pointer_arrays = false;
   bool is_dual = false;  ///< an operation on the way writes to two outputs
 };
 
@@ -57,7 +58,8 @@ constexpr small_problem small_transpose(const tile_problem& problem, size_type b
           batch,
           larger(in_element, out_element),
           larger(in_element, out_element),
-          true};
+          true,
+          problem.pointer_arrays};
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
@@ -161,9 +163,10 @@ constexpr small_work work_of(const small_problem& problem) {
   const size_type elements = elements_of(problem);
   const size_type percent =
       problem.fast.extent <= few_small_rows ? limits.direct_rows : limits.direct_columns;
-  const bool direct =
-      100 * elements <=
-      (problem.is_dual ? smaller<size_type>(percent, most_direct_dual) : percent) * places;
+  const size_type most = problem.is_dual          ? most_direct_dual
+                         : problem.pointer_arrays ? most_direct_pointers
+                                                  : percent;
+  const bool direct = 100 * elements <= smaller(percent, most) * places;
   return {direct, direct ? direct_halves * elements / 2 : places};
 }
 

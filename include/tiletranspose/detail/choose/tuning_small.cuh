@@ -118,6 +118,12 @@ inline constexpr size_type most_direct_dual =
     tuning_row{25, h200, "2026-11-26",
                "us, in tiles, directly: 10 rows of bytes 3.4, 5.2; 13 of floats to halves 19, 40"};
 
+/// The same behind arrays of pointers, where each element waits for two of them.
+inline constexpr size_type most_direct_pointers =
+    tuning_row{32, h200, "2026-11-26",
+               "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33; 65 of 22 x 22 bytes 1.25, "
+               "1.34; 87 of 12 x 12 x 16 bytes 1.27, 1.36"};
+
 /// Elements that are moved directly take as long as so many halves of a place.
 inline constexpr size_type direct_halves = 3;
 
