@@ -50,7 +50,7 @@ inline constexpr size_type all_work = size_type{1} << 30;
 /// `tile` and `whole`, `gathered` to `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. What
 /// they gained where they decide: whole rows 1.03 to 1.19, flips 1.04 to 1.32. Those beside panels, and the percentages, fit
 /// 7293 problems of 0.1 to 16 MB that both movers moved (2026-11-26); the faster one is missed by 1 percent on average.
-/// What the others gained: squares of 600 to 2400 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which have no
+/// What the others gained: squares of 600 to 3500 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which have no
 /// tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3 and 8 bytes in
 /// small ones 1.06 to 1.12. Floats would gain 3 to 6 percent by small ones up to 200 x 200, for one kernel more.
 ///
@@ -66,10 +66,10 @@ inline constexpr small_limits small_tuning[] = {
     // squares: any, whole, tile; vectors, blocks; written
     {1,         10'000'000, 1'800'000, 10'700'000, 10'700'000, 4'000'000,          //
      2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
-     2800,      800,        560,       16'777'216, 32,         16'000'000},
+     3500,      800,        560,       16'777'216, 32,         16'000'000},
     {2,         7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,          //
      3'200'000, 1'500'000, 4'500'000, 5'500'000, 3'500'000,  0,         45, 36,  //
-     3200,      800,       560,       8'388'608, 32,         16'000'000},
+     3700,      800,       560,       8'388'608, 32,         16'000'000},
     {3,         4'500'000, 3'500'000, 5'600'000, 6'500'000, 5'600'000,          //
      3'800'000, 3'800'000, 3'800'000, 3'800'000, 1'800'000, 60'000,    33, 33,  //
      2300,      2300,      560,       0,         0,         16'000'000},
