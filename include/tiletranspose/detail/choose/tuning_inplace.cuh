@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -97,26 +97,43 @@ inline constexpr bool has_aligned_byte_tiles =
     ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
     (ElementBytes < 32 || ElementBytes >= 40) && ElementBytes != 64;
 
-/// The last row of a table whose elements are no larger.
-template <int Count>
-constexpr byte_tile_row byte_tile_row_of(const byte_tile_row (&rows)[Count], int element_bytes) {
-  int found = 0;
-  for (int i = 1; i < Count; ++i) {
-    if (rows[i].element_bytes <= element_bytes) { found = i; }
+/// Tiles of plain bytes by where rows start and how large the square is.
+enum class byte_tiles { any, small, aligned };
+
+/// The last row of their table whose elements are no larger.
+constexpr byte_tile_row byte_tile_row_of(byte_tiles tiles, int element_bytes) {
+  byte_tile_row found{};
+  const auto find_in = [&](const auto& table) {
+    for (const byte_tile_row& row : table) {
+      if (row.element_bytes <= element_bytes) { found = row; }
+    }
+  };
+  if (tiles == byte_tiles::aligned) {
+    find_in(aligned_byte_tile_tuning);
+  } else if (tiles == byte_tiles::small) {
+    find_in(small_byte_tile_tuning);
+  } else {
+    find_in(byte_tile_tuning);
   }
-  return rows[found];
+  return found;
 }
 
-/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon.
-/// 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes.
-inline constexpr int byte_tile_fetched_bytes = 128;
-/// The same of tiles whose rows are no multiples of it. 256 and 128 fetched: 3 bytes 90.0,
-/// 89.6; 5 88.3, 87.7; 6 90.0, 89.5; of multiples, 12 bytes 93.3, 94.0.
-inline constexpr int aligned_byte_tile_fetched_bytes = 256;
+/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128
+/// are worth 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes. What lines two blocks share decides how fast
+/// aligned squares are. 256 and 128 fetched: 3 bytes 90.0, 89.6; 5 88.3, 87.7; 6 90.0, 89.5; of rows that are multiples of
+/// 256, 12 bytes 93.3, 94.0.
+constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
+  return tiles == byte_tiles::aligned && row_bytes % 256 != 0 ? 256 : 128;
+}
 
-/// Loads of a thread that are under way at once where registers are short: on architectures from 10.0 on, of floats. On
-/// 9.0 floats reach 79 with all of their loads, 77.7 with four; 7 bytes 80 with all, 64 with half of them.
-inline constexpr int byte_tile_loads_of_floats = 4;
+/// Loads of a thread that are under way at once where registers are short, 0: all. On architectures from 10.0 on, of
+/// floats; by nvcc 12, of aligned elements of 3 bytes. On 9.0 floats reach 79 with all of their loads, 77.7 with four.
+constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
+  if (tiles == byte_tiles::any && element_bytes == 4) { return 4; }
+#endif
+  return tiles == byte_tiles::aligned && element_bytes == 3 && is_nvcc_12 ? 8 : 0;
+}
 
 /// Bytes of a band's rows in scratch memory, which is the least that a caller must have for each row. With 64, 128 and
 /// 256: 2097143 x 127 floats 10.6, 14.8, 18.6; 1048573 x 255 10.4, 14.5, 18.4.

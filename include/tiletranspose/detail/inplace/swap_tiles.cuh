@@ -6,8 +6,8 @@
 /// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
 /// diagonal trades places with itself.
 ///
-/// Three kernels move tiles so: where all addresses, and the square's side, are multiples of 16 bytes, whole accesses;
-/// those of small squares an element a lane; and that of swap_byte_tiles.cuh, which takes any square.
+/// Three kinds of tiles move so: where all addresses, and the square's side, are multiples of 16 bytes, those of whole
+/// accesses; of small squares those of an element a lane; and those of swap_byte_tiles.cuh, which take any square.
 
 #pragma once
 
@@ -28,12 +28,6 @@ struct square_problem {
   unsigned char* data;
   size_type stride_bytes;
   size_type side;
-
-  /// Where element (row, col) lies.
-  template <class Shape>
-  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col) const {
-    return data + row * stride_bytes + col * Shape::element_bytes;
-  }
 };
 
 /// The memory around squares: accesses of 16 bytes may touch all of it.
@@ -50,13 +44,8 @@ struct memory_range {
 
 /// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are
 /// many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as
-/// tiles are. Line r of their triangle is followed by the r-th last one, which makes lines of one length; the number of
-/// patches of a side is rounded up to an even one:
-///
-///     (0,0) (0,1) (0,2) (0,3) | (3,3)
-///     (1,1) (1,2) (1,3) | (2,2) (2,3)
-///
-/// Places below the diagonal or outside of the square are no pair; their blocks have nothing to do.
+/// tiles are, by fold_triangle. Places below the diagonal or outside of the square are no pair; their blocks have nothing
+/// to do.
 struct pair_order {
   unsigned bits;     ///< a patch is 2^bits x 2^bits tiles
   unsigned patches;  ///< of a side
@@ -64,20 +53,17 @@ struct pair_order {
 
   explicit pair_order(size_type side_tiles)
       : bits(side_tiles < least_patched_tiles ? 0 : 2),
-        patches(2 * static_cast<unsigned>(divide_up(side_tiles, size_type{2} << bits))),
+        patches(static_cast<unsigned>(divide_up(side_tiles, size_type{1} << bits))),
         line(patches + size_type{1}) {}
 
-  size_type blocks() const { return size_type{patches} / 2 * (patches + size_type{1}) << 2 * bits; }
+  size_type blocks() const { return divide_up(patches, 2) * line.divisor << 2 * bits; }
 
   TILETRANSPOSE_FUNCTION tile_pair operator()(unsigned block) const {
     const unsigned pair = block >> 2 * bits;
     const unsigned at_line = line.quotient(pair);
-    const unsigned in_line = line.remainder(pair, at_line);
-    const unsigned first = patches - at_line;  // pairs that belong to row `at_line`
-    const unsigned row = in_line < first ? at_line : patches - 1 - at_line;
-    const unsigned col = row + (in_line < first ? in_line : in_line - first);
+    const tile_pair patch = fold_triangle(patches, at_line, line.remainder(pair, at_line));
     const unsigned last = (1u << bits) - 1;
-    return {(row << bits) + (block >> bits & last), (col << bits) + (block & last)};
+    return {(patch.row << bits) + (block >> bits & last), (patch.col << bits) + (block & last)};
   }
 };
 
@@ -118,7 +104,6 @@ struct swap_arguments {
 template <int Threads>
 struct half_block {
   using block = static_block<2 * Threads>;
-  static constexpr int static_size = Threads;
   TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return block::thread_rank() % Threads; }
   TILETRANSPOSE_FUNCTION static constexpr unsigned size() { return Threads; }
   TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
@@ -128,33 +113,19 @@ struct half_block {
   TILETRANSPOSE_FUNCTION static unsigned number() { return block::thread_rank() / Threads; }
 };
 
-/// What half `number` of a block does: it reads the tile whose first element is (row, col) and writes it at (col, row).
+/// The tile that half a block moves: where it lies, and where it goes. At the edge of the square it has fewer rows or
+/// columns than others.
 struct half_tile {
-  size_type row;
-  size_type col;
-  bool exists;  ///< false for the second half where a tile trades places with itself
-
-  TILETRANSPOSE_FUNCTION half_tile(const tile_pair& at, unsigned number, size_type side)
-      : row((number == 0 ? at.row : at.col) * side),
-        col((number == 0 ? at.col : at.row) * side),
-        exists(number == 0 || at.row != at.col) {}
+  bool exists;  ///< false of the second half where a tile trades places with itself
+  unsigned char* shared;
+  const unsigned char* from;
+  unsigned char* to;
+  size_type stride_bytes;
+  int rows;
+  int cols;
 };
 
-/// A square tile_shape whose input is its output: rows of 128 bytes and more, and a micro-block a thread.
-template <int ElementBytes, bool IsLarge = false>
-struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementBytes, IsLarge),
-                               swap_side(ElementBytes, IsLarge), swap_threads,
-                               swap_load_bytes(ElementBytes, IsLarge), 16, 16, true> {
-  static constexpr bool in_place = true;
-  static constexpr int side = swap_side(ElementBytes, IsLarge);
-  /// Of a multiprocessor; one leaves registers.
-  static constexpr int least_blocks = IsLarge ? 1 : 0;
-};
-/// The same of large squares; only elements of 1 and 2 bytes have larger tiles.
-template <int ElementBytes>
-using large_swap_shape = swap_shape<ElementBytes, (ElementBytes <= 2)>;
-
-/// The kernel's body where every address and the square's side are multiples of 16 bytes.
+/// The kernel's body. `Shape` fills half of the shared memory with a tile and, when both halves have, writes it.
 /// Threads: 2 * Shape::threads. Shared memory: 2 * Shape::shared_bytes, aligned to 16. Barriers: one, inside.
 template <class Shape>
 TILETRANSPOSE_FUNCTION void swap_tiles(unsigned char* shared, const swap_arguments& arguments,
@@ -163,36 +134,54 @@ TILETRANSPOSE_FUNCTION void swap_tiles(unsigned char* shared, const swap_argumen
   using half = half_block<Shape::threads>;
   const auto [square, at] = arguments(block);
   if (at.row > at.col || at.col * side >= square.side) { return; }
-  const half_tile own(at, half::number(), side);
-  unsigned char* const tile = shared + half::number() * Shape::shared_bytes;
-  const auto move = [&, &square = square](auto interior) {
-    if (own.exists) {
-      const tile_source source{square.place<Shape>(own.row, own.col),
-                               square.stride_bytes,
-                               0,
-                               clipped_distance(own.row, square.side),
-                               0,
-                               clipped_distance(own.col, square.side) * Shape::element_bytes};
-      fill_rows<Shape, interior.value, Shape::side>(half{}, tile, source, 0, 0);
-    }
-    half::sync();
-    if (own.exists) {
-      const tile_target target{
-          square.place<Shape>(own.col, own.row),
-          square.stride_bytes,
-          smaller(clipped_distance(own.col, square.side), Shape::side),
-          0,
-          smaller(clipped_distance(own.row, square.side), Shape::side) * Shape::element_bytes,
-          0};
-      drain_segments<Shape, interior.value>(half{}, tile, target);
-    }
-  };
-  if (at.col * side + side <= square.side) {
-    move(std::true_type{});
-  } else {
-    move(std::false_type{});
-  }
+  const bool second = half::number() == 1;
+  const size_type row = (second ? at.col : at.row) * side;
+  const size_type col = (second ? at.row : at.col) * side;
+  Shape::move(half{},
+              {!second || at.row != at.col, shared + half::number() * Shape::shared_bytes,
+               square.data + row * square.stride_bytes + col * Shape::element_bytes,
+               square.data + col * square.stride_bytes + row * Shape::element_bytes,
+               square.stride_bytes, static_cast<int>(smaller(square.side - row, side)),
+               static_cast<int>(smaller(square.side - col, side))},
+              arguments.memory);
 }
+
+/// Tiles of squares whose addresses and side are multiples of 16 bytes: rows of 128 bytes and more, and a micro-block a
+/// thread. Only elements of 1 and 2 bytes have larger tiles.
+template <int ElementBytes, bool IsLarge = false>
+struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementBytes, IsLarge),
+                               swap_side(ElementBytes, IsLarge), swap_threads,
+                               swap_load_bytes(ElementBytes, IsLarge), 16, 16, true> {
+  static constexpr bool in_place = true;
+  static constexpr int side = swap_side(ElementBytes, IsLarge);
+  /// Of a multiprocessor; one leaves registers.
+  static constexpr int least_blocks = IsLarge ? 1 : 0;
+
+  template <class Group>
+  TILETRANSPOSE_FUNCTION static void move(Group group, const half_tile& tile, const memory_range&) {
+    const auto move_as = [&](auto interior) {
+      if (tile.exists) {
+        const tile_source source{tile.from, tile.stride_bytes,       0, tile.rows,
+                                 0,         tile.cols * ElementBytes};
+        fill_rows<swap_shape, interior.value, side>(group, tile.shared, source, 0, 0);
+      }
+      group.sync();
+      if (tile.exists) {
+        const tile_target target{tile.to, tile.stride_bytes,        tile.cols,
+                                 0,       tile.rows * ElementBytes, 0};
+        drain_segments<swap_shape, interior.value>(group, tile.shared, target);
+      }
+    };
+    if (smaller(tile.rows, tile.cols) == side) {
+      move_as(std::true_type{});
+    } else {
+      move_as(std::false_type{});
+    }
+  }
+};
+/// The same of large squares.
+template <int ElementBytes>
+using large_swap_shape = swap_shape<ElementBytes, (ElementBytes <= 2)>;
 
 /// How a tile of Side x Side elements of a small square is moved, an element a lane. Elements that take several accesses
 /// are moved as these, an access a lane: so lanes next to each other access memory next to each other.
