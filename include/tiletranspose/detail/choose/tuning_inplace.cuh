@@ -165,9 +165,8 @@ inline constexpr int column_threads = 512;
 /// 16381 floats 33.0, 34.5, 30.5; 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-/// Threads that permute the elements of rows, and shared memory of such a block whose rows are short.
+/// Threads that permute the elements of a row, at most.
 inline constexpr int shuffle_threads = 512;
-inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
 /// Threads that transpose slabs, and blocks of them that share a multiprocessor's memory. 2 and 3 blocks: bytes, 1000 x
 /// 1073741 31.1, 28.6; 1073741 x 1000 27.1, 24.8; 20000 x 50000 30.3, 31.6; 3 bytes, 18000 x 12000 24.2, 27.8.
