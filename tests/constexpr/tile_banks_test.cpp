@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>

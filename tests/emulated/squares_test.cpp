@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/emulator.cuh>
 #include <vector>

@@ -9,7 +9,7 @@
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
