@@ -42,7 +42,6 @@ constexpr short_name names[] = {
     {"word_shifted_kernel", "word-shifted panel"},
     {"row_kernel", "rows"},
     {"swap_kernel", "swap"},
-    {"swap_byte_tiles_kernel", "swap accesses"},
     {"row_shuffle_kernel", "shuffle rows"},
     {"column_kernel", "columns"},
     {"slab_kernel", "slabs"},

@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <string>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
@@ -169,10 +168,9 @@ template <int Bytes, int Access>
 void check_byte_tiles() {
   INFO("plain bytes of a square in place, " << Bytes << " bytes by " << Access);
   CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access>>() == 1);
-  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, small_byte_tile_policy<Bytes>>>() == 1);
+  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, byte_tiles::small>>() == 1);
   if constexpr (has_aligned_byte_tiles<Bytes, Access>) {
-    CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, aligned_byte_tile_policy<Bytes>, 16>>() ==
-          1);
+    CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, byte_tiles::aligned>>() == 1);
   }
   if constexpr (Access > 1) { check_byte_tiles<Bytes, Access / 2>(); }
 }

@@ -249,7 +249,7 @@ bool check_rectangle(shape s, Prepare prepare) {
   c.expect(status, is_transpose(matrix.data(), s.ny, old.data(), s.nx, s));
   const auto& shared = cpu::this_device().shared;
   return std::any_of(shared.begin(), shared.end(), [](const auto& access) {
-    return access.first.find("slab_kernel") != std::string::npos;
+    return access.first.find("rectangle_segments") != std::string::npos;
   });
 }
 template <class T>

@@ -6,7 +6,6 @@
 
 #include <catch2/catch_test_macros.hpp>
 #include <cstddef>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/emulator.cuh>
 #include <vector>
@@ -118,7 +117,7 @@ void check_byte_tiles() {
                        : Shape::lanes % 8 == 0                           ? 4
                                                                          : 5;
   const auto body = [](unsigned char* shared, const auto& arguments, unsigned block) {
-    tt::detail::swap_byte_tiles<Shape>(shared, arguments, block);
+    tt::detail::swap_tiles<Shape>(shared, arguments, block);
   };
   for (const std::size_t side : {std::size_t{2}, tile / 2, tile, 2 * tile, 3 * tile + 5}) {
     const std::size_t past = side * Shape::element_bytes % start;
@@ -132,11 +131,11 @@ void check_byte_tiles() {
 template <int ElementBytes, int Access = tt::access_width(ElementBytes)>
 void check_sizes() {
   check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access>>();
-  check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access,
-                                               tt::detail::small_byte_tile_policy<ElementBytes>>>();
+  check_byte_tiles<
+      tt::detail::byte_tile_shape<ElementBytes, Access, tt::detail::byte_tiles::small>>();
   if constexpr (tt::detail::has_aligned_byte_tiles<ElementBytes, Access>) {
-    check_byte_tiles<tt::detail::byte_tile_shape<
-        ElementBytes, Access, tt::detail::aligned_byte_tile_policy<ElementBytes>, 16>>();
+    check_byte_tiles<
+        tt::detail::byte_tile_shape<ElementBytes, Access, tt::detail::byte_tiles::aligned>>();
   }
 }
 

@@ -8,7 +8,7 @@
 #include "cuda_on_cpu.hpp"
 #include "elements.hpp"
 
-#include <tiletranspose/detail/inplace/slab_launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_segments.cuh>
 
 #include <algorithm>
 #include <catch2/catch_get_random_seed.hpp>
@@ -43,7 +43,7 @@ struct slab_ranges {
             a.segments.slot_bytes(last) + a.segments.segment_bytes};
   }
   byte_range rows(std::size_t slab, std::size_t count) const {
-    const std::size_t first = slab * a.slab_bytes;
+    const std::size_t first = slab * a.slab_bytes();
     return {first, first + (count * a.cols * a.segments.element_bytes + 15) / 16 * 16};
   }
   byte_range reads(std::size_t slab) const {
@@ -91,7 +91,7 @@ slab_arguments started_slabs() {
 // True where each slab waits for all that read what it writes.
 bool waits_for_readers(const slab_arguments& a, bool undo) {
   const slab_ranges ranges{a, undo};
-  const std::size_t slabs = a.slabs();
+  const std::size_t slabs = a.slabs;
   for (std::size_t writer = 0; writer < slabs; ++writer) {
     const byte_range written = ranges.writes(writer);
     const std::size_t first = writer - std::min<std::size_t>(writer, a.before);

@@ -140,8 +140,7 @@ void check_aligned_byte_tiles() {
   using T = block<Size, Alignment>;
   constexpr int access = tt::access_width(Size);
   static_assert(has_aligned_byte_tiles<Size, access>);
-  constexpr std::size_t n =
-      32 * byte_tile_shape<Size, access, aligned_byte_tile_policy<Size>, 16>::side + 5;
+  constexpr std::size_t n = 32 * byte_tile_shape<Size, access, byte_tiles::aligned>::side + 5;
   std::size_t stride = n + 1;
   while (stride * Size % 16 != 0) ++stride;
   check_inplace(

@@ -69,18 +69,16 @@ explanation explain_with_scratch(const transpose_request& request, const void* t
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
   verdict answer = examine_inplace(request, symmetry::identity);
-  const bool is_array = request.nx == 1 || request.ny == 1;
-  const bool is_square = request.nx == request.ny;
   if (answer == verdict::go) {
     answer = examine_scratch(request, temp, temp_bytes,
                              least_scratch(request.nx, request.ny, ElementBytes));
   }
   if (explain_verdict(result, answer)) { return result; }
-  if (is_array) {
+  if (request.nx == 1 || request.ny == 1) {
     result.answer = explained::does_nothing;
     result.rule = "vectors";
     result.why = "a vector without gaps is its own transpose";
-  } else if (is_square) {
+  } else if (request.nx == request.ny) {
     explain_square<ElementBytes, Alignment>(result, request);
   } else if (temp_bytes >= request.nx * request.ny * ElementBytes) {
     result.mover = "out of place and back";

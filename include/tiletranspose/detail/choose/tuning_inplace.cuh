@@ -9,7 +9,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -45,8 +45,13 @@ inline constexpr int widest_unaligned_whole_element = 2;
 /// 93.
 inline constexpr size_type large_tiles = 32;
 
+/// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones, whose time is that of one tile or
+/// a few; and those whose rows start at multiples of 16 bytes.
+enum class byte_tiles { any, small, aligned };
+
 /// Tiles of plain bytes for elements of one size, and of larger ones up to the next row.
 struct byte_tile_row {
+  byte_tiles tiles;
   int element_bytes;
   int side;              ///< at most
   int lanes;             ///< that take a row, at most
@@ -55,68 +60,69 @@ struct byte_tile_row {
 };
 
 /// Where rows start anywhere, both ends of a row share a sector with another tile, so that long rows count, and so do
-/// enough blocks to read while others write.
+/// enough blocks to read while others write. Aligned rows of a tile are whole lines where there is room. Figures of small
+/// squares are us with large and small tiles; those of aligned ones begin with what tiles for any square reach.
 inline constexpr byte_tile_row byte_tile_tuning[] = {
-    {1, 160, 32, 16, 768},   // 32749 rows 65.5; 112 rows a tile 60, 240 rows 64
-    {2, 120, 32, 16, 1024},  // 23143 rows 74
-    {3, 80, 32, 16, 1536},   // 16381 rows 74; 128 and 165 rows a tile 71
-    {4, 124, 32, 16, 1024},  // 16381 rows 80; 60 rows a tile 75
-    {5, 64, 32, 8, 1024},    // 9215 rows of 7 bytes 80; 56 rows a tile 70; 12 bytes 84, 32 rows 80
-    {13, 48, 48, 4, 768},    //
-    {17, 32, 64, 4, 1024},   // 6144 rows of 20 and 24 bytes 89, 91; 5003 of 31 bytes 82
-    {20, 32, 64, 4, 512},    // with the registers of 1024 threads they spill; not measured
-    {21, 32, 64, 4, 1024},   //
-    {49, 16, 64, 2, 1024},   //
+    {byte_tiles::any, 1, 160, 32, 16, 768},     // 32749 rows 65.5; 112 rows a tile 60, 240 rows 64
+    {byte_tiles::any, 2, 120, 32, 16, 1024},    // 23143 rows 74
+    {byte_tiles::any, 3, 80, 32, 16, 1536},     // 16381 rows 74; 128 and 165 rows a tile 71
+    {byte_tiles::any, 4, 124, 32, 16, 1024},    // 16381 rows 80; 60 rows a tile 75
+    {byte_tiles::any, 5, 64, 32, 8, 1024},      // of 12 bytes 84, 32 rows a tile 80
+    {byte_tiles::any, 13, 48, 48, 4, 768},      //
+    {byte_tiles::any, 17, 32, 64, 4, 1024},     // 6144 rows of 20 and 24 bytes 89, 91
+    {byte_tiles::any, 20, 32, 64, 4, 512},      // with the registers of 1024 threads they spill
+    {byte_tiles::any, 21, 32, 64, 4, 1024},     //
+    {byte_tiles::any, 49, 16, 64, 2, 1024},     //
+    {byte_tiles::small, 1, 96, 16, 16, 1024},   //
+    {byte_tiles::small, 2, 48, 16, 16, 1024},   // 1001 rows of 3 bytes 9.8, 7.1
+    {byte_tiles::small, 4, 48, 16, 8, 1024},    //
+    {byte_tiles::small, 5, 32, 16, 8, 1024},    // 601 rows of 12 bytes 8.0, 5.9
+    {byte_tiles::small, 17, 16, 32, 4, 1024},   // of 31 bytes 16.1, 12.1
+    {byte_tiles::aligned, 1, 64, 64, 8, 896},   //
+    {byte_tiles::aligned, 3, 128, 64, 8, 896},  // 84, 89; 64 rows a tile 88
+    // 5 bytes 86, 87; 6 88.5, 89.7; 7 88.7, 89.2; 9 83, 88; 10 85, 91
+    {byte_tiles::aligned, 4, 64, 64, 8, 896},   //
+    {byte_tiles::aligned, 11, 32, 64, 4, 896},  // 83, 88
+    {byte_tiles::aligned, 12, 64, 64, 8, 896},  // 86, 94; 32 rows a tile 90
+    // 15 bytes 86, 89; 20 89.5, 90.0; 24 93, 94; 31 89.2, 89.8
+    {byte_tiles::aligned, 13, 32, 64, 4, 896},  //
+    {byte_tiles::aligned, 33, 16, 64, 4, 896},  // 40 bytes 88, 92
+    {byte_tiles::aligned, 41, 16, 64, 2, 896},  // 48 bytes 89, 95; 63 77, 90
 };
 
-/// Small squares, whose time is that of one tile or a few; us with large and small tiles.
-inline constexpr byte_tile_row small_byte_tile_tuning[] = {
-    {1, 96, 16, 16, 1024},  //
-    {2, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
-    {4, 48, 16, 8, 1024},   //
-    {5, 32, 16, 8, 1024},   // 601 rows of 12 bytes 8.0, 5.9
-    {17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1
-};
-
-/// Squares whose rows start at multiples of 16 bytes: rows of a tile do, too, and are whole lines where there is room.
-/// Tiles of the first table, and these.
-inline constexpr byte_tile_row aligned_byte_tile_tuning[] = {
-    {1, 64, 64, 8, 896},   //
-    {3, 128, 64, 8, 896},  // 84, 89; 64 rows a tile 88
-    {4, 64, 64, 8, 896},   // 5 bytes 86, 87; 6 88.5, 89.7; 7 88.7, 89.2; 9 83, 88; 10 85, 91
-    {11, 32, 64, 4, 896},  // 83, 88
-    {12, 64, 64, 8, 896},  // 86, 94; 32 rows a tile 90
-    {13, 32, 64, 4, 896},  // 15 bytes 86, 89; 20 89.5, 90.0; 24 93, 94; 31 89.2, 89.8
-    {33, 16, 64, 4, 896},  // 40 bytes 88, 92
-    {41, 16, 64, 2, 896},  // 48 bytes 89, 95; 63 77, 90
-};
-/// True where these pay, of elements that are no access. Those of 32 to 39 bytes do not gain by them: 33 bytes 85, 83.
-/// Those of 32 and 64 bytes have such tiles anyhow.
+/// True where aligned tiles pay, of elements that are no access. Those of 32 to 39 bytes do not gain by them: 33 bytes 85,
+/// 83. Those of 32 and 64 bytes have such tiles anyhow.
 template <int ElementBytes, int Access>
 inline constexpr bool has_aligned_byte_tiles =
     ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
     (ElementBytes < 32 || ElementBytes >= 40) && ElementBytes != 64;
 
-/// The last row of a table whose elements are no larger.
-template <int Count>
-constexpr byte_tile_row byte_tile_row_of(const byte_tile_row (&rows)[Count], int element_bytes) {
-  int found = 0;
-  for (int i = 1; i < Count; ++i) {
-    if (rows[i].element_bytes <= element_bytes) { found = i; }
+/// The last such row whose elements are no larger.
+constexpr byte_tile_row byte_tile_row_of(byte_tiles tiles, int element_bytes) {
+  byte_tile_row found{};
+  for (const byte_tile_row& row : byte_tile_tuning) {
+    if (row.tiles == tiles && row.element_bytes <= element_bytes) { found = row; }
   }
-  return rows[found];
+  return found;
 }
 
-/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon.
-/// 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes.
-inline constexpr int byte_tile_fetched_bytes = 128;
-/// The same of tiles whose rows are no multiples of it. 256 and 128 fetched: 3 bytes 90.0,
-/// 89.6; 5 88.3, 87.7; 6 90.0, 89.5; of multiples, 12 bytes 93.3, 94.0.
-inline constexpr int aligned_byte_tile_fetched_bytes = 256;
+/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128
+/// are worth 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes. What lines two blocks share decides how fast
+/// aligned squares are. 256 and 128 fetched: 3 bytes 90.0, 89.6; 5 88.3, 87.7; 6 90.0, 89.5; of rows that are multiples of
+/// 256, 12 bytes 93.3, 94.0.
+constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
+  return tiles == byte_tiles::aligned && row_bytes % 256 != 0 ? 256 : 128;
+}
 
-/// Loads of a thread that are under way at once where registers are short: on architectures from 10.0 on, of floats. On
-/// 9.0 floats reach 79 with all of their loads, 77.7 with four; 7 bytes 80 with all, 64 with half of them.
-inline constexpr int byte_tile_loads_of_floats = 4;
+/// Loads of a thread that are under way at once, at most: fewer than it has where registers are short, on architectures
+/// from 10.0 on of floats and by nvcc 12 of aligned elements of 3 bytes. On 9.0 floats reach 79 with all of their loads,
+/// 77.7 with four.
+constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
+#if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
+  if (tiles == byte_tiles::any && element_bytes == 4) { return 4; }
+#endif
+  return tiles == byte_tiles::aligned && element_bytes == 3 && is_nvcc_12 ? 8 : 64;
+}
 
 /// Bytes of a band's rows in scratch memory, which is the least that a caller must have for each row. With 64, 128 and
 /// 256: 2097143 x 127 floats 10.6, 14.8, 18.6; 1048573 x 255 10.4, 14.5, 18.4.
@@ -148,9 +154,8 @@ inline constexpr int column_threads = 512;
 /// 16381 floats 33.0, 34.5, 30.5; 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_blocks = 2;
 
-/// Threads that permute the elements of rows, and shared memory of such a block whose rows are short.
+/// Threads that permute the elements of a row, at most.
 inline constexpr int shuffle_threads = 512;
-inline constexpr size_type shuffle_block_bytes = 32 * 1024;
 
 /// Threads that transpose slabs, and blocks of them that share a multiprocessor's memory. 2 and 3 blocks: bytes, 1000 x
 /// 1073741 31.1, 28.6; 1073741 x 1000 27.1, 24.8; 20000 x 50000 30.3, 31.6; 3 bytes, 18000 x 12000 24.2, 27.8.

@@ -3,7 +3,7 @@
 
 /// \file
 /// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments
-/// (slab_kernel.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_grid.cuh. Bands of
+/// (rectangle_segments.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_columns.cuh. Bands of
 /// columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than that they
 /// move through scratch memory.
 
@@ -11,71 +11,68 @@
 
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/inplace/slab_launch.cuh>
+#include <tiletranspose/detail/inplace/rectangle_segments.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Rows whose elements are permuted among themselves, in step 1.
+/// Rows whose elements are permuted among themselves, in step 1. A block copies a row and permutes the copy, one row
+/// after the other.
 struct row_shuffle_arguments {
   unsigned char* data;
-  const unsigned char* copy;  ///< of the rows; null where shared memory holds those of a block
+  unsigned char* copies;  ///< a row for each block; null where its shared memory holds one
   rectangle grid;
-  unsigned first_row;
-  unsigned rows;         ///< of the launch
-  unsigned block_rows;   ///< that a block takes
-  divider row_accesses;  ///< asked only where a block takes several rows
+  unsigned threads;  ///< of a block
+  unsigned blocks;
 };
 
-/// Step 1 for the rows of a block, or undone. Only shapes take it that no segments can be cut of.
-/// Shared memory: block_rows rows where there is no copy of them.
+/// Step 1, or undone. Only shapes take it that no segments can be cut of.
+/// Shared memory: a row where there are no copies. Barriers: two a row.
 template <bool Undo, int ElementBytes, int Access>
 __global__ void __launch_bounds__(shuffle_threads)
     row_shuffle_kernel(const __grid_constant__ row_shuffle_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  const static_block<shuffle_threads> group;
+  const any_block group;
   using word = access_word_t<Access>;
   const rectangle& grid = arguments.grid;
   const size_type row_bytes = size_type{grid.cols} * ElementBytes;
-  const unsigned first = blockIdx.x * arguments.block_rows;
-  const unsigned rows = smaller(arguments.rows - first, arguments.block_rows);
-  const size_type accesses = rows * row_bytes / Access;
-  unsigned char* const data = arguments.data + first * row_bytes;
-  const bool is_shared = arguments.copy == nullptr;
-  if (is_shared) {
+  const bool is_shared = arguments.copies == nullptr;
+  unsigned char* const shared = tiletranspose_dynamic_shared;
+  unsigned char* const copy = arguments.copies + blockIdx.x * row_bytes;
+  const unsigned first = group.thread_rank() * Access;
+  const unsigned step = arguments.threads * Access;
+  for (unsigned number = blockIdx.x; number < grid.rows; number += arguments.blocks) {
+    unsigned char* const row = arguments.data + number * row_bytes;
+    if (number != blockIdx.x) { group.sync(); }  // the copy before has been read
     TILETRANSPOSE_UNROLL_BY(4)
-    for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
-      copy_async<Access>(tiletranspose_dynamic_shared + at * Access, data + at * Access);
+    for (size_type at = first; at < row_bytes; at += step) {
+      if (is_shared) {
+        copy_async<Access>(shared + at, row + at);
+      } else {
+        store_global(copy + at, load_global<word>(row + at));
+      }
     }
     commit_copies();
     wait_for_copies(0);
-  }
-  group.sync();
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (size_type at = group.thread_rank(); at < accesses; at += group.size()) {
-    const unsigned row =
-        arguments.block_rows == 1 ? 0 : arguments.row_accesses.quotient(static_cast<unsigned>(at));
-    const size_type begin = row * row_bytes;
-    const size_type plain = at * Access - begin;
-    const auto element = static_cast<unsigned>(plain / ElementBytes);
-    const unsigned above = grid.by_common.quotient(arguments.first_row + first + row);
-    const size_type moved = size_type{grid.target_col(above, element)} * ElementBytes +
-                            at % (ElementBytes / Access) * Access;
-    const size_type from = begin + (Undo ? moved : plain);
-    store_global(data + begin + (Undo ? plain : moved),
-                 is_shared ? load_shared<word>(tiletranspose_dynamic_shared + from)
-                           : load_global<word>(arguments.copy + first * row_bytes + from));
+    group.sync();
+    const unsigned above = grid.by_common.quotient(number);
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (size_type at = first; at < row_bytes; at += step) {
+      const auto element = static_cast<unsigned>(at / ElementBytes);
+      const size_type moved =
+          size_type{grid.target_col(above, element)} * ElementBytes + at % ElementBytes;
+      const size_type from = Undo ? moved : at;
+      store_global(row + (Undo ? at : moved),
+                   is_shared ? load_shared<word>(shared + from) : load_global<word>(copy + from));
+    }
   }
 }
 
-/// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that rows pass through scratch memory.
+/// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that scratch memory has the copies.
 inline size_type row_shuffle_bytes(const rectangle_problem& problem) {
-  const size_type row_bytes = problem.row_bytes();
-  const size_type rows =
-      smaller(larger<size_type>(shuffle_block_bytes / row_bytes, 1), problem.rows);
-  return row_bytes <= most_shared_bytes() ? rows * row_bytes : 0;
+  return problem.row_bytes() <= most_shared_bytes() ? problem.row_bytes() : 0;
 }
 
 /// Step 1 on all rows, or undone. Precondition: the kernel is allowed row_shuffle_bytes.
@@ -86,32 +83,18 @@ cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangl
   const size_type shared_bytes = row_shuffle_bytes(problem);
   const bool is_shared = shared_bytes != 0;
   const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
-  const size_type together = is_shared ? problem.rows : larger<size_type>(held, 1);
-  const size_type block_rows = is_shared ? shared_bytes / row_bytes : 1;
-  row_shuffle_arguments arguments{};
-  arguments.copy = is_shared ? nullptr : problem.scratch;
-  arguments.grid = grid;
-  arguments.block_rows = static_cast<unsigned>(block_rows);
-  arguments.row_accesses = divider(block_rows == 1 ? 1 : row_bytes / Access);
-  for (size_type row = 0; row < problem.rows; row += together) {
-    arguments.data = problem.data + row * row_bytes;
-    arguments.first_row = static_cast<unsigned>(row);
-    arguments.rows = static_cast<unsigned>(smaller(problem.rows - row, together));
-    cudaError_t status =
-        is_shared ? cudaSuccess
-                  : cudaMemcpyAsync(problem.scratch, arguments.data, arguments.rows * row_bytes,
-                                    cudaMemcpyDeviceToDevice, stream);
-    if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
-    status = start(&row_shuffle_kernel<Undo, ElementBytes, Access>,
-                   divide_up(arguments.rows, block_rows), shuffle_threads, shared_bytes, pointers,
-                   stream);
-    if (status != cudaSuccess) { return status; }
-  }
-  return cudaSuccess;
+  const size_type blocks =
+      is_shared ? problem.rows : smaller(larger<size_type>(held, 1), problem.rows);
+  const size_type warps = divide_up(row_bytes, 32 * Access);
+  const int threads = 32 * static_cast<int>(smaller<size_type>(warps, shuffle_threads / 32));
+  row_shuffle_arguments arguments{problem.data, is_shared ? nullptr : problem.scratch, grid,
+                                  static_cast<unsigned>(threads), static_cast<unsigned>(blocks)};
+  void* pointers[] = {&arguments};
+  return start(&row_shuffle_kernel<Undo, ElementBytes, Access>, blocks, threads, shared_bytes,
+               pointers, stream);
 }
 
-/// The steps of rectangle_grid.cuh. What can be refused is refused before anything moves; a launch that fails later
+/// The steps of rectangle_columns.cuh. What can be refused is refused before anything moves; a launch that fails later
 /// leaves the matrix half permuted.
 template <bool Undo, int ElementBytes, int Access>
 cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& plan,

@@ -2,9 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Step 3 of a rectangle in place, rectangle_grid.cuh: columns are permuted in bands that shared or scratch memory
-/// holds. Bands are cut into tiles, which are moved access by access. And what its launches share with those of other
-/// steps.
+/// How a rectangle is transposed in its own memory: by permutations of its rows, transposes of squares, and
+/// permutations of its columns. Of these the columns stand here, with what their launches share with those of other
+/// steps; rectangle.cuh and square.cuh have the others.
+/// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// which rotates columns where squares are transposed here, so that all columns of a square move alike.
+///
+/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of
+/// g x g elements, m = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets
+/// there takes
+///
+///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
+///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
+///     3. columns   (P * g + s, Q * g + i)  ->  (s * p + (P - Q) / q % p, Q * g + i)
+///
+/// where a division modulo p is a multiplication by an inverse. The same steps, undone from the last to the
+/// first, make the transpose of an n x m matrix.
+///
+/// Step 1 stays in a row, which shared or scratch memory holds. Step 3 stays in a column: the shared memory of all blocks
+/// together holds *bands* of adjacent columns, or scratch memory does. Bands are cut into tiles, which are moved access by
+/// access.
 
 #pragma once
 
@@ -13,13 +30,102 @@
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/core/grid_barrier.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/rectangle_grid.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
+#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// The grid and its numbers.
+struct rectangle {
+  unsigned rows = 1;  ///< m < 2^31
+  unsigned cols = 1;  ///< n < 2^31; n <= m but for segments, see rectangle_segments.cuh
+  unsigned common = common_divisor(rows, cols);  ///< g
+  unsigned tall = rows / common;                 ///< p
+  unsigned wide = cols / common;                 ///< q
+  divider by_common = divider(common);
+  divider by_wide = divider(wide);
+  long_divider modulo_tall = long_divider(tall);
+  long_divider modulo_wide = long_divider(wide);
+  unsigned wide_inverse = inverse_modulo(wide, tall);  ///< of q, modulo p
+
+  rectangle() = default;
+  rectangle(size_type m, size_type n)
+      : rows(static_cast<unsigned>(m)), cols(static_cast<unsigned>(n)) {}
+
+  /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
+  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
+    const unsigned s = by_wide.quotient(col);
+    const unsigned t = by_wide.remainder(col, s);
+    return modulo_wide.remainder(static_cast<unsigned long long>(t) * tall + row_of_squares) *
+               common +
+           s;
+  }
+};
+
+/// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
+TILETRANSPOSE_FUNCTION unsigned add_modulo(unsigned a, unsigned b, unsigned modulus) {
+  const unsigned sum = a + b;
+  return smaller(sum, sum - modulus);
+}
+
+/// The transpose's column y has m elements from y * m on. Its *phase* is how many of them come before the first one
+/// that is whole *groups* into memory, the fewest elements that are whole sectors (or, where that leaves more than the
+/// scratch memory holds, words of 16 bytes); there its k segments begin, one after the other. Of a column r elements
+/// are in no segment: those before the first one, and those behind the last.
+///
+///     memory    |g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|g r o u p|
+///     columns   ... y - 1 >< y                                       >< y + 1 ...
+///     segments   ...      |   |<-- segment 0 ->|<-- segment 1 ->|         |<---
+///                          phase                                 the remainder
+///
+/// *Slot* y * k + i is where segment i of column y lies. Precondition: r is 0 or more than any phase.
+struct segment_layout {
+  divider tall;        ///< k
+  unsigned remainder;  ///< r; columns * r * element_bytes < 2^31
+  unsigned group;      ///< elements, a power of two
+  unsigned element_bytes;
+  unsigned segment_bytes;
+
+  /// Elements of column y before its first segment.
+  TILETRANSPOSE_FUNCTION unsigned phase(unsigned y) const {
+    return (0 - y * remainder) & (group - 1);
+  }
+  /// Bytes before a slot that are no segments'.
+  TILETRANSPOSE_FUNCTION unsigned gaps(unsigned slot) const {
+    return ((tall.quotient(slot) * remainder + group - 1) & ~(group - 1)) * element_bytes;
+  }
+  TILETRANSPOSE_FUNCTION size_type slot_bytes(unsigned slot) const {
+    return size_type{slot} * segment_bytes + gaps(slot);
+  }
+};
+
+/// A barrier of some of the blocks of a cooperative launch, which have read what others of them write: says that this block has come to counter `mine`, and waits until `expected` blocks have come to each of those from
+/// `first` to `last`, this one among them; a barrier where `arrived` is null. On the CPU nobody reads data that others
+/// write. Precondition: all of them run at once.
+template <class Group>
+TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigned mine,
+                                         unsigned first, unsigned last, unsigned expected) {
+  group.sync();
+#if TILETRANSPOSE_ON_DEVICE
+  if (arrived != nullptr) {
+    const unsigned rank = group.thread_rank();
+    if (rank == 0) {
+      __threadfence();
+      atomicAdd(arrived + mine, 1u);
+    }
+    if (rank <= last - first) {
+      for (unsigned at = first + rank; at <= last; at += group.size()) {
+        while (*static_cast<volatile unsigned*>(arrived + at) < expected) { __nanosleep(64); }
+      }
+      __threadfence();
+    }
+    group.sync();
+  }
+#endif
+  (void)arrived, (void)mine, (void)first, (void)last, (void)expected;
+}
 
 /// The work on one rectangle: `rows` > `cols` of the grid, whatever the matrix.
 struct rectangle_problem {
@@ -79,13 +185,6 @@ cudaError_t take_steps(Steps... steps) {
   return status;
 }
 
-/// Accesses that a thread of a column has under way. All of them take registers, the more where copies cannot run
-/// in the background.
-template <int Access>
-inline constexpr unsigned column_batch = Access >= 4 && Access < 16 && copies_async ? 8
-                                         : Access == 1                              ? 3
-                                                                                    : 4;
-
 /// Step 3 for a band: in which row elements are after it. A walk visits every `stride`-th row of a column.
 struct column_walk {
   /// What `stride` rows are: whole squares, and rows of one.
@@ -144,7 +243,6 @@ struct column_arguments {
   divider band_tiles;       ///< tiles of a band
   unsigned tiles;           ///< of all bands
   unsigned blocks;          ///< of the launch
-  unsigned tile_pitch;      ///< bytes between rows of the tile in shared memory
   unsigned lines;           ///< rows of a tile that threads take at a time
   column_walk::step step;   ///< of `lines` rows
   segment_layout segments;  ///< what the grid's elements are, if they are segments
@@ -173,7 +271,7 @@ struct column_tile {
   unsigned band_left;  ///< and of the band
   unsigned line;       ///< where the thread starts
 
-  /// A row of the tile, and the one that its access moves to.
+  /// A row of the tile, and the one of the grid that its access is read from or moves to.
   struct place {
     unsigned t;
     unsigned row;
@@ -181,9 +279,9 @@ struct column_tile {
 
   /// Visits the thread's rows, each call the next one, where the accesses of a warp lie in one row.
   TILETRANSPOSE_FUNCTION auto along_rows() const {
-    return [t = line, lines = arguments.lines]() mutable {
-      const place here{t, 0};
-      t += lines;
+    return [this, t = line]() mutable {
+      const place here{t, first + t};
+      t += arguments.lines;
       return here;
     };
   }
@@ -209,16 +307,21 @@ struct column_tile {
     };
   }
 
+  /// Where row t of the tile has the thread's access in shared memory: its rows follow each other.
+  TILETRANSPOSE_FUNCTION unsigned char* place_of(unsigned t) const {
+    return shared + t * (arguments.band_accesses * Access);
+  }
   /// Bytes from the thread's access of the grid's row 0 to that of another row.
   TILETRANSPOSE_FUNCTION size_type offset(unsigned row, size_type pitch) const {
     const size_type bytes = row * pitch;
     return Segments ? bytes + arguments.segments.gaps(row * arguments.grid.cols + left) : bytes;
   }
 
-  /// Moves the thread's words: put(place, take(place)), several at a time.
+  /// Moves the thread's words: put(place, take(place)), several at a time, which take registers; the more where copies
+  /// cannot run in the background.
   template <class Along, class Take, class Put>
   TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
-    constexpr unsigned batch = column_batch<Access>;
+    constexpr unsigned batch = Access >= 4 && Access < 16 && copies_async ? 8 : Access == 1 ? 3 : 4;
     const unsigned lines = arguments.lines;
     const auto move_batch = [&](auto whole, unsigned start) {
       place places[batch];
@@ -241,53 +344,48 @@ struct column_tile {
     if (start < rows) { move_batch(std::false_type{}, start); }
   }
 
-  /// The same from global to shared memory, all under way at once where copies can run in the background.
-  template <class Along, class From, class To>
-  TILETRANSPOSE_FUNCTION void fetch(Along along, From from, To to) const {
-    if constexpr (copies_async && Access >= 4) {
-      TILETRANSPOSE_UNROLL_BY(4)
-      for (unsigned start = line; start < rows; start += arguments.lines) {
-        const place here = along();
-        copy_async<Access>(to(here), from(here));
-      }
-      commit_copies();
-      wait_for_copies(0);
-    } else {
-      move(
-          along, [&](place at) { return load_global<word>(from(at)); },
-          [&](place at, const word& value) { store_shared(to(at), value); });
-    }
-  }
-
   TILETRANSPOSE_FUNCTION void read() const {
-    const auto to = [&](place at) { return shared + at.t * arguments.tile_pitch; };
-    const auto from = [&](unsigned row) { return source + offset(row, arguments.source_pitch); };
+    const auto from = [&](place at) { return source + offset(at.row, arguments.source_pitch); };
+    const auto read_along = [&](auto along) {
+      if constexpr (copies_async && Access >= 4) {
+        TILETRANSPOSE_UNROLL_BY(4)
+        for (unsigned start = line; start < rows; start += arguments.lines) {
+          const place here = along();
+          copy_async<Access>(place_of(here.t), from(here));
+        }
+        commit_copies();
+        wait_for_copies(0);
+      } else {
+        move(
+            along, [&](place at) { return load_global<word>(from(at)); },
+            [&](place at, const word& value) { store_shared(place_of(at.t), value); });
+      }
+    };
     if constexpr (Undo) {
-      fetch(
-          along_lines(), [&](place at) { return from(at.row); }, to);
+      read_along(along_lines());
     } else {
-      fetch(
-          along_rows(), [&](place at) { return from(first + at.t); }, to);
+      read_along(along_rows());
     }
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const auto take = [&](place at) {
-      return load_shared<word>(shared + at.t * arguments.tile_pitch);
-    };
-    const auto put = [&](unsigned row, const word& value) {
-      store_global(target + offset(row, arguments.data_pitch), value);
+    const auto write_along = [&](auto along) {
+      move(
+          along, [&](place at) { return load_shared<word>(place_of(at.t)); },
+          [&](place at, const word& value) {
+            store_global(target + offset(at.row, arguments.data_pitch), value);
+          });
     };
     if constexpr (Undo) {
-      move(along_rows(), take, [&](place at, const word& value) { put(first + at.t, value); });
+      write_along(along_rows());
     } else {
-      move(along_lines(), take, [&](place at, const word& value) { put(at.row, value); });
+      write_along(along_lines());
     }
   }
 };
 
 /// Step 3 for the tiles of a block, or undone.
-/// Shared memory: tile_rows * tile_pitch bytes. Barriers: three a tile.
+/// Shared memory: tile_rows rows of a band. Barriers: three a tile.
 /// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
 template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
@@ -395,7 +493,6 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
   arguments.band_accesses = count(plan.band_bytes / plan.access);
   arguments.square_accesses = divider(grid.common * plan.element / plan.access);
   arguments.tile_rows = count(plan.tile_rows);
-  arguments.tile_pitch = count(plan.band_bytes);
   arguments.band_tiles = divider(plan.band_tiles());
   arguments.lines = column_threads / arguments.band_accesses;
   arguments.step = column_walk::step(grid, smaller(arguments.lines, grid.rows));

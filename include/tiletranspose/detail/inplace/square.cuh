@@ -9,7 +9,7 @@
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/inplace/swap_byte_tiles.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -19,14 +19,6 @@ __global__ void __launch_bounds__(2 * Shape::threads, Shape::least_blocks)
     swap_kernel(const __grid_constant__ swap_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   swap_tiles<Shape>(tiletranspose_dynamic_shared, arguments, blockIdx.x);
-}
-
-template <class Shape>
-__global__ void __launch_bounds__(2 * Shape::threads,
-                                  resident_blocks(2 * Shape::threads, Shape::blocks))
-    swap_byte_tiles_kernel(const __grid_constant__ swap_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  swap_byte_tiles<Shape>(tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
 template <class Shape>
@@ -43,39 +35,34 @@ struct square_kernel {
   swap_tile tile;
 };
 template <class Shape>
-square_kernel square_kernel_of(Shape, void (*function)(swap_arguments)) {
-  return {function, 2 * Shape::threads, {Shape::side, 2 * Shape::shared_bytes}};
+square_kernel square_kernel_of() {
+  return {&swap_kernel<Shape>, 2 * Shape::threads, {Shape::side, 2 * Shape::shared_bytes}};
 }
 
 /// The kernel for squares of `side` a side, of a problem of so many elements. `bits` has the lowest ones of the
 /// addresses where rows start.
 template <int ElementBytes, int Access>
 square_kernel find_square_kernel(size_type elements, size_type side, size_type bits) {
-  const auto bytes = [](auto shape) {
-    return square_kernel_of(shape, &swap_byte_tiles_kernel<decltype(shape)>);
-  };
   const size_type most = most_shared_bytes();
-  const square_kernel large = bytes(byte_tile_shape<ElementBytes, Access>{});
+  const square_kernel large = square_kernel_of<byte_tile_shape<ElementBytes, Access>>();
   if constexpr (Access == ElementBytes) {
-    const auto whole = [](auto shape) {
-      return square_kernel_of(shape, &swap_kernel<decltype(shape)>);
-    };
     if (takes_whole_accesses(ElementBytes, side, bits, large.tile, most)) {
-      const square_kernel large_whole = whole(large_swap_shape<ElementBytes>{});
-      return has_many_tiles(large_whole.tile, side, most) ? large_whole
-                                                          : whole(swap_shape<ElementBytes>{});
+      const square_kernel large_whole = square_kernel_of<large_swap_shape<ElementBytes>>();
+      return has_many_tiles(large_whole.tile, side, most)
+                 ? large_whole
+                 : square_kernel_of<swap_shape<ElementBytes>>();
     }
   }
   if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
     const square_kernel aligned =
-        bytes(byte_tile_shape<ElementBytes, Access, aligned_byte_tile_policy<ElementBytes>, 16>{});
+        square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::aligned>>();
     if (bits % max_access_bytes == 0 && takes_large_tiles(aligned.tile, elements, side, most)) {
       return aligned;
     }
   }
   return takes_large_tiles(large.tile, elements, side, most)
              ? large
-             : bytes(byte_tile_shape<ElementBytes, Access, small_byte_tile_policy<ElementBytes>>{});
+             : square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::small>>();
 }
 
 /// Transposes `tall` rows of squares, the first of which starts at arguments.first. Precondition: the kernel is allowed
