@@ -56,7 +56,7 @@ void explain_problem(explanation& result, const tile_problem& problem, size_type
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     const transpose_facts facts{problem, batch, ElementBytes,
-                                access,  bits,  {device.most_shared_bytes}};
+                                access,  bits,  device.most_shared_bytes};
     const choice chosen = choose(facts);
     result.rule = chosen.rule;
     result.why = chosen.why;

@@ -13,6 +13,20 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// One axis: elements, and how far one lies from the next on both sides, in elements or, of little work, in bytes; of either
+/// sign.
+struct relocation_axis {
+  size_type extent;
+  long long in_stride;
+  long long out_stride;
+};
+
+/// How far a stride leads, either way.
+constexpr size_type distance(long long stride) {
+  const auto forwards = static_cast<size_type>(stride);
+  return stride < 0 ? 0 - forwards : forwards;
+}
+
 /// Both sides of a call, whose types are gone.
 struct typed_sides {
   const void* in;
