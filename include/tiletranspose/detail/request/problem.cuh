@@ -14,18 +14,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
-/// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
-/// highest address, and has a negative stride. A transpose does not divide by a stride, nor compare it but to ask
-/// whether rows follow each other without a gap, in either direction.
+/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides are numbers
+/// modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the highest address, and has a
+/// negative stride. So nobody divides by a stride, nor compares it but to ask whether rows follow without a gap.
 struct tile_problem {
   const void* in;  ///< ny x nx; or a device array of pointers to matrices
   void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
   size_type out_stride_bytes;
   size_type
-      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
-                       ///< points to the first row
+      in_batch_bytes;  ///< to the next matrix; with pointer arrays, from a pointer to the first row
   size_type out_batch_bytes;
   size_type nx;
   size_type ny;

@@ -130,20 +130,18 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
            make_region(first, batch, matrix, batch_stride, element, side.first);
   }
   const bool side_by_side = batch_stride < stride;
-  const size_type extent = side_by_side ? cols : (rows - 1) * stride + cols;
-  memory_region all{};  // from the first element to the last
-  if (!make_region(first, rows, cols, stride, element, side.first) || batch_stride < extent ||
-      !make_region(first, batch, extent, batch_stride, element, all)) {
+  const size_type inner = side_by_side ? batch : rows;  // segments of a region, which lie closer
+  const size_type inner_stride = side_by_side ? batch_stride : stride;
+  const size_type outer_stride = side_by_side ? stride : batch_stride;
+  if (inner_stride < cols || !make_region(first, inner, cols, inner_stride, element, side.first)) {
     return false;
   }
-  side.count = batch;
-  side.step_bytes = all.stride_bytes;
-  if (!side_by_side) { return true; }
-  side.count = rows;
-  side.step_bytes = stride * element;
-  side.first = all;
-  return all.end() - all.first <= side.step_bytes &&
-         all.first + (rows - 1) * side.step_bytes <= ~size_type{0} - (all.end() - all.first);
+  side.count = side_by_side ? rows : batch;
+  side.step_bytes = outer_stride * element;
+  const size_type extent = (inner - 1) * inner_stride + cols;
+  memory_region all{};  // from the first element to the last
+  return outer_stride >= extent &&
+         make_region(first, side.count, extent, outer_stride, element, all);
 }
 
 inline constexpr verdict stride_refused = refuse("a stride is shorter than its row");
