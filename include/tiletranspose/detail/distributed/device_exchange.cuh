@@ -55,7 +55,8 @@ inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
-/// The machine of queue_exchange_round. A Transport moves the messages of one step:
+/// The machine of queue_exchange_round. A Mover brings slices from the input into send order, and from there to where they
+/// belong (slice_movers.cuh); a Transport carries the messages of one step:
 ///
 ///     static constexpr bool lands;
 ///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
@@ -83,7 +84,9 @@ class device_exchange {
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
     plan_.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
+      if (status_ == cudaSuccess) {
+        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
+      }
     });
     return status_ == cudaSuccess;
   }
@@ -98,7 +101,7 @@ class device_exchange {
   bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
   bool keep(size_type step) {
     const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.keep(plan_, slice, work_));
+    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
   }
   bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
   bool place(size_type step) {
@@ -106,7 +109,7 @@ class device_exchange {
       const unsigned char* const received = buffer(step) + plan_.send_bytes;
       plan_.for_each_received(step, [&](const exchange_slice& slice) {
         if (status_ == cudaSuccess) {
-          ok(mover_.place(plan_, slice, received + slice.offset, work_));
+          ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
         }
       });
     }

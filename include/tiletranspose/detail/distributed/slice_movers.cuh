@@ -21,38 +21,27 @@ struct matrix_mover {
   T* out;
   const T* in;
 
-  /// From the input to cols dense rows.
-  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
-                   cudaStream_t stream) const {
-    return transpose(plan, {static_cast<T*>(to), slice.cols, slice.rows, slice.rows}, slice,
-                     stream);
-  }
-  /// From there into the output.
-  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
-                    cudaStream_t stream) const {
-    const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
-                                      slice.rows};
-    return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
-        reorient_request(target(plan, slice), packed, symmetry::identity), symmetry::identity,
-        stream);
-  }
-  /// From the input into the output.
-  cudaError_t keep(const exchange_plan& plan, const exchange_slice& slice,
-                   cudaStream_t stream) const {
-    return transpose(plan, target(plan, slice), slice, stream);
-  }
-
- private:
-  matrix_view<T> target(const exchange_plan& plan, const exchange_slice& slice) const {
+  /// Moves a slice from the input, or from where it is packed, into the output, or to where it is packed: to `cols` dense
+  /// rows of the output. What is packed is transposed already.
+  cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                   void* to, cudaStream_t stream) const {
     const size_type pitch = plan.rows.total;
-    return {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows, pitch};
-  }
-  cudaError_t transpose(const exchange_plan& plan, matrix_view<T> to, const exchange_slice& slice,
-                        cudaStream_t stream) const {
-    const size_type pitch = plan.columns.total;
-    const matrix_view<const T> from{in + (slice.y - plan.first_row()) * pitch + slice.x, slice.rows,
-                                    slice.cols, pitch};
-    return transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(to, from), stream);
+    matrix_view<T> target{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
+    if (to == nullptr) {
+      target = {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows,
+                pitch};
+    }
+    if (from != nullptr) {
+      const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
+                                        slice.rows};
+      return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
+          reorient_request(target, packed, symmetry::identity), symmetry::identity, stream);
+    }
+    const matrix_view<const T> source{
+        in + (slice.y - plan.first_row()) * plan.columns.total + slice.x, slice.rows, slice.cols,
+        plan.columns.total};
+    return transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(target, source),
+                                                                 stream);
   }
 };
 
@@ -65,22 +54,7 @@ struct array_mover {
   const int (&axes)[Rank];
   relocation whole;  ///< of the whole array
 
-  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
-                   cudaStream_t stream) const {
-    return move(plan, slice, nullptr, to, stream);
-  }
-  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
-                    cudaStream_t stream) const {
-    return move(plan, slice, from, nullptr, stream);
-  }
-  cudaError_t keep(const exchange_plan& plan, const exchange_slice& slice,
-                   cudaStream_t stream) const {
-    return move(plan, slice, nullptr, nullptr, stream);
-  }
-
- private:
-  /// Moves a slice from the input, or from where it is packed, into the output, or to where it is packed: dense, in the
-  /// output's order.
+  /// As matrix_mover's: what is packed is dense, in the output's order.
   cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
                    void* to, cudaStream_t stream) const {
     size_type extents[Rank];
