@@ -9,6 +9,7 @@
 
 #include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/exchange_plan.cuh>
+#include <tiletranspose/detail/distributed/slice_mover.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -55,18 +56,17 @@ inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
-/// The machine of queue_exchange_round. A Mover brings slices from the input into send order, and from there to where they
-/// belong (slice_movers.cuh); a Transport carries the messages of one step:
+/// The machine of queue_exchange_round. A Transport carries the messages of one step:
 ///
 ///     static constexpr bool lands;
 ///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
 ///
 /// An exchange of one step needs no second stream: everything is queued to the caller's.
-template <class Mover, class Transport>
+template <class T, class Transport>
 class device_exchange {
  public:
-  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
-                  void* temp, cudaStream_t work)
+  device_exchange(const exchange_plan& plan, const slice_mover<T>& mover,
+                  const Transport& transport, void* temp, cudaStream_t work)
       : plan_(plan),
         mover_(mover),
         transport_(transport),
@@ -145,7 +145,7 @@ class device_exchange {
   }
 
   exchange_plan plan_;
-  Mover mover_;
+  slice_mover<T> mover_;
   Transport transport_;
   unsigned char* temp_;
   cudaStream_t work_;
