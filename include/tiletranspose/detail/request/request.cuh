@@ -149,16 +149,16 @@ inline constexpr verdict size_refused =
     refuse("sizes overflow the address space, or a batch stride is less than a matrix");
 inline constexpr verdict overlap_refused = refuse("input and output share a byte");
 
-/// `s` says what shape the output has.
-inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+/// All that is asked of a request but whether its sides share memory, which is that of `in` and `out`. `s` says what shape
+/// the output has.
+inline verdict examine_sides(const transpose_request& request, symmetry s, region_batch& in,
+                             region_batch& out) {
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return nothing_to_move; }
   const size_type out_rows = transposes(s) ? request.nx : request.ny;
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
   const verdict pointers = examine_pointers(request);
   if (pointers != verdict::go) { return pointers; }
   if (request.in_stride < request.nx || request.out_stride < out_cols) { return stride_refused; }
-  region_batch in{};
-  region_batch out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
@@ -169,46 +169,46 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
     }
     if (overlap(in.first, out.first)) { return refuse("the arrays of pointers overlap"); }
   }
-  if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
-                 request.in_element, in) ||
-      !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
-                 request.out_element, out)) {
-    return size_refused;
-  }
-  return !request.pointer_arrays && overlap_batches(in, out) ? overlap_refused
-                                                             : verdict{verdict::go};
+  const bool fits = make_side(request.in, request.ny, request.nx, request.in_stride, batch,
+                              request.in_batch, request.in_element, in) &&
+                    make_side(request.out, out_rows, out_cols, request.out_stride, batch,
+                              request.out_batch, request.out_element, out);
+  return fits ? verdict{verdict::go} : size_refused;
+}
+
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  region_batch in{};
+  region_batch out{};
+  const verdict answer = examine_sides(request, s, in, out);
+  return answer == verdict::go && !request.pointer_arrays && overlap_batches(in, out)
+             ? overlap_refused
+             : answer;
 }
 
 /// Of one matrix that is its own output, which symmetries that transpose ask to be square.
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
-  if (request.nx == 0 || request.ny == 0) { return nothing_to_move; }
-  const verdict pointers = examine_pointers(request);
-  if (pointers != verdict::go) { return pointers; }
-  if (request.in_stride < request.nx) { return stride_refused; }
-  if (transposes(s) && request.nx != request.ny) {
-    return refuse("a matrix that is transposed in its own memory without scratch must be a square");
-  }
-  memory_region data{};
-  const bool fits =
-      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, data);
-  return fits ? verdict{verdict::go} : size_refused;
+  region_batch in{};
+  region_batch out{};
+  const verdict answer = examine_sides(request, symmetry::identity, in, out);
+  if (answer != verdict::go || !transposes(s)) { return answer; }
+  return refuse_unless(
+      request.nx == request.ny,
+      "a matrix that is transposed in its own memory without scratch must be a square");
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
 /// a request of one matrix that may go.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
-  memory_region in{};
-  memory_region out{};
+  region_batch in{};
+  region_batch out{};
   memory_region copied{};
   const bool fits =
+      examine_sides(request, symmetry::transpose, in, out) == verdict::go &&
       points(copy, request.out_alignment) && copy_stride >= request.nx &&
-      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, in) &&
-      make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
-                  out) &&
       make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
   return refuse_unless(
-      fits && !overlap(copied, in) && !overlap(copied, out),
+      fits && !overlap(copied, in.first) && !overlap(copied, out.first),
       "the second output is null or misaligned, its stride or shape does not suit it, or it shares "
       "a byte");
 }

@@ -95,7 +95,6 @@ class copy_team {
     if (first.rows + second.rows == 0) { return; }
     copies_[0] = first;
     copies_[1] = second;
-    parts_ = helpers_.size() + 1;
     busy_ = helpers_.size();
     ++number_;
     run(0);
@@ -105,8 +104,8 @@ class copy_team {
  private:
   /// Nobody writes the copies before all have run theirs.
   void run(size_type part) const {
-    copies_[0].run(parts_, part, false);
-    copies_[1].run(parts_, part, true);
+    copies_[0].run(helpers_.size() + 1, part, false);
+    copies_[1].run(helpers_.size() + 1, part, true);
   }
   void help(size_type part) {
     for (unsigned seen = 0;; ++seen) {
@@ -129,7 +128,6 @@ class copy_team {
   }
 
   row_copy copies_[2];
-  size_type parts_ = 1;
   std::atomic<size_type> busy_{0};
   std::atomic<unsigned> number_{0};
   std::atomic<bool> ends_{false};
