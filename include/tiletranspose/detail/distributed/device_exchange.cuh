@@ -56,12 +56,17 @@ inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
-/// The machine of queue_exchange_round. A Transport carries the messages of one step:
+/// The exchange of one rank, in two queues: the caller's stream, which works, and one that transfers. A Transport carries the
+/// messages of one step:
 ///
 ///     static constexpr bool lands;
 ///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
 ///
-/// An exchange of one step needs no second stream: everything is queued to the caller's.
+///     work      pack 0, keep 0, pack 1, keep 1, pack 2, keep 2, place 0, pack 3, keep 3, place 1, ...
+///     transfer          0 ................ 1 ................ 2 ................ 3 ...
+///
+/// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
+/// because transfer waits for work before each step. An exchange of one step needs no second stream.
 template <class T, class Transport>
 class device_exchange {
  public:
@@ -81,43 +86,11 @@ class device_exchange {
     return status_;
   }
 
-  bool pack(size_type step) {
-    unsigned char* const to = buffer(step);
-    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) {
-        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
-      }
-    });
-    return status_ == cudaSuccess;
-  }
-  bool hand_over(size_type) {
-    return is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(transfer_.get())));
-  }
-  bool transfer(size_type step) {
-    unsigned char* const sent = buffer(step);
-    return plan_.ranks == 1 || ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes,
-                                                      is_simple() ? work_ : transfer_.get()));
-  }
-  bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
-  bool keep(size_type step) {
-    const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
-  }
-  bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
-  bool place(size_type step) {
-    if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan_.send_bytes;
-      plan_.for_each_received(step, [&](const exchange_slice& slice) {
-        if (status_ == cudaSuccess) {
-          ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
-        }
-      });
-    }
-    return status_ == cudaSuccess;
-  }
-
+  /// Queues one of the plan's rounds; nothing more where something fails.
   cudaError_t round(size_type number) {
-    queue_exchange_round(plan_, number, *this);
+    if (number < plan_.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
+    const size_type ahead = plan_.buffers() - 1;
+    if (number >= ahead && status_ == cudaSuccess) { place(number - ahead); }
     return status_;
   }
 
@@ -127,13 +100,47 @@ class device_exchange {
     return status_;
   }
   cudaError_t run() {
-    for (size_type number = 0; number < exchange_rounds(plan_); ++number) {
+    for (size_type number = 0; number < plan_.rounds(); ++number) {
       if (round(number) != cudaSuccess) { return abandon(); }
     }
     return cudaSuccess;
   }
 
  private:
+  /// Transposes what is sent into the send half of its buffer.
+  bool pack(size_type step) {
+    unsigned char* const to = buffer(step);
+    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) {
+        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
+      }
+    });
+    return status_ == cudaSuccess;
+  }
+  bool transfer(size_type step) {
+    if (plan_.ranks == 1) { return true; }
+    unsigned char* const sent = buffer(step);
+    cudaStream_t const stream = is_simple() ? work_ : transfer_.get();
+    return (is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(stream)))) &&
+           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes, stream)) &&
+           (is_simple() || ok(mark(step).set(stream)));
+  }
+  /// Transposes a slice of what stays on this rank.
+  bool keep(size_type step) {
+    const exchange_slice slice = plan_.kept(step);
+    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
+  }
+  /// Brings what has arrived to where it belongs.
+  void place(size_type step) {
+    if ((!is_simple() && !ok(mark(step).hold(work_))) || Transport::lands) { return; }
+    const unsigned char* const received = buffer(step) + plan_.send_bytes;
+    plan_.for_each_received(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) {
+        ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
+      }
+    });
+  }
+
   bool is_simple() const { return plan_.steps == 1; }
   unsigned char* buffer(size_type step) const {
     return temp_ + step % plan_.buffers() * exchange_buffer(plan_, Transport::lands);

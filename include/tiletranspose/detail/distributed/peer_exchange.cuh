@@ -117,7 +117,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
     ranks.push_back(std::make_unique<exchange>(
         plan, matrix_slices(part.out, part.in, columns.total, rows.total),
         peer_transport<Part>{parts, reach}, part.temp, part.stream));
-    rounds = exchange_rounds(plan);
+    rounds = plan.rounds();
     cudaError_t status = cudaSetDevice(part.device);
     if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }
     if (status != cudaSuccess) { return status; }
