@@ -310,7 +310,8 @@ template <class Out, class In, class... Rest,
 template <class Out, class In, class... Rest,
           typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
 [[nodiscard]] cudaError_t reorient_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_batch_matrices<Out, In>(), "");
+  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
+                "");
   return cudaErrorInvalidValue;
 }
 

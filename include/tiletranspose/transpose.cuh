@@ -481,7 +481,8 @@ template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 
 template <class Out, class In, class... Rest,
           typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
 [[nodiscard]] cudaError_t transpose_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_batch_matrices<Out, In>(), "");
+  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
+                "");
   return cudaErrorInvalidValue;
 }
 

@@ -63,7 +63,7 @@ lib::transpose_facts facts_of(std::size_t nx, std::size_t ny, std::size_t batch)
           Bytes,
           tt::access_width(Bytes, Alignment),
           lib::address_bits_of(problem, Alignment),
-          {lib::most_shared_bytes()}};
+          lib::most_shared_bytes()};
 }
 
 template <int Bytes, int Alignment, lib::matrices Matrices, class Choose>

@@ -16,8 +16,8 @@ using namespace tt::detail;
 
 namespace {
 
-constexpr device_facts h200_facts{227 * 1024};
-constexpr device_facts turing_facts{64 * 1024};
+constexpr std::size_t h200_bytes = 227 * 1024;
+constexpr std::size_t turing_bytes = 64 * 1024;
 
 struct asked {
   std::size_t nx;
@@ -31,7 +31,7 @@ struct asked {
   bool pointers = false;
 };
 
-transpose_facts facts_of(const asked& a, device_facts device = h200_facts) {
+transpose_facts facts_of(const asked& a, std::size_t most_shared_bytes = h200_bytes) {
   const auto element = static_cast<std::size_t>(a.element_bytes);
   const auto at = [&](int bit) {
     return reinterpret_cast<unsigned char*>((std::uintptr_t{1} << bit) + a.offset * element);
@@ -46,8 +46,28 @@ transpose_facts facts_of(const asked& a, device_facts device = h200_facts) {
                              a.nx,
                              a.ny,
                              a.pointers};
-  return {problem, a.batch, a.element_bytes, a.access_bytes, address_bits_of(problem, element),
-          device};
+  return {
+      problem,          a.batch, a.element_bytes, a.access_bytes, address_bits_of(problem, element),
+      most_shared_bytes};
+}
+
+/// True where a mover is compiled for elements of a size and access.
+bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
+  switch (chosen.by) {
+    case mover::little:
+      return has_little_work(element_bytes, access_bytes, true);
+    case mover::vector_tile:
+      return has_vector_tile(element_bytes, access_bytes);
+    case mover::tile:
+      return has_tile(chosen.access, element_bytes, access_bytes);
+    case mover::vectorised_panel:
+      return has_vectorised_panel(element_bytes, access_bytes) &&
+             (chosen.size != vectorised_size::pixels || element_bytes == 1);
+    case mover::word_shifted_panel:
+      return has_word_shifted_panel(element_bytes, access_bytes);
+    default:
+      return true;
+  }
 }
 
 struct row {
@@ -144,7 +164,7 @@ TEST_CASE("choose: a table of questions and the rules that answer them") {
 TEST_CASE("choose: blocks of a smaller device ask for less") {
   const asked batch{251, 253, 1, 1, 0, 0, 1000};
   CHECK(choose(facts_of(batch)).by == mover::word_shifted_panel);
-  CHECK(choose(facts_of(batch, turing_facts)).by == mover::tile);
+  CHECK(choose(facts_of(batch, turing_bytes)).by == mover::tile);
 }
 
 TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {
@@ -154,12 +174,12 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
     const asked a = next();
     INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.access_bytes
               << ", batch " << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
-    for (const device_facts& device : {h200_facts, turing_facts}) {
-      const transpose_facts facts = facts_of(a, device);
+    for (const std::size_t most_shared_bytes : {h200_bytes, turing_bytes}) {
+      const transpose_facts facts = facts_of(a, most_shared_bytes);
       const choice chosen = choose(facts);
       ++decided[chosen.rule];
       REQUIRE(reachable(chosen, a.element_bytes, a.access_bytes));
-      REQUIRE(chosen.shared_bytes <= device.most_shared_bytes);
+      REQUIRE(chosen.shared_bytes <= most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
         REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.vectorised).fits());
@@ -167,15 +187,11 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       if (chosen.by == mover::word_shifted_panel) {
         const auto shape = word_shifted_shape_of(a.element_bytes, chosen.word_shifted);
         REQUIRE(cut_word_shifted(facts.problem, a.batch, shape, chosen.shared_bytes).shared_bytes <=
-                device.most_shared_bytes);
+                most_shared_bytes);
       }
     }
   }
-  for (const transpose_rule& rule : little_rules) {
-    INFO(rule.name);
-    CHECK(decided[rule.name] > 0);
-  }
-  for (const transpose_rule& rule : large_rules) {
+  for (const transpose_rule& rule : transpose_rules) {
     INFO("rule \"" << rule.name << '"');
     CHECK(decided[rule.name] > 0);
   }
@@ -187,10 +203,10 @@ TEST_CASE("choose: what is not asked of the device changes nothing") {
     const asked a = next();
     INFO(a.nx << " x " << a.ny << " of " << a.element_bytes << " bytes by " << a.access_bytes
               << ", batch " << a.batch << "; repeat with --rng-seed " << Catch::getSeed());
-    const transpose_facts little = facts_of(a, {tt::default_shared_bytes});
+    const transpose_facts little = facts_of(a, tt::default_shared_bytes);
     const choice first = choose(little);
     if (asks_shared_bytes(first, little)) { continue; }
-    const choice asked_too = choose(facts_of(a, h200_facts));
+    const choice asked_too = choose(facts_of(a, h200_bytes));
     REQUIRE(first.rule == asked_too.rule);
     REQUIRE(first.by == asked_too.by);
     REQUIRE(first.access == asked_too.access);

@@ -128,7 +128,7 @@ TEST_CASE("a team of threads copies rows as one would") {
     std::vector<unsigned char> out;
     std::vector<unsigned char> wanted;
 
-    rows_between(std::mt19937& source, bool past_caches) {
+    explicit rows_between(std::mt19937& source) {
       const size_type row_bytes = source() % 300;
       const size_type rows = source() % 20;
       const size_type in_pitch = row_bytes + source() % 9;
@@ -141,14 +141,14 @@ TEST_CASE("a team of threads copies rows as one would") {
         std::copy_n(in.begin() + static_cast<std::ptrdiff_t>(row * in_pitch), row_bytes,
                     wanted.begin() + static_cast<std::ptrdiff_t>(row * out_pitch));
       }
-      copy = {out.data(), out_pitch, in.data(), in_pitch, row_bytes, rows, past_caches};
+      copy = {out.data(), out_pitch, in.data(), in_pitch, row_bytes, rows};
     }
   };
   for (int threads = 1; threads <= 5; ++threads) {
     tt::detail::copy_team team(threads);
     for (int round = 0; round < 200; ++round) {
-      const rows_between first(random, false);
-      const rows_between second(random, true);
+      const rows_between first(random);
+      const rows_between second(random);
       team.copy(round % 5 == 1 ? tt::detail::row_copy{} : first.copy,
                 round % 5 == 2 ? tt::detail::row_copy{} : second.copy);
       REQUIRE((round % 5 == 1 || first.out == first.wanted));

@@ -9,7 +9,6 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
-#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/panel/plane_plan.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
@@ -29,8 +28,7 @@ inline bool explain_verdict(explanation& result, verdict answer) {
   if (answer == verdict::go) { return false; }
   const bool refused = answer == verdict::refused;
   result.answer = refused ? explained::refuses : explained::does_nothing;
-  result.rule = refused ? "refused" : "nothing to do";
-  result.why = answer.why;
+  say(result, "", refused ? "refused" : "nothing to do", answer.why);
   return true;
 }
 
@@ -43,11 +41,6 @@ void explain_choice(explanation& result, Mover mover, const transpose_facts& fac
                   return launch_counter{result}(plan);
                 });
 }
-template <int ElementBytes, int AccessBytes>
-void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes> mover,
-                    const transpose_facts& facts, const choice& chosen) {
-  describe(result, mover, facts, chosen);
-}
 
 template <int ElementBytes, int Alignment>
 void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
@@ -56,10 +49,9 @@ void explain_problem(explanation& result, const tile_problem& problem, size_type
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     const transpose_facts facts{problem, batch, ElementBytes,
-                                access,  bits,  {device.most_shared_bytes}};
+                                access,  bits,  device.most_shared_bytes};
     const choice chosen = choose(facts);
-    result.rule = chosen.rule;
-    result.why = chosen.why;
+    say(result, "", chosen.rule, chosen.why);
     with_mover<ElementBytes, access>(
         chosen, [&](auto mover) { explain_choice(result, mover, facts, chosen); });
   });
@@ -83,9 +75,8 @@ explanation explain_transpose(const transpose_request& request, explained_device
 inline void describe_rows(explanation& result, const row_problem& joined, size_type alignment,
                           int known) {
   const row_plan plan = plan_rows(joined, alignment, known);
-  result.mover = "rows";
-  result.rule = joined.reverses ? "reversed rows" : "copied rows";
-  result.why = "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output";
+  say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
+      "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
   result.load_bytes = result.store_bytes = max_access_bytes;
   if (plan.matrix_blocks == 0) { return; }  // all rows stay where they are
   result.launches += divide_up(joined.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
@@ -104,14 +95,13 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const bool is_done = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     if (little != small_mover::none && fits_registers(ElementBytes, access)) {
-      result.rule = "little work";
-      result.why = "so few elements that latency decides: one element an access";
+      say(result, "", "little work", "so few elements that latency decides: one element an access");
       describe_little(result, little, work, access);
       return true;
     }
     if (!reverses_in_panels(ElementBytes) || !goes_in_panels(joined, access)) { return false; }
-    describe_panels(result, relocation_of(joined), access);
-    say(result, result.mover, "reversed short rows",
+    describe_panels(
+        result, relocation_of(joined), access, "reversed short rows",
         "short rows of elements that are no words: a panel's segments run along many rows");
     return true;
   });

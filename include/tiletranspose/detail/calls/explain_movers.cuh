@@ -150,15 +150,25 @@ double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, s
 inline double mean_sectors(const transpose_facts& facts, bool input, size_type bytes) {
   return mean_sectors(facts, input, bytes, bytes, segment_sectors);
 }
+/// Sectors of requests for `request` bytes by accesses of `width` bytes, from byte `at` on; elements before the first whole
+/// access and behind the last go singly.
+inline size_type request_sectors(size_type at, size_type bytes, size_type width,
+                                 size_type request) {
+  const size_type end = at + bytes;
+  const size_type first = smaller(divide_up(at, width) * width, end);
+  const size_type last = larger(end / width * width, first);
+  size_type sectors = (first != at ? 1 : 0) + (last != end ? 1 : 0);
+  for (size_type done = first; done < last; done += request) {
+    sectors += segment_sectors(done, smaller(request, last - done));
+  }
+  return sectors;
+}
 /// Of rows of the output that are cut at sectors, by stores of `store_bytes` and narrower ones at both ends.
 inline double mean_output_sectors(const transpose_facts& facts, int store_bytes) {
   const auto store = static_cast<size_type>(larger(store_bytes, facts.access_bytes));
-  const size_type bytes = facts.problem.ny * static_cast<size_type>(facts.element_bytes);
+  const size_type bytes = facts.problem.ny * facts.element();
   return mean_sectors(facts, false, bytes, ~(~size_type{0} >> 1), [&](size_type at, size_type) {
-    const size_type begin = divide_up(at, store) * store;
-    const size_type end = (at + bytes) / store * store;
-    return end <= begin ? segment_sectors(at, bytes)
-                        : segment_sectors(begin, end - begin) + (begin != at) + (at + bytes != end);
+    return request_sectors(at, bytes, store, bytes);
   });
 }
 
@@ -264,15 +274,7 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
     const size_type length = side.length * size_type{AccessBytes};
     const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
     return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
-      // Of the output, elements before the first whole store and behind the last are written singly.
-      const size_type end = at + bytes;
-      const size_type first = input ? at : smaller(divide_up(at, width) * width, end);
-      const size_type last = input ? end : larger(end / width * width, first);
-      size_type touched = (first != at ? 1 : 0) + (last != end ? 1 : 0);
-      for (size_type done = first; done < last; done += request) {
-        touched += segment_sectors(done, smaller(request, last - done));
-      }
-      return touched;
+      return request_sectors(at, bytes, input ? 1 : width, request);
     });
   };
   result.memory = {sectors(true, panel.from, loads), sectors(false, panel.to, stores),
@@ -285,9 +287,10 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
 }
 
 /// Panels along several axes, by accesses of a width.
-inline void describe_panels(explanation& result, const relocation& move, int access) {
+inline void describe_panels(explanation& result, const relocation& move, int access,
+                            const char* rule, const char* why) {
   const auto bytes = static_cast<unsigned>(access);
-  result.mover = "panels along several axes";
+  say(result, "panels along several axes", rule, why);
   result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
   plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
                    [&](const launch_plan<axes_panel_arguments>& plan) {
@@ -315,8 +318,8 @@ inline void describe_little(explanation& result, small_mover mover, const small_
 
 /// Of the memory of single elements nothing is said.
 template <int ElementBytes, int AccessBytes>
-void describe(explanation& result, little_mover<ElementBytes, AccessBytes>,
-              const transpose_facts& facts, const choice& chosen) {
+void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
+                    const transpose_facts& facts, const choice& chosen) {
   const small_problem problem = little_problem(facts);
   describe_little(result, chosen.little, problem, AccessBytes);
   if (chosen.little != small_mover::tiles) { return; }

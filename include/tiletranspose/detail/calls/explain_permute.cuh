@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/explain_fused.cuh>
-#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/word_shifted_tile.cuh>
@@ -16,42 +15,32 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Names the axes of a normalized relocation, which are in the order of the output, in that of the input.
-/// \param named  for each axis of the relocation its name
-inline void describe_axes(explanation& result, const relocation& move, int (&named)[most_axes]) {
+inline void describe_axes(explanation& result, const relocation& move) {
   bool taken[most_axes] = {};
   result.rank = larger(move.rank, 1);  // an array of one element has no axes left
   result.axes[0] = {1, 1, 1};
   for (int name = move.rank - 1; name >= 0; --name) {
     const int axis = nearest_of_input(move, taken);
     taken[axis] = true;
-    named[axis] = name;
     result.axes[name] = move.axes[axis];
     result.order[axis] = name;
   }
 }
 
 /// The axes that the sides of tiles run along.
-inline void describe_sides(explanation& result, const side_axes (&sides)[2],
-                           const int (&named)[most_axes]) {
+inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
   for (int s = 0; s < 2; ++s) {
     const side_axes& from = sides[1 - s];
     result.tile_sides[s].count = from.count;
     for (int k = 0; k < from.count; ++k) {
-      result.tile_sides[s].axes[k] = named[from.axes[from.count - 1 - k]];
+      result.tile_sides[s].axes[k] = result.order[from.axes[from.count - 1 - k]];
     }
   }
 }
 
-/// A permute on the way to its explanation: the relocation, normalized, the names of its axes, and what takes it.
-struct explained_permute {
-  relocation move;
-  int named[most_axes];
-  axes_choice choice;
-};
-
 /// Tiles along several axes, or elements one by one, those of `moved`. A thread keeps an element as `accesses` accesses.
-inline void explain_axes(explanation& result, const explained_permute& call,
-                         const axes_choice& choice, const relocation& moved, int accesses) {
+inline void explain_axes(explanation& result, const axes_choice& choice, const relocation& moved,
+                         int accesses) {
   if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
     if (choice.together > 1) {
       say(result, "tiles along several axes", "micro-blocks of axes",
@@ -65,7 +54,7 @@ inline void explain_axes(explanation& result, const explained_permute& call,
     const int side = choice.tile_side;
     const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
     result.tile_rows = result.tile_cols = static_cast<size_type>(side);
-    describe_sides(result, choice.sides, call.named);
+    describe_sides(result, choice.sides);
     result.threads = side / choice.together * block_rows;
     plan_axes_tiles(choice, moved, launch_counter{result});
     return;
@@ -75,7 +64,7 @@ inline void explain_axes(explanation& result, const explained_permute& call,
     say(result, mover, "many accesses",
         "registers do not hold elements of so many accesses in tiles: they are moved one by one, "
         "along the fastest axes of both sides first");
-  } else if (choice.mover == axes_mover::copy || choice.x == call.move.rank - 1) {
+  } else if (choice.mover == axes_mover::copy || choice.x == result.rank - 1) {
     say(result, mover, "one fastest axis",
         "input and output have the same fastest axis: no tiles, elements are moved one by one, "
         "along it first");
@@ -90,13 +79,13 @@ inline void explain_axes(explanation& result, const explained_permute& call,
 
 /// Word-shifted tiles.
 inline void explain_word_shifted_tiles(explanation& result, const axes_choice& choice,
-                                       const relocation& move, const int (&named)[most_axes]) {
+                                       const relocation& move) {
   say(result, "word-shifted tiles along several axes", "word-shifted tiles of axes",
       "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
       "tiles: words are shifted to where columns of the input and sectors of the output start");
   const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
   const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
-  describe_sides(result, tiles.sides, named);
+  describe_sides(result, tiles.sides);
   result.tile_rows = tiles.rows;
   result.tile_cols = static_cast<size_type>(shape.cols());
   result.load_bytes = 4;
@@ -105,19 +94,17 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
 }
 
 /// Tiles, panels or elements of a copy, by accesses of a width.
-inline void explain_axes_copy(explanation& result, const explained_permute& call, int access) {
-  const axes_copy copy = choose_axes_copy(call.choice, call.move, access);
+inline void explain_axes_copy(explanation& result, const axes_choice& choice,
+                              const relocation& move, int access) {
+  const axes_copy copy = choose_axes_copy(choice, move, access);
   if (copy.way == axes_way::panels) {
-    describe_panels(result, call.move, access);
-    say(result, result.mover, "panels of axes",
+    return describe_panels(
+        result, move, access, "panels of axes",
         "a panel takes several axes together, so that what it reads and writes are segments so "
-        "long "
-        "that the sectors at their ends cost less than what tiles or single elements would");
-    return;
+        "long that the sectors at their ends cost less than what tiles or single elements would");
   }
   if (copy.way == axes_way::word_shifted_tiles) {
-    explain_word_shifted_tiles(result, copy.choice, copy.move, call.named);
-    return;
+    return explain_word_shifted_tiles(result, copy.choice, copy.move);
   }
   const bool is_wide = copy.way == axes_way::wide_tiles || copy.way == axes_way::wide_elements;
   const auto element = static_cast<int>(copy.move.in_element);
@@ -126,63 +113,57 @@ inline void explain_axes_copy(explanation& result, const explained_permute& call
                           ? access_width(static_cast<size_type>(copy.choice.together * element))
                           : width;
   result.store_bytes = copy.way == axes_way::gathered ? max_access_bytes : result.load_bytes;
-  explain_axes(result, call, copy.choice, copy.move, element / width);
+  explain_axes(result, copy.choice, copy.move, element / width);
 }
 
-/// True where nothing is left to say of a permute: nothing to do, or a refusal.
-inline bool explain_relocation(explanation& result, explained_permute& call) {
-  relocation& move = call.move;
+/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized.
+inline bool explain_relocation(explanation& result, relocation& move) {
   result.element_bytes = move.in_element;
   result.rank = move.rank;
   for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
   if (explain_verdict(result, examine(move))) { return true; }
-  describe_axes(result, move, call.named);
-  call.choice = choose_axes(move);
+  describe_axes(result, move);
   return false;
 }
 
 /// What a permute without a function answers.
 template <int ElementBytes, int Alignment>
-explanation explain_permute(const relocation& move, explained_device device) {
+explanation explain_permute(relocation move, explained_device device) {
   explanation result;
-  explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call)) { return result; }
-  call.choice = choose_copy(call.move);
-  const axes_mover mover = call.choice.mover;
-  if (mover == axes_mover::copy) {
+  if (explain_relocation(result, move)) { return result; }
+  const axes_choice choice = choose_copy(move);
+  if (choice.mover == axes_mover::copy) {
     result.answer = explained::copies;
     say(result, "copy", "nothing changes places",
         "the elements lie in the same order on both sides, without gaps");
-  } else if (mover == axes_mover::rows) {
-    explain_rows<ElementBytes, Alignment>(result, make_rows(call.move));
-  } else if (mover == axes_mover::transpose) {
-    size_type batch = 1;
-    const tile_problem problem = make_problem(call.move, call.choice.x, batch);
-    explain_problem<ElementBytes, Alignment>(result, problem, batch, device);
+  } else if (choice.mover == axes_mover::rows) {
+    explain_rows<ElementBytes, Alignment>(result, make_rows(move));
+  } else if (choice.mover == axes_mover::transpose) {
+    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x),
+                                             count_matrices(move, choice.x), device);
   } else {
     const int access = with_access<ElementBytes, Alignment>(
-        address_bits_of(call.move), [](auto width) { return static_cast<int>(width); });
-    explain_axes_copy(result, call, access);
+        address_bits_of(move), [](auto width) { return static_cast<int>(width); });
+    explain_axes_copy(result, choice, move, access);
   }
   return result;
 }
 
 /// What a permute with a function on the way answers.
 template <class In, class Out>
-explanation explain_transform_permute(const relocation& move, explained_device device) {
+explanation explain_transform_permute(relocation move, explained_device device) {
   explanation result;
-  explained_permute call{move, {}, {}};
-  if (explain_relocation(result, call)) { return result; }
-  if (call.choice.mover == axes_mover::transpose) {
-    size_type batch = 1;
-    const tile_problem problem = make_problem(call.move, call.choice.x, batch);
-    explain_fused_problem<fusion::transform, In, Out>(result, problem, batch, {}, device);
+  if (explain_relocation(result, move)) { return result; }
+  const axes_choice choice = choose_axes(move);
+  if (choice.mover == axes_mover::transpose) {
+    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x),
+                                                      count_matrices(move, choice.x), {}, device);
     return result;
   }
   result.load_bytes = access_width(sizeof(In), alignof(In));
   result.store_bytes = access_width(sizeof(Out), alignof(Out));
   constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
-  explain_axes(result, call, call.choice, call.move,
+  explain_axes(result, choice, move,
                waits ? static_cast<int>(sizeof(In)) / result.load_bytes
                      : static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;

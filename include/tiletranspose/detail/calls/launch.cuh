@@ -86,11 +86,11 @@ cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_
 template <int ElementBytes, int AccessBytes, matrices Matrices>
 cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
                          cudaStream_t stream) {
-  transpose_facts facts{problem, batch, ElementBytes, AccessBytes, bits, {default_shared_bytes}};
+  transpose_facts facts{problem, batch, ElementBytes, AccessBytes, bits, default_shared_bytes};
   choice chosen = choose(facts);
   // A rule before those that compare with it has no need of the device's shared memory.
   if (asks_shared_bytes(chosen, facts)) {
-    facts.device.most_shared_bytes = most_shared_bytes();
+    facts.most_shared_bytes = most_shared_bytes();
     chosen = choose(facts);
   }
   return with_mover<ElementBytes, AccessBytes>(

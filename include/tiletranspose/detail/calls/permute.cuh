@@ -8,7 +8,6 @@
 
 #include <tiletranspose/detail/calls/fused.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
-#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_launch.cuh>
 #include <tiletranspose/detail/small/axes_launch.cuh>
@@ -24,32 +23,6 @@ cudaError_t with_size(size_type bytes, Launch launch) {
     if (bytes != Size) { return with_size<Others...>(bytes, launch); }
   }
   return launch(std::integral_constant<int, Size>{});
-}
-
-/// Tiles of elements of `Wide` bytes, where those are wider than the call's.
-template <int ElementBytes, int Wide>
-cudaError_t launch_wide_tiles(const axes_choice& choice, const relocation& move,
-                              cudaStream_t stream) {
-  if constexpr (Wide <= ElementBytes || (Wide % 3 == 0 && Wide != 3 * ElementBytes)) {
-    return cudaErrorInvalidValue;
-  } else if constexpr (!is_wide_element(Wide)) {
-    return launch_micro_tiles<Wide>(choice, move, stream);
-  } else {
-    return launch_copied_tiles<Wide, Wide>(choice, move, stream);
-  }
-}
-
-/// Elements that are stored together.
-template <int ElementBytes>
-cudaError_t move_gathered(const axes_copy& copy, cudaStream_t stream) {
-  constexpr int together = elements_together(ElementBytes);
-  if constexpr (together > 1) {
-    gather_operation<ElementBytes, together> operation;
-    for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
-    return launch_axes_elements(copy.move, operation, stream);
-  } else {
-    return cudaErrorInvalidValue;
-  }
 }
 
 /// Tiles and elements of a copy, by accesses of `Access` bytes.
@@ -73,13 +46,26 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       });
     case axes_way::wide_tiles:
       return with_size<2, 3, 4, 6, 8, 16>(copy.move.in_element, [&](auto bytes) {
-        return launch_wide_tiles<ElementBytes, decltype(bytes)::value>(copy.choice, copy.move,
-                                                                       stream);
+        constexpr int wide = decltype(bytes)::value;
+        if constexpr (wide <= ElementBytes || (wide % 3 == 0 && wide != 3 * ElementBytes)) {
+          return cudaErrorInvalidValue;
+        } else if constexpr (!is_wide_element(wide)) {
+          return launch_micro_tiles<wide>(copy.choice, copy.move, stream);
+        } else {
+          return launch_copied_tiles<wide, wide>(copy.choice, copy.move, stream);
+        }
       });
     case axes_way::panels:
       return launch_panels<Access>(move, stream);
-    case axes_way::gathered:
-      return move_gathered<ElementBytes>(copy, stream);
+    case axes_way::gathered: {
+      constexpr int together = elements_together(ElementBytes);
+      if constexpr (Access == ElementBytes && together > 1) {
+        gather_operation<ElementBytes, together> operation;
+        for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
+        return launch_axes_elements(copy.move, operation, stream);
+      }
+      break;
+    }
     case axes_way::wide_elements:
       return with_size<16, 8, 4, 2, 1>(copy.move.in_element, [&](auto bytes) {
         constexpr int wide = decltype(bytes)::value;
@@ -104,11 +90,9 @@ cudaError_t relocate_bytes(relocation move, cudaStream_t stream) {
                              cudaMemcpyDeviceToDevice, stream);
     case axes_mover::rows:
       return move_rows_of<ElementBytes, Alignment, matrices::batch>(make_rows(move), stream);
-    case axes_mover::transpose: {
-      size_type batch = 1;
-      const tile_problem problem = make_problem(move, chosen.x, batch);
-      return transpose_problem<ElementBytes, Alignment, matrices::batch>(problem, batch, stream);
-    }
+    case axes_mover::transpose:
+      return transpose_problem<ElementBytes, Alignment, matrices::batch>(
+          make_problem(move, chosen.x), count_matrices(move, chosen.x), stream);
     default:
       break;
   }
@@ -125,10 +109,8 @@ cudaError_t relocate_transformed(relocation move, const Op& op, cudaStream_t str
   if constexpr (is_fusible<fusion::transform, In, Out, Op>()) {
     const axes_choice chosen = choose_axes(move);
     if (chosen.mover == axes_mover::transpose) {
-      size_type batch = 1;
-      const tile_problem problem = make_problem(move, chosen.x, batch);
-      return transform_problem<fusion::transform, In, Out, matrices::batch>(problem, batch, op,
-                                                                            stream);
+      return transform_problem<fusion::transform, In, Out, matrices::batch>(
+          make_problem(move, chosen.x), count_matrices(move, chosen.x), op, stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
     return launch_axes(chosen, move, operation, stream);

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/panel/axes_panel_launch.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>

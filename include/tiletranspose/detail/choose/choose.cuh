@@ -5,9 +5,9 @@
 /// Which mover takes a transpose: an ordered list of rules over facts, of which the first that applies decides. No CUDA
 /// call, no launch, no template on the element. Plain C++17, host only.
 ///
-/// A new rule is a function `bool rule(transpose_facts&, choice&)` and a line of `large_rules`; the numbers that it
-/// compares with are rows of tuning_tile.cuh and tuning_panel.cuh. What a call can never take is not compiled:
-/// `reachable` says so, and tests/choice holds the rules to it.
+/// A new rule is a function `bool rule(transpose_facts&, choice&)` and a line of `transpose_rules`; the numbers that it
+/// compares with are rows of tuning_tile.cuh and tuning_panel.cuh. What a call can never take is not compiled, and
+/// tests/choice holds the rules to it.
 
 #pragma once
 
@@ -30,19 +30,14 @@ enum class mover {
   word_shifted_panel
 };
 
-/// What is asked of the device.
-struct device_facts {
-  size_type most_shared_bytes;  ///< that a block may ask for
-};
-
 /// What decides how a transpose is moved.
 struct transpose_facts {
   tile_problem problem;
   size_type batch;
   int element_bytes;
-  int access_bytes;  ///< that addresses of elements allow
-  size_type bits;    ///< every bit that some address or stride has
-  device_facts device;
+  int access_bytes;             ///< that addresses of elements allow
+  size_type bits;               ///< every bit that some address or stride has
+  size_type most_shared_bytes;  ///< that a block may ask the device for
 
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
   /// Rows of a side follow each other without a gap.
@@ -63,7 +58,7 @@ struct transpose_facts {
   }
   /// What a block asks for at most.
   size_type shared_bytes() const {
-    return has_large_matrices() ? device.most_shared_bytes : size_type{default_shared_bytes};
+    return has_large_matrices() ? most_shared_bytes : size_type{default_shared_bytes};
   }
 };
 
@@ -94,25 +89,6 @@ constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes)
          : access == tile_access::tall ? has_tall_policy(element_bytes, access_bytes)
                                        : !lacks_tile(element_bytes, access_bytes);
 }
-/// The same of a choice.
-constexpr bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
-  switch (chosen.by) {
-    case mover::little:
-      return has_little_work(element_bytes, access_bytes, true);
-    case mover::vector_tile:
-      return has_vector_tile(element_bytes, access_bytes);
-    case mover::tile:
-      return has_tile(chosen.access, element_bytes, access_bytes);
-    case mover::vectorised_panel:
-      return has_vectorised_panel(element_bytes, access_bytes) &&
-             (chosen.size != vectorised_size::pixels || element_bytes == 1);
-    case mover::word_shifted_panel:
-      return has_word_shifted_panel(element_bytes, access_bytes);
-    default:
-      return true;
-  }
-}
-
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
@@ -239,7 +215,7 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
          cut_word_shifted(facts.problem, facts.batch,
                           word_shifted_shape_of(facts.element_bytes, chosen.word_shifted),
                           facts.shared_bytes())
-             .fits(facts.device.most_shared_bytes);
+             .fits(facts.most_shared_bytes);
 }
 inline bool gathered_panels(const transpose_facts& facts, choice&) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||
@@ -255,65 +231,6 @@ inline bool tall_tiles(const transpose_facts& facts, choice&) {
   return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem);
 }
 inline bool any_tiles(const transpose_facts&, choice&) { return true; }
-
-struct transpose_rule {
-  const char* name;
-  mover by;
-  tile_access access;  ///< of a tile
-  const char* why;
-  bool (*applies)(const transpose_facts&, choice&);
-};
-
-/// What takes transposes that are not little work.
-inline constexpr transpose_rule large_rules[] = {
-    {"filled tiles", mover::tile, tile_access::whole,
-     "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
-     filled_tiles},
-    {"vectorised panels", mover::vectorised_panel, tile_access::any,
-     "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
-     "panels of which both sides are accesses of 16 bytes",
-     vectorised_panels},
-    {"whole tiles", mover::tile, tile_access::whole,
-     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
-     tiles_of_whole_accesses},
-    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
-     "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
-     "of a panel are shifted to where they belong",
-     word_shifted_panels},
-    {"gathered panels", mover::gathered_panel, tile_access::any,
-     "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
-     "empty, or has no room for them",
-     gathered_panels},
-    {"groups of whole words", mover::tile, tile_access::whole,
-     "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
-     "whole words",
-     groups_of_whole_words},
-    {"tall tiles", mover::tile, tile_access::tall,
-     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
-    {"any tiles", mover::tile, tile_access::any,
-     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
-};
-
-/// The first of some rules that applies; false where none does.
-template <size_type Count>
-bool choose_by(const transpose_rule (&rules)[Count], const transpose_facts& facts, choice& chosen) {
-  for (const transpose_rule& rule : rules) {
-    chosen = {};
-    chosen.by = rule.by;
-    chosen.access = rule.access;
-    chosen.shared_bytes = facts.shared_bytes();
-    chosen.rule = rule.name;
-    chosen.why = rule.why;
-    if (rule.applies(facts, chosen)) { return true; }
-  }
-  return false;
-}
-/// What takes a transpose that is not little work: the last of its rules always applies.
-inline choice choose_large(const transpose_facts& facts) {
-  choice chosen;
-  choose_by(large_rules, facts, chosen);
-  return chosen;
-}
 
 inline small_problem little_problem(const transpose_facts& facts) {
   return small_transpose(facts.problem, facts.batch, facts.element_bytes, facts.element_bytes);
@@ -353,6 +270,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
+inline choice choose_large(const transpose_facts& facts);
 inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
@@ -363,8 +281,16 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
          (chosen.is_certain || is_little_beside(choose_large(facts), facts, little, work.places));
 }
 
-/// What takes a transpose sooner than large_rules.
-inline constexpr transpose_rule little_rules[] = {
+struct transpose_rule {
+  const char* name;
+  mover by;
+  tile_access access;  ///< of a tile
+  const char* why;
+  bool (*applies)(const transpose_facts&, choice&);
+};
+
+/// The first that applies decides, and the last always does.
+inline constexpr transpose_rule transpose_rules[] = {
     {"vector tiles", mover::vector_tile, tile_access::any,
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
@@ -373,13 +299,48 @@ inline constexpr transpose_rule little_rules[] = {
      "so few elements that latency decides: one element an access, and tiles small enough to give "
      "every multiprocessor a block",
      little_work},
+    {"filled tiles", mover::tile, tile_access::whole,
+     "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
+     filled_tiles},
+    {"vectorised panels", mover::vectorised_panel, tile_access::any,
+     "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
+     "panels of which both sides are accesses of 16 bytes",
+     vectorised_panels},
+    {"whole tiles", mover::tile, tile_access::whole,
+     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
+     tiles_of_whole_accesses},
+    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
+     "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
+     "of a panel are shifted to where they belong",
+     word_shifted_panels},
+    {"gathered panels", mover::gathered_panel, tile_access::any,
+     "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
+     "empty, or has no room for them",
+     gathered_panels},
+    {"groups of whole words", mover::tile, tile_access::whole,
+     "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
+     "whole words",
+     groups_of_whole_words},
+    {"tall tiles", mover::tile, tile_access::tall,
+     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
+    {"any tiles", mover::tile, tile_access::any,
+     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
 };
 
 /// How a transpose is moved. What it names fits, and can be launched.
-inline choice choose(const transpose_facts& facts) {
-  choice chosen;
-  return choose_by(little_rules, facts, chosen) ? chosen : choose_large(facts);
+inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
+  for (const transpose_rule* rule = transpose_rules + first_rule;; ++rule) {
+    choice chosen;
+    chosen.by = rule->by;
+    chosen.access = rule->access;
+    chosen.shared_bytes = facts.shared_bytes();
+    chosen.rule = rule->name;
+    chosen.why = rule->why;
+    if (rule->applies(facts, chosen)) { return chosen; }
+  }
 }
+/// By the rules behind little work, which is compared with what they choose.
+inline choice choose_large(const transpose_facts& facts) { return choose(facts, 2); }
 
 /// True where another choice is possible on a device whose blocks may ask for more shared memory.
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {

@@ -316,31 +316,31 @@ inline axes_choice choose_axes(const relocation& move) {
   return choice;
 }
 
-/// A relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output rows that do.
-inline tile_problem make_problem(const relocation& move, int x, size_type& batch) {
-  const int y = move.rank - 1;
-  relocation_axis cols = move.axes[x];
-  const unsigned char* in = static_cast<const unsigned char*>(move.in);
-  unsigned char* out = static_cast<unsigned char*>(move.out);
-  const auto in_element = static_cast<long long>(move.in_element);
-  const auto out_element = static_cast<long long>(move.out_element);
+/// The matrices of a relocation that is a transpose, or a batch of them.
+inline size_type count_matrices(const relocation& move, int x) {
+  return move.rank == 3 ? move.axes[1 - x].extent : 1;
+}
+
+/// The first of them. Columns that run backwards in the input are output rows that do.
+inline tile_problem make_problem(relocation move, int x) {
+  const relocation_axis& rows = move.axes[move.rank - 1];
+  relocation_axis& cols = move.axes[x];
   if (cols.in_stride < 0) {
-    const auto last = static_cast<long long>(cols.extent - 1);
-    in += last * cols.in_stride * in_element;
-    out += last * cols.out_stride * out_element;
+    advance(move, cols, cols.extent - 1);
     cols.out_stride = -cols.out_stride;
   }
-  relocation_axis matrices{1, 0, 0};
-  if (y == 2) { matrices = move.axes[1 - x]; }
-  batch = matrices.extent;
-  return {in,
-          out,
-          static_cast<size_type>(move.axes[y].in_stride * in_element),
-          static_cast<size_type>(cols.out_stride * out_element),
-          static_cast<size_type>(matrices.in_stride * in_element),
-          static_cast<size_type>(matrices.out_stride * out_element),
+  const relocation_axis matrices = move.rank == 3 ? move.axes[1 - x] : relocation_axis{1, 0, 0};
+  const auto bytes = [](long long stride, size_type element) {
+    return static_cast<size_type>(stride) * element;
+  };
+  return {move.in,
+          move.out,
+          bytes(rows.in_stride, move.in_element),
+          bytes(cols.out_stride, move.out_element),
+          bytes(matrices.in_stride, move.in_element),
+          bytes(matrices.out_stride, move.out_element),
           cols.extent,
-          move.axes[y].extent,
+          rows.extent,
           false};
 }
 

@@ -143,29 +143,18 @@ constexpr bool moves_rows_by(row_choice kernel, int element) {
   return order != row_order::bytes || element == 1;
 }
 
-/// True where every array of so many elements that are reversed is little work.
-constexpr bool is_little_reverse(size_type length, int element, int alignment) {
-  const auto bytes = static_cast<long long>(element);
-  const small_problem problem{{length, -bytes, bytes}, {1, 0, 0}, 1, element, element, false};
-  return has_little_work(element, access_width(static_cast<size_type>(element), alignment),
-                         false) &&
-         choose_small_rows(problem) != small_mover::none;
-}
-
-/// True where some array of elements of a type with this size and alignment is reversed by a kernel. Choices change at
-/// most once between a power of two and the next.
+/// True where some array of elements of a type with this size and alignment is reversed by a kernel: the shortest that are
+/// no little work, of which a single element is only copied, or a long one. Between these choose_rows changes its mind
+/// once at most.
 /// \param known  as for choose_rows
 constexpr bool reverses_array_by(row_choice kernel, int element, int alignment, int known) {
   const auto bytes = static_cast<size_type>(element);
-  for (size_type first = 1; first <= size_type{1} << 40; first *= 2) {
-    const size_type last = 2 * first - 1;
-    if (is_little_reverse(last, element, alignment)) { continue; }
-    const row_shape shortest{first > 1, bytes, first, bytes};
-    const row_shape longest{last > 1, bytes, last, bytes};
-    if (choose_rows(shortest, known, false) == kernel ||
-        choose_rows(longest, known, false) == kernel) {
-      return true;
-    }
+  const bool has_little = has_little_work(element, access_width(bytes, alignment), false);
+  const size_type little = has_little ? small_limits_of(element).rows : 0;
+  const size_type lengths[] = {little + 1, little + 2, size_type{1} << 40};
+  for (const size_type length : lengths) {
+    const row_shape array{length > 1, bytes, length, bytes};
+    if (choose_rows(array, known, false) == kernel) { return true; }
   }
   return false;
 }

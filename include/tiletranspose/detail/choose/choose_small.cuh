@@ -23,17 +23,10 @@ enum class small_mover {
   tiles    ///< through tiles in shared memory
 };
 
-/// One axis: elements and the bytes, of either sign, from one to the next.
-struct problem_axis {
-  size_type extent;
-  long long in_stride;
-  long long out_stride;
-};
-
 /// What is asked: `fast` is the output's fastest axis. With transposes the input's is `slow`, else it is `fast`, too.
 struct small_problem {
-  problem_axis fast;
-  problem_axis slow;
+  relocation_axis fast;
+  relocation_axis slow;
   size_type batch;
   int element_bytes;  ///< the larger of input's and output's
   int kept_bytes;     ///< of an element as a block keeps it
@@ -43,7 +36,7 @@ struct small_problem {
 };
 
 /// From a single element no stride leads anywhere: what the caller said may be any number.
-constexpr problem_axis axis_of(size_type extent, size_type in_stride, size_type out_stride) {
+constexpr relocation_axis axis_of(size_type extent, size_type in_stride, size_type out_stride) {
   return {extent, extent == 1 ? 0 : static_cast<long long>(in_stride),
           extent == 1 ? 0 : static_cast<long long>(out_stride)};
 }
@@ -65,7 +58,9 @@ constexpr small_problem small_transpose(const tile_problem& problem, size_type b
 constexpr const small_limits& small_limits_of(int element_bytes) {
   const small_limits* found = small_tuning;
   for (const small_limits& row : small_tuning) {
-    if (row.element_bytes <= element_bytes) { found = &row; }
+    const bool is_nearer = row.element_bytes > found->element_bytes ||  //
+                           found->element_bytes > element_bytes;
+    if (row.element_bytes <= element_bytes && is_nearer) { found = &row; }
   }
   return *found;
 }
@@ -106,12 +101,11 @@ inline constexpr size_type longest_row_segment = 1024;
 constexpr bool has_short_offsets(const small_problem& problem, size_type side = longest_tile_side) {
   constexpr size_type most = (size_type{1} << 31) - 1;
   const auto reach = [](size_type extent, long long stride) {
-    const auto bytes = static_cast<size_type>(stride);
-    const size_type step = stride < 0 ? 0 - bytes : bytes;
+    const size_type step = distance(stride);
     return step == 0 ? 0 : extent > most / step ? most : extent * step;
   };
-  const problem_axis& fast = problem.fast;
-  const problem_axis& slow = problem.slow;
+  const relocation_axis& fast = problem.fast;
+  const relocation_axis& slow = problem.slow;
   const size_type row = fast.extent + (problem.transposes ? side : longest_row_segment);
   const size_type rows = slow.extent + (problem.transposes ? side : 0);
   return reach(row, fast.in_stride) + reach(rows, slow.in_stride) < most &&
@@ -191,16 +185,23 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
-/// What moves a problem if it has so many elements at most, and offsets fit. Precondition: no extent is 0.
-/// \param direct  of transposes: elements are moved without tiles
-constexpr small_mover choose_small(const small_problem& problem, size_type elements, bool direct) {
+/// True where a problem has so many elements at most, and offsets fit. Precondition: no extent is 0.
+/// \param side  as has_short_offsets has it
+constexpr bool is_little(const small_problem& problem, size_type elements,
+                         size_type side = longest_tile_side) {
   const size_type most = smaller(elements, most_counted);
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
-  const bool fits = fast <= most && slow <= most && problem.batch <= most &&
-                    fast * slow <= most / problem.batch &&
-                    has_short_offsets(problem, direct ? 1 : longest_tile_side);
-  return fits ? small_mover_of(problem, direct) : small_mover::none;
+  return fast <= most && slow <= most && fast * slow <= most / problem.batch &&
+         has_short_offsets(problem, side);
+}
+
+/// What moves a problem if it is little.
+/// \param direct  of transposes: elements are moved without tiles
+constexpr small_mover choose_small(const small_problem& problem, size_type elements, bool direct) {
+  return is_little(problem, elements, direct ? 1 : longest_tile_side)
+             ? small_mover_of(problem, direct)
+             : small_mover::none;
 }
 constexpr small_mover choose_small_rows(const small_problem& problem) {
   return choose_small(problem, small_limits_of(problem.element_bytes).rows, false);
@@ -269,14 +270,10 @@ constexpr int square_tile_side(size_type side, int element_bytes) {
 
 /// True where a tile of `side` that the caller wrote is taken one a block.
 constexpr bool takes_written_tile(const small_problem& problem, int side) {
-  const size_type fast = problem.fast.extent;
-  const size_type slow = problem.slow.extent;
-  const size_type most = small_limits_of(problem.element_bytes).written_bytes /
-                         static_cast<size_type>(problem.element_bytes);
-  return fast <= most && slow <= most && problem.batch <= max_grid_side &&
-         fast * slow <= most / problem.batch &&
-         divide_up(slow, static_cast<size_type>(side)) <= max_grid_side &&
-         has_short_offsets(problem);
+  const size_type rows = divide_up(problem.slow.extent, static_cast<size_type>(side));
+  const size_type bytes = small_limits_of(problem.element_bytes).written_bytes;
+  return problem.batch <= max_grid_side && rows <= max_grid_side &&
+         is_little(problem, bytes / static_cast<size_type>(problem.element_bytes));
 }
 
 }  // namespace detail

@@ -9,7 +9,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/tuning.cuh>
 #include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

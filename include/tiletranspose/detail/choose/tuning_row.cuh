@@ -2,11 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What the tuning tables of this folder are made of. Plain C++17.
+/// What the tuning tables of this folder are made of. Two of them name a macro that a user's own header may define: the rows
+/// that stand in place of the table's. -DTILETRANSPOSE_TUNING_HEADER='"my_tuning.h"' names that header; all source files of a
+/// program must be compiled with the same rows. Plain C++17.
 
 #pragma once
 
 #include <tiletranspose/config.cuh>
+
+#if defined(TILETRANSPOSE_TUNING_HEADER)
+#include TILETRANSPOSE_TUNING_HEADER
+#endif
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <tiletranspose/config.cuh>
-#include <tiletranspose/detail/choose/tuning.cuh>
 #include <tiletranspose/detail/choose/tuning_row.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -93,18 +92,6 @@ inline constexpr small_limits small_tuning[] = {
      300,     300,     300,     0,       0,       16'000'000},
 #endif
 };
-
-constexpr bool are_in_order(const small_limits* rows, size_type count) {
-  int before = 0;
-  for (size_type i = 0; i < count; ++i) {
-    if (rows[i].element_bytes <= before) { return false; }
-    before = rows[i].element_bytes;
-  }
-  return rows[0].element_bytes == 1;
-}
-static_assert(are_in_order(small_tuning, sizeof(small_tuning) / sizeof(small_tuning[0])),
-              "tt: the rows of TILETRANSPOSE_SMALL_TUNING must ascend by their element size, and "
-              "begin with that of 1 byte");
 
 /// Sides up to this leave large tiles mostly empty. Where no panel takes them, of pitched matrices and in fused calls, they
 /// are moved as little work is, however many they are.

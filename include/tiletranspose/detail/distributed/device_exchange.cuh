@@ -3,13 +3,15 @@
 
 /// \file
 /// Runs the exchange of one rank on its GPU: kernels on the caller's stream, transfers on a stream of their own, events
-/// between the two.
+/// between the two. Slices are brought from the input into send order, and from there to where they belong, by permutes with
+/// strides, which those of a matrix are, too.
 
 #pragma once
 
+#include <tiletranspose/detail/calls/permute.cuh>
 #include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/exchange_plan.cuh>
-#include <tiletranspose/detail/request/request.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
@@ -55,17 +57,67 @@ inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
-/// The machine of queue_exchange_round. A Transport moves the messages of one step:
+/// One rank's part of an array and of its permute. A slice takes part of two axes of the input, the first one (y) and the
+/// one that becomes the first of the output (x), and all of the others.
+template <class T>
+struct slice_mover {
+  T* out;
+  const T* in;
+  const int* axes;   ///< axis j of the output is axis axes[j] of the input
+  relocation whole;  ///< of the whole array
+
+  /// Moves a slice from the input, or from where it is packed, into the output, or to where it is packed: dense, in the
+  /// output's order.
+  cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                   void* to, cudaStream_t stream) const {
+    size_type extents[most_given_axes];
+    for (int k = 0; k < whole.rank; ++k) { extents[k] = whole.axes[k].extent; }
+    extents[0] = slice.rows;
+    extents[axes[0]] = slice.cols;
+    relocation packed = whole;
+    permute_axes(packed, extents, axes);
+    relocation part = whole;
+    for (int k = 0; k < whole.rank; ++k) {
+      part.axes[k].extent = extents[k];
+      if (from != nullptr) { part.axes[k].in_stride = packed.axes[k].out_stride; }
+      if (to != nullptr) { part.axes[k].out_stride = packed.axes[k].out_stride; }
+    }
+    const relocation_axis& x = whole.axes[axes[0]];
+    const relocation_axis& y = whole.axes[0];
+    const auto steps = [](size_type count) { return static_cast<long long>(count); };
+    part.in = from != nullptr ? from
+                              : in + steps(slice.y - plan.first_row()) * y.in_stride +
+                                    steps(slice.x) * x.in_stride;
+    part.out = to != nullptr ? to
+                             : out + steps(slice.x - plan.first_column()) * x.out_stride +
+                                   steps(slice.y) * y.out_stride;
+    return relocate_bytes<sizeof(T), alignof(T)>(part, stream);
+  }
+};
+
+/// The same of a matrix and its transpose.
+template <class T>
+slice_mover<T> matrix_slices(T* out, const T* in, size_type nx, size_type ny) {
+  static constexpr int axes[] = {1, 0};
+  return {out, in, axes, make_relocation(out, in, {ny, nx}, axes)};
+}
+
+/// The exchange of one rank, in two queues: the caller's stream, which works, and one that transfers. A Transport carries the
+/// messages of one step:
 ///
 ///     static constexpr bool lands;
 ///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
 ///
-/// An exchange of one step needs no second stream: everything is queued to the caller's.
-template <class Mover, class Transport>
+///     work      pack 0, keep 0, pack 1, keep 1, pack 2, keep 2, place 0, pack 3, keep 3, place 1, ...
+///     transfer          0 ................ 1 ................ 2 ................ 3 ...
+///
+/// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
+/// because transfer waits for work before each step. An exchange of one step needs no second stream.
+template <class T, class Transport>
 class device_exchange {
  public:
-  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
-                  void* temp, cudaStream_t work)
+  device_exchange(const exchange_plan& plan, const slice_mover<T>& mover,
+                  const Transport& transport, void* temp, cudaStream_t work)
       : plan_(plan),
         mover_(mover),
         transport_(transport),
@@ -80,41 +132,11 @@ class device_exchange {
     return status_;
   }
 
-  bool pack(size_type step) {
-    unsigned char* const to = buffer(step);
-    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
-    });
-    return status_ == cudaSuccess;
-  }
-  bool hand_over(size_type) {
-    return is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(transfer_.get())));
-  }
-  bool transfer(size_type step) {
-    unsigned char* const sent = buffer(step);
-    return plan_.ranks == 1 || ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes,
-                                                      is_simple() ? work_ : transfer_.get()));
-  }
-  bool report(size_type step) { return is_simple() || ok(mark(step).set(transfer_.get())); }
-  bool keep(size_type step) {
-    const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.keep(plan_, slice, work_));
-  }
-  bool await(size_type step) { return is_simple() || ok(mark(step).hold(work_)); }
-  bool place(size_type step) {
-    if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan_.send_bytes;
-      plan_.for_each_received(step, [&](const exchange_slice& slice) {
-        if (status_ == cudaSuccess) {
-          ok(mover_.place(plan_, slice, received + slice.offset, work_));
-        }
-      });
-    }
-    return status_ == cudaSuccess;
-  }
-
+  /// Queues one of the plan's rounds; nothing more where something fails.
   cudaError_t round(size_type number) {
-    queue_exchange_round(plan_, number, *this);
+    if (number < plan_.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
+    const size_type ahead = plan_.buffers() - 1;
+    if (number >= ahead && status_ == cudaSuccess) { place(number - ahead); }
     return status_;
   }
 
@@ -124,13 +146,47 @@ class device_exchange {
     return status_;
   }
   cudaError_t run() {
-    for (size_type number = 0; number < exchange_rounds(plan_); ++number) {
+    for (size_type number = 0; number < plan_.rounds(); ++number) {
       if (round(number) != cudaSuccess) { return abandon(); }
     }
     return cudaSuccess;
   }
 
  private:
+  /// Transposes what is sent into the send half of its buffer.
+  bool pack(size_type step) {
+    unsigned char* const to = buffer(step);
+    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) {
+        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
+      }
+    });
+    return status_ == cudaSuccess;
+  }
+  bool transfer(size_type step) {
+    if (plan_.ranks == 1) { return true; }
+    unsigned char* const sent = buffer(step);
+    cudaStream_t const stream = is_simple() ? work_ : transfer_.get();
+    return (is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(stream)))) &&
+           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes, stream)) &&
+           (is_simple() || ok(mark(step).set(stream)));
+  }
+  /// Transposes a slice of what stays on this rank.
+  bool keep(size_type step) {
+    const exchange_slice slice = plan_.kept(step);
+    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
+  }
+  /// Brings what has arrived to where it belongs.
+  void place(size_type step) {
+    if ((!is_simple() && !ok(mark(step).hold(work_))) || Transport::lands) { return; }
+    const unsigned char* const received = buffer(step) + plan_.send_bytes;
+    plan_.for_each_received(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) {
+        ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
+      }
+    });
+  }
+
   bool is_simple() const { return plan_.steps == 1; }
   unsigned char* buffer(size_type step) const {
     return temp_ + step % plan_.buffers() * exchange_buffer(plan_, Transport::lands);
@@ -142,7 +198,7 @@ class device_exchange {
   }
 
   exchange_plan plan_;
-  Mover mover_;
+  slice_mover<T> mover_;
   Transport transport_;
   unsigned char* temp_;
   cudaStream_t work_;

@@ -10,7 +10,6 @@
 #include <nccl.h>
 
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
-#include <tiletranspose/detail/distributed/slice_movers.cuh>
 
 #if NCCL_VERSION_CODE < 21900
 #error "tt: distributed.cuh needs NCCL 2.19 or newer"
@@ -19,8 +18,13 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a caller is told of an error of NCCL's; ncclGetLastError(comm) has its text.
-inline cudaError_t nccl_status(ncclResult_t result) {
+/// What a caller is told of an error of NCCL's; ncclGetLastError(comm) has its text. A communicator that does not block is
+/// waited for until it has queued what was asked of it.
+inline cudaError_t nccl_status(ncclResult_t result, ncclComm_t comm) {
+  while (result == ncclInProgress) {
+    const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
+    if (asked != ncclSuccess) { result = asked; }
+  }
   switch (result) {
     case ncclSuccess:
       return cudaSuccess;
@@ -34,15 +38,6 @@ inline cudaError_t nccl_status(ncclResult_t result) {
   }
 }
 
-/// The same once a communicator that does not block has queued what was asked of it.
-inline cudaError_t nccl_finish(ncclResult_t result, ncclComm_t comm) {
-  while (result == ncclInProgress) {
-    const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
-    if (asked != ncclSuccess) { return nccl_status(asked); }
-  }
-  return nccl_status(result);
-}
-
 /// Fails where the communicator has failed before, and where it is of another device than the current one.
 inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
   if (comm == nullptr) { return cudaErrorInvalidValue; }
@@ -50,10 +45,10 @@ inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
   int device = 0;
   ncclResult_t result = ncclCommGetAsyncError(comm, &state);
   if (result == ncclSuccess) { result = state; }
-  cudaError_t status = nccl_finish(result, comm);
-  if (status == cudaSuccess) { status = nccl_status(ncclCommCount(comm, &ranks)); }
-  if (status == cudaSuccess) { status = nccl_status(ncclCommUserRank(comm, &rank)); }
-  if (status == cudaSuccess) { status = nccl_status(ncclCommCuDevice(comm, &device)); }
+  cudaError_t status = nccl_status(result, comm);
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCount(comm, &ranks), comm); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommUserRank(comm, &rank), comm); }
+  if (status == cudaSuccess) { status = nccl_status(ncclCommCuDevice(comm, &device), comm); }
   int current = 0;
   if (status == cudaSuccess) { status = cudaGetDevice(&current); }
   return status == cudaSuccess && current != device ? cudaErrorInvalidDevice : status;
@@ -67,7 +62,7 @@ struct nccl_transport {
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char* received, cudaStream_t stream) const {
     ncclResult_t result = ncclGroupStart();
-    if (result != ncclSuccess) { return nccl_status(result); }
+    if (result != ncclSuccess) { return nccl_status(result, comm); }
     const auto add = [&](ncclResult_t next) {
       if (next != ncclInProgress) { result = next; }
     };
@@ -79,9 +74,8 @@ struct nccl_transport {
       if (result != ncclSuccess) { return; }
       add(ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
     });
-    const ncclResult_t ended =
-        ncclGroupEnd();  // also where a message failed: a group must be closed
-    return result != ncclSuccess ? nccl_status(result) : nccl_finish(ended, comm);
+    const ncclResult_t ended = ncclGroupEnd();  // also where a message failed: it must be closed
+    return nccl_status(result != ncclSuccess ? result : ended, comm);
   }
 };
 
@@ -96,8 +90,8 @@ bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, cons
 }
 
 /// The two calls of a distributed call.
-template <class Mover>
-cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition rows,
+template <class T>
+cudaError_t exchange_by_nccl(const slice_mover<T>& mover, partition columns, partition rows,
                              size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
                              cudaStream_t stream, const distributed_options& options) {
   int ranks = 0;
@@ -105,8 +99,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
   cudaError_t status = ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
   size_type element = 0;
-  if (!multiplies(together, sizeof(*mover.out), element) ||
-      !can_plan(columns, rows, ranks, element)) {
+  if (!multiplies(together, sizeof(T), element) || !can_plan(columns, rows, ranks, element)) {
     return cudaErrorInvalidValue;
   }
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
@@ -118,7 +111,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
   if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
     return cudaErrorInvalidValue;
   }
-  device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
+  device_exchange<T, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
   status = exchange.prepare(options.transfer_stream);
   return status == cudaSuccess ? exchange.run() : status;
 }
@@ -133,8 +126,9 @@ constexpr unsigned long long hash_of(const partition& part, int ranks) {
   return hash;
 }
 
-/// Compares what all ranks must say alike: success where it is the same and the first of it, whether it is valid, is 1. Facts are alike where the greatest of each is
-/// also the least, and the least is the complement of the greatest complement: one reduction finds both. Waits for it.
+/// Compares what all ranks must say alike: success where it is the same and the first of it, whether it is valid, is 1. Facts
+/// are alike where the greatest of each is also the least, and that is the complement of the greatest complement: one
+/// reduction finds both. Waits for it.
 template <int Count>
 cudaError_t compare_facts(const unsigned long long (&facts)[Count], void* temp, ncclComm_t comm,
                           cudaStream_t stream) {
@@ -148,7 +142,7 @@ cudaError_t compare_facts(const unsigned long long (&facts)[Count], void* temp, 
       cudaMemcpyAsync(temp, values, sizeof(values), cudaMemcpyHostToDevice, stream);
   if (status == cudaSuccess) {
     status =
-        nccl_finish(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream), comm);
+        nccl_status(ncclAllReduce(temp, temp, 2 * Count, ncclUint64, ncclMax, comm, stream), comm);
   }
   if (status == cudaSuccess) {
     status = cudaMemcpyAsync(values, temp, sizeof(values), cudaMemcpyDeviceToHost, stream);

@@ -67,12 +67,6 @@ constexpr bool check_outputs() {
   return check_output<Copy>() && check_output<Out>();
 }
 
-/// What is said of a batch whose pointers do not fit.
-template <class Out, class In>
-constexpr bool check_batch_matrices() {
-  return check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
-}
-
 /// What is said of a call whose tile is written, `transpose<T, TileDim, BlockRows>`.
 template <class T, class Out, class In>
 constexpr bool check_written_matrices() {

@@ -13,7 +13,6 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 using address_type = unsigned long long;
-using distance_type = long long;
 
 /// `rows` segments of `row_bytes` bytes, `stride_bytes` from start to start.
 /// Invariant: row_bytes <= stride_bytes where rows > 1, and the whole fits the address space.
@@ -43,46 +42,24 @@ constexpr address_type first_hit(address_type step, address_type modulus, addres
   return (low + modulus * wraps + step - 1) / step;
 }
 
-/// True where some byte belongs to both.
+/// True where some byte belongs to both. Of a's rows only those matter that reach into what lies between b's first byte and
+/// its last. Of these, one shares a byte with a row of b where its last byte lies at most a.row_bytes + b.row_bytes - 2 bytes
+/// behind the last start of such a row: else all of it lies in the gap between two of them.
 constexpr bool overlap(memory_region a, memory_region b) {
   if (a.end() <= b.first || b.end() <= a.first) { return false; }
-  if (b.rows == 1) {
-    const memory_region swapped = a;
-    a = b;
-    b = swapped;
-  }
-  if (b.rows == 1) { return true; }  // two segments whose ranges overlap
-  if (a.rows == 1) { a.stride_bytes = a.row_bytes; }
-
-  // Row i of a starts x = start + i * a.stride bytes after b. It overlaps row j of b exactly where
-  // j * b.stride lies above x - b.row_bytes and below x + a.row_bytes. Of such j the largest candidate
-  // leaves y = x + a.row_bytes - 1 with a remainder of at most a.row_bytes + b.row_bytes - 2.
-  const auto start = static_cast<distance_type>(a.first - b.first);
-  const auto a_stride = static_cast<distance_type>(a.stride_bytes);
-  const auto b_stride = static_cast<distance_type>(b.stride_bytes);
-  const auto a_row = static_cast<distance_type>(a.row_bytes);
-  const auto b_row = static_cast<distance_type>(b.row_bytes);
-  const auto a_rows = static_cast<distance_type>(a.rows);
-  const distance_type b_rows = static_cast<distance_type>(b.rows);
-  const distance_type y0 = start + a_row - 1;
-
-  // The rows of a that may overlap b's last row from behind: y beyond the last row's stride.
-  const distance_type last = (b_rows - 1) * b_stride;
-  const distance_type beyond = last + b_stride - y0;  // y >= last + b_stride from here on
-  const distance_type from = beyond <= 0 ? 0 : (beyond + a_stride - 1) / a_stride;
-  if (from < a_rows && start + from * a_stride < last + b_row) { return true; }
-
-  // The rows of a whose y falls on a row of b.
-  const distance_type first_row = y0 >= 0 ? 0 : (-y0 + a_stride - 1) / a_stride;
-  const distance_type end_row = from < a_rows ? from : a_rows;
+  if (a.rows == 1) { a.stride_bytes = a.row_bytes; }  // from a single row no stride leads anywhere
+  if (b.rows == 1) { b.stride_bytes = b.row_bytes; }
+  const address_type step = a.stride_bytes;
+  const address_type last = a.first + a.row_bytes - 1;  // byte of the first row
+  const address_type first_row = last >= b.first ? 0 : (b.first - last + step - 1) / step;
+  const address_type before_end = (b.end() - a.first + step - 1) / step;
+  const address_type end_row = before_end < a.rows ? before_end : a.rows;
   if (first_row >= end_row) { return false; }
-  const auto reach = static_cast<address_type>(a_row + b_row - 2);
-  const auto modulus = static_cast<address_type>(b_stride);
-  const auto offset = static_cast<address_type>(y0 + first_row * a_stride) % modulus;
-  if (reach >= modulus || offset <= reach) { return true; }
-  const address_type hit = first_hit(static_cast<address_type>(a_stride), modulus, modulus - offset,
-                                     modulus - offset + reach);
-  return hit < static_cast<address_type>(end_row - first_row);
+  const address_type reach = a.row_bytes + b.row_bytes - 2;
+  const address_type offset = (last + first_row * step - b.first) % b.stride_bytes;
+  if (offset <= reach) { return true; }
+  const address_type low = b.stride_bytes - offset;
+  return first_hit(step, b.stride_bytes, low, low + reach) < end_row - first_row;
 }
 
 /// `count` regions that are alike, `step_bytes` from start to start.

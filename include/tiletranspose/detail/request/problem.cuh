@@ -14,18 +14,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides
-/// are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the
-/// highest address, and has a negative stride. A transpose does not divide by a stride, nor compare it but to ask
-/// whether rows follow each other without a gap, in either direction.
+/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides are numbers
+/// modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the highest address, and has a
+/// negative stride. So nobody divides by a stride, nor compares it but to ask whether rows follow without a gap.
 struct tile_problem {
   const void* in;  ///< ny x nx; or a device array of pointers to matrices
   void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
   size_type out_stride_bytes;
   size_type
-      in_batch_bytes;  ///< from one matrix to the next; with pointer arrays, from where a pointer
-                       ///< points to the first row
+      in_batch_bytes;  ///< to the next matrix; with pointer arrays, from a pointer to the first row
   size_type out_batch_bytes;
   size_type nx;
   size_type ny;
@@ -40,37 +38,6 @@ struct tile_problem {
                           : static_cast<unsigned char*>(out) + batch * out_batch_bytes;
   }
 };
-
-/// Calls launch(problem, batch) for each half of work that is too much for one grid; `launch` returns 0 to go on.
-/// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
-template <class Launch>
-auto split(const tile_problem& problem, size_type batch, size_type in_element,
-           size_type out_element, Launch launch) {
-  tile_problem first = problem;
-  tile_problem second = problem;
-  size_type second_batch = batch;
-  size_type first_batch = batch;
-  if (batch > 1) {
-    first_batch = batch / 2;
-    second_batch = batch - first_batch;
-    const size_type step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
-    const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
-    second.in = static_cast<const unsigned char*>(problem.in) + first_batch * step;
-    second.out = static_cast<unsigned char*>(problem.out) + first_batch * out_step;
-  } else if (problem.nx > problem.ny) {
-    first.nx = (problem.nx / 2 + 4095) / 4096 * 4096;
-    second.nx = problem.nx - first.nx;
-    second.in = static_cast<const unsigned char*>(problem.in) + first.nx * in_element;
-    second.out = static_cast<unsigned char*>(problem.out) + first.nx * problem.out_stride_bytes;
-  } else {
-    first.ny = (problem.ny / 2 + 4095) / 4096 * 4096;
-    second.ny = problem.ny - first.ny;
-    second.in = static_cast<const unsigned char*>(problem.in) + first.ny * problem.in_stride_bytes;
-    second.out = static_cast<unsigned char*>(problem.out) + first.ny * out_element;
-  }
-  const auto status = launch(first, first_batch);
-  return status == decltype(launch(first, first_batch)){} ? launch(second, second_batch) : status;
-}
 
 /// The stride of a single row of the input leads nowhere and may wrap to 0 in bytes, by which a copy's place would be
 /// divided: the row's length stands for it.
@@ -96,6 +63,36 @@ inline tile_problem start_later(tile_problem problem, size_type in_bytes, size_t
     problem.out = static_cast<unsigned char*>(problem.out) + out_bytes;
   }
   return problem;
+}
+
+/// Calls launch(problem, batch) for each half of work that is too much for one grid; `launch` returns 0 to go on.
+/// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
+template <class Launch>
+auto split(const tile_problem& problem, size_type batch, size_type in_element,
+           size_type out_element, Launch launch) {
+  const auto half_of = [](size_type extent) { return (extent / 2 + 4095) / 4096 * 4096; };
+  tile_problem first = problem;
+  tile_problem second = problem;
+  size_type first_batch = batch;
+  size_type second_batch = batch;
+  if (batch > 1) {
+    first_batch = batch / 2;
+    second_batch = batch - first_batch;
+    const size_type in_step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
+    const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
+    second.in = static_cast<const unsigned char*>(problem.in) + first_batch * in_step;
+    second.out = static_cast<unsigned char*>(problem.out) + first_batch * out_step;
+  } else if (problem.nx > problem.ny) {
+    first.nx = half_of(problem.nx);
+    second.nx -= first.nx;
+    second = start_later(second, first.nx * in_element, first.nx * problem.out_stride_bytes);
+  } else {
+    first.ny = half_of(problem.ny);
+    second.ny -= first.ny;
+    second = start_later(second, first.ny * problem.in_stride_bytes, first.ny * out_element);
+  }
+  const auto status = launch(first, first_batch);
+  return status == decltype(launch(first, first_batch)){} ? launch(second, second_batch) : status;
 }
 
 /// The problem with the rows of the input, of the output or of both taken from the last to the first: the first one is

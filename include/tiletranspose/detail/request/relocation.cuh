@@ -17,13 +17,6 @@ namespace detail {
 inline constexpr int most_given_axes = 16;
 inline constexpr int most_axes = 8;
 
-/// One axis: elements, and how many elements lie between two of them; strides of either sign.
-struct relocation_axis {
-  size_type extent;
-  long long in_stride;
-  long long out_stride;
-};
-
 /// What is to be moved, from the element on whose indices are all 0. After `normalize` the axes are those that matter, the
 /// slowest of the output first.
 struct relocation : typed_sides {
@@ -57,12 +50,6 @@ inline bool permute_axes(relocation& move, const size_type* extents, const int* 
     out_stride *= extents[axes[j]];
   }
   return true;
-}
-
-/// How far a stride leads, either way.
-inline size_type distance(long long stride) {
-  const auto forwards = static_cast<size_type>(stride);
-  return stride < 0 ? 0 - forwards : forwards;
 }
 
 /// Bytes in front of the first element, and from there to the end of the last, that a side reaches; false where they

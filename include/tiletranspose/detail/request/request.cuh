@@ -13,6 +13,20 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// One axis: elements, and how far one lies from the next on both sides, in elements or, of little work, in bytes; of either
+/// sign.
+struct relocation_axis {
+  size_type extent;
+  long long in_stride;
+  long long out_stride;
+};
+
+/// How far a stride leads, either way.
+constexpr size_type distance(long long stride) {
+  const auto forwards = static_cast<size_type>(stride);
+  return stride < 0 ? 0 - forwards : forwards;
+}
+
 /// Both sides of a call, whose types are gone.
 struct typed_sides {
   const void* in;
@@ -116,20 +130,18 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
            make_region(first, batch, matrix, batch_stride, element, side.first);
   }
   const bool side_by_side = batch_stride < stride;
-  const size_type extent = side_by_side ? cols : (rows - 1) * stride + cols;
-  memory_region all{};  // from the first element to the last
-  if (!make_region(first, rows, cols, stride, element, side.first) || batch_stride < extent ||
-      !make_region(first, batch, extent, batch_stride, element, all)) {
+  const size_type inner = side_by_side ? batch : rows;  // segments of a region, which lie closer
+  const size_type inner_stride = side_by_side ? batch_stride : stride;
+  const size_type outer_stride = side_by_side ? stride : batch_stride;
+  if (inner_stride < cols || !make_region(first, inner, cols, inner_stride, element, side.first)) {
     return false;
   }
-  side.count = batch;
-  side.step_bytes = all.stride_bytes;
-  if (!side_by_side) { return true; }
-  side.count = rows;
-  side.step_bytes = stride * element;
-  side.first = all;
-  return all.end() - all.first <= side.step_bytes &&
-         all.first + (rows - 1) * side.step_bytes <= ~size_type{0} - (all.end() - all.first);
+  side.count = side_by_side ? rows : batch;
+  side.step_bytes = outer_stride * element;
+  const size_type extent = (inner - 1) * inner_stride + cols;
+  memory_region all{};  // from the first element to the last
+  return outer_stride >= extent &&
+         make_region(first, side.count, extent, outer_stride, element, all);
 }
 
 inline constexpr verdict stride_refused = refuse("a stride is shorter than its row");
@@ -137,16 +149,16 @@ inline constexpr verdict size_refused =
     refuse("sizes overflow the address space, or a batch stride is less than a matrix");
 inline constexpr verdict overlap_refused = refuse("input and output share a byte");
 
-/// `s` says what shape the output has.
-inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+/// All that is asked of a request but whether its sides share memory, which is that of `in` and `out`. `s` says what shape
+/// the output has.
+inline verdict examine_sides(const transpose_request& request, symmetry s, region_batch& in,
+                             region_batch& out) {
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return nothing_to_move; }
   const size_type out_rows = transposes(s) ? request.nx : request.ny;
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
   const verdict pointers = examine_pointers(request);
   if (pointers != verdict::go) { return pointers; }
   if (request.in_stride < request.nx || request.out_stride < out_cols) { return stride_refused; }
-  region_batch in{};
-  region_batch out{};
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
@@ -157,46 +169,46 @@ inline verdict examine(const transpose_request& request, symmetry s = symmetry::
     }
     if (overlap(in.first, out.first)) { return refuse("the arrays of pointers overlap"); }
   }
-  if (!make_side(request.in, request.ny, request.nx, request.in_stride, batch, request.in_batch,
-                 request.in_element, in) ||
-      !make_side(request.out, out_rows, out_cols, request.out_stride, batch, request.out_batch,
-                 request.out_element, out)) {
-    return size_refused;
-  }
-  return !request.pointer_arrays && overlap_batches(in, out) ? overlap_refused
-                                                             : verdict{verdict::go};
+  const bool fits = make_side(request.in, request.ny, request.nx, request.in_stride, batch,
+                              request.in_batch, request.in_element, in) &&
+                    make_side(request.out, out_rows, out_cols, request.out_stride, batch,
+                              request.out_batch, request.out_element, out);
+  return fits ? verdict{verdict::go} : size_refused;
+}
+
+inline verdict examine(const transpose_request& request, symmetry s = symmetry::transpose) {
+  region_batch in{};
+  region_batch out{};
+  const verdict answer = examine_sides(request, s, in, out);
+  return answer == verdict::go && !request.pointer_arrays && overlap_batches(in, out)
+             ? overlap_refused
+             : answer;
 }
 
 /// Of one matrix that is its own output, which symmetries that transpose ask to be square.
 inline verdict examine_inplace(const transpose_request& request, symmetry s) {
-  if (request.nx == 0 || request.ny == 0) { return nothing_to_move; }
-  const verdict pointers = examine_pointers(request);
-  if (pointers != verdict::go) { return pointers; }
-  if (request.in_stride < request.nx) { return stride_refused; }
-  if (transposes(s) && request.nx != request.ny) {
-    return refuse("a matrix that is transposed in its own memory without scratch must be a square");
-  }
-  memory_region data{};
-  const bool fits =
-      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, data);
-  return fits ? verdict{verdict::go} : size_refused;
+  region_batch in{};
+  region_batch out{};
+  const verdict answer = examine_sides(request, symmetry::identity, in, out);
+  if (answer != verdict::go || !transposes(s)) { return answer; }
+  return refuse_unless(
+      request.nx == request.ny,
+      "a matrix that is transposed in its own memory without scratch must be a square");
 }
 
 /// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
 /// a request of one matrix that may go.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
-  memory_region in{};
-  memory_region out{};
+  region_batch in{};
+  region_batch out{};
   memory_region copied{};
   const bool fits =
+      examine_sides(request, symmetry::transpose, in, out) == verdict::go &&
       points(copy, request.out_alignment) && copy_stride >= request.nx &&
-      make_region(request.in, request.ny, request.nx, request.in_stride, request.in_element, in) &&
-      make_region(request.out, request.nx, request.ny, request.out_stride, request.out_element,
-                  out) &&
       make_region(copy, request.ny, request.nx, copy_stride, request.out_element, copied);
   return refuse_unless(
-      fits && !overlap(copied, in) && !overlap(copied, out),
+      fits && !overlap(copied, in.first) && !overlap(copied, out.first),
       "the second output is null or misaligned, its stride or shape does not suit it, or it shares "
       "a byte");
 }

@@ -47,7 +47,7 @@ cudaError_t start(Kernel* kernel, const small_grid& grid, void** arguments, cuda
   return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, arguments, stream);
 }
 
-inline small_axis make_axis(const problem_axis& axis) {
+inline small_axis make_axis(const relocation_axis& axis) {
   return {static_cast<unsigned>(axis.extent), static_cast<int>(axis.in_stride),
           static_cast<int>(axis.out_stride)};
 }

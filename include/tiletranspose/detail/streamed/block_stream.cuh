@@ -72,11 +72,11 @@ struct host_side {
   }
   /// What brings a block of a pageable matrix into its buffer: the copy engines read it from the caches.
   row_copy fill(const matrix_block& part, size_type offset) const {
-    return pageable() ? copy(buffer(part, offset), view(data, part), false) : row_copy{};
+    return pageable() ? row_copy_of(buffer(part, offset), view(data, part)) : row_copy{};
   }
   /// And out of it.
   row_copy empty(const matrix_block& part, size_type offset) const {
-    return pageable() ? copy(view(data, part), buffer(part, offset), true) : row_copy{};
+    return pageable() ? row_copy_of(view(data, part), buffer(part, offset)) : row_copy{};
   }
 
  private:
@@ -85,15 +85,6 @@ struct host_side {
   }
   matrix_view<T> buffer(const matrix_block& part, size_type offset) const {
     return {reinterpret_cast<T*>(between + offset), part.rows, part.cols, part.cols};
-  }
-  static row_copy copy(matrix_view<T> to, matrix_view<T> from, bool past_caches) {
-    return {reinterpret_cast<unsigned char*>(to.data),
-            to.stride * sizeof(T),
-            reinterpret_cast<const unsigned char*>(from.data),
-            from.stride * sizeof(T),
-            to.cols * sizeof(T),
-            to.rows,
-            past_caches};
   }
 };
 

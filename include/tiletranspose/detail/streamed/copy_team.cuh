@@ -53,10 +53,9 @@ struct row_copy {
   size_type in_pitch = 0;
   size_type row_bytes = 0;
   size_type rows = 0;
-  bool past_caches = false;  ///< nobody reads soon what is written
 
   /// Copies the part-th of `parts` equal parts of all bytes.
-  void run(size_type parts, size_type part) const {
+  void run(size_type parts, size_type part, bool past_caches) const {
     size_type at = partition_begin(row_bytes * rows, parts, part);
     const size_type end = partition_begin(row_bytes * rows, parts, part + 1);
     while (at < end) {
@@ -91,12 +90,11 @@ class copy_team {
     for (std::thread& helper : helpers_) { helper.join(); }
   }
 
-  /// Returns when all bytes of both are copied.
+  /// Returns when all bytes of both are copied, those of the second past the caches: nobody reads them soon.
   void copy(const row_copy& first, const row_copy& second) {
     if (first.rows + second.rows == 0) { return; }
     copies_[0] = first;
     copies_[1] = second;
-    parts_ = helpers_.size() + 1;
     busy_ = helpers_.size();
     ++number_;
     run(0);
@@ -106,7 +104,8 @@ class copy_team {
  private:
   /// Nobody writes the copies before all have run theirs.
   void run(size_type part) const {
-    for (const row_copy& one : copies_) { one.run(parts_, part); }
+    copies_[0].run(helpers_.size() + 1, part, false);
+    copies_[1].run(helpers_.size() + 1, part, true);
   }
   void help(size_type part) {
     for (unsigned seen = 0;; ++seen) {
@@ -129,7 +128,6 @@ class copy_team {
   }
 
   row_copy copies_[2];
-  size_type parts_ = 1;
   std::atomic<size_type> busy_{0};
   std::atomic<unsigned> number_{0};
   std::atomic<bool> ends_{false};

@@ -11,6 +11,7 @@
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/streamed/copy_team.cuh>
 #include <tiletranspose/group.cuh>
 #include <tiletranspose/tile.cuh>
 
@@ -26,13 +27,7 @@ inline constexpr size_type row_store_segment = 2048;
 inline constexpr size_type row_store_line = 128;
 
 /// Rows whose addresses are equal in their last four bits on both sides.
-struct row_store {
-  unsigned char* out;
-  size_type out_pitch;
-  const unsigned char* in;
-  size_type in_pitch;
-  size_type row_bytes;
-  size_type rows;
+struct row_store : row_copy {
   size_type segments = 1;  ///< of a row
   size_type segment = 0;   ///< bytes, a multiple of row_store_line
 };
@@ -73,14 +68,25 @@ __global__ void __launch_bounds__(Threads)
   store_rows(any_block{}, work, blockIdx.x);
 }
 
+template <class T>
+row_copy row_copy_of(matrix_view<T> to, matrix_view<T> from) {
+  return {reinterpret_cast<unsigned char*>(to.data),
+          to.stride * sizeof(T),
+          reinterpret_cast<const unsigned char*>(from.data),
+          from.stride * sizeof(T),
+          to.cols * sizeof(T),
+          to.rows};
+}
+
 /// Stores rows whose addresses have the last four bits of those that they come from. Rows that follow each other
 /// without a gap on both sides are one.
 template <class T>
 cudaError_t store_rows(matrix_view<T> out, matrix_view<T> in, cudaStream_t stream) {
-  const bool joined = out.stride == out.cols && in.stride == in.cols;
-  row_store work{reinterpret_cast<unsigned char*>(out.data),      out.stride * sizeof(T),
-                 reinterpret_cast<const unsigned char*>(in.data), in.stride * sizeof(T),
-                 (joined ? out.rows : 1) * out.cols * sizeof(T),  joined ? 1 : out.rows};
+  row_store work{row_copy_of(out, in)};
+  if (out.stride == out.cols && in.stride == in.cols) {
+    work.row_bytes *= work.rows;
+    work.rows = 1;
+  }
   work.segments = divide_up(work.row_bytes, row_store_segment);
   const size_type reached = work.row_bytes + row_store_line - 1;
   work.segment = (reached / work.segments / row_store_line + 1) * row_store_line;
