@@ -48,22 +48,17 @@ TILETRANSPOSE_FUNCTION bool lies_inside(int start, int bytes) {
   return static_cast<unsigned>(start) < static_cast<unsigned>(larger(bytes - 15, 0));
 }
 
-/// Bytes on either side of a segment that may be read, too.
-struct row_margin {
-  int before;
-  int after;
-};
-
-/// A segment of a row, or several whole rows; `around` is what lies around the source.
+/// A segment of a row, or several whole rows.
 struct row_segment {
   unsigned char* to;
   const unsigned char* from;
   int bytes;
-  row_margin around;
+  int before;  ///< bytes around the source that may be read, too
+  int after;
 
   /// True where all of an access to the source may be read that starts `start` bytes into it.
   TILETRANSPOSE_FUNCTION bool can_read(int start) const {
-    return lies_inside(start + around.before, bytes + around.before + around.after);
+    return lies_inside(start + before, bytes + before + after);
   }
 };
 
@@ -86,23 +81,33 @@ struct thread_segment {
 /// What one block moves: `segments` segments, one row apart; in place, each followed by its reverse.
 struct row_work {
   const row_arguments& arguments;
-  unsigned rank;  ///< of the thread
-  row_segment first;
-  row_margin around_to;  ///< around the output of the first segment, where that is read, too
+  unsigned rank;                ///< of the thread
+  const unsigned char* matrix;  ///< the first byte of the input's rows
+  unsigned char* to;            ///< the first segment, as below
+  const unsigned char* from;
+  size_type to_begin;  ///< bytes of a row before its segment
+  size_type from_begin;
+  unsigned bytes;
   unsigned segments;
 
+  /// What lies around the source may be read: its row, or all of a dense matrix. In place other blocks may be writing it;
+  /// what is read of it is not used.
   TILETRANSPOSE_FUNCTION row_segment operator[](unsigned index) const {
-    row_segment segment = first;
     const unsigned step = arguments.swaps ? index / 2 : index;
-    if (step >= segments) { segment.bytes = 0; }
-    segment.to += step * arguments.out_stride_bytes;
-    segment.from += step * arguments.in_stride_bytes;
+    row_segment segment{to + step * arguments.out_stride_bytes,
+                        from + step * arguments.in_stride_bytes,
+                        step < segments ? static_cast<int>(bytes) : 0, 0, 0};
+    size_type before = from_begin;
     if (arguments.swaps && index % 2 == 1) {
-      unsigned char* const to = segment.to;
-      segment.to += segment.from - to;
-      segment.from = to;
-      segment.around = around_to;
+      unsigned char* const first = segment.to;
+      segment.to += segment.from - first;
+      segment.from = first;
+      before = to_begin;
     }
+    if (arguments.dense) { before = static_cast<size_type>(segment.from - matrix); }
+    constexpr size_type most = 256;
+    segment.before = static_cast<int>(smaller(before, most));
+    segment.after = static_cast<int>(smaller(arguments.extent - before - bytes, most));
     return segment;
   }
 
@@ -124,10 +129,8 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   const unsigned block_rows = arguments.joined_rows * arguments.block_segments;
   const size_type row = size_type{row_block} * block_rows;
   const auto rows = static_cast<unsigned>(smaller<size_type>(arguments.ny - row, block_rows));
-  const size_type to_row = row * arguments.out_stride_bytes;
-  const size_type from_row = row * arguments.in_stride_bytes;
-  unsigned char* const out = arguments.out_matrix(matrix) + to_row;
-  const unsigned char* const in = arguments.in_matrix(matrix) + from_row;
+  unsigned char* const out = arguments.out_matrix(matrix) + row * arguments.out_stride_bytes;
+  const unsigned char* const in = arguments.in_matrix(matrix);
 
   // Bytes [begin, end) of each row.
   size_type begin = 0;
@@ -145,31 +148,15 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
     }
   }
   const size_type source = arguments.reverses ? arguments.row_bytes - end : begin;
-  const unsigned bytes = static_cast<unsigned>(end - begin) * (joins ? rows : 1);
-  const unsigned segments = joins ? 1 : rows;
-
-  // What lies around the sources may be read. In place other blocks may be writing it; what is read of it is
-  // not used.
-  size_type before = source;
-  size_type before_to = begin;
-  size_type behind = bytes;
-  if (arguments.dense) {
-    before += from_row + arguments.in_rise;
-    before_to += to_row;
-    const size_type others = (segments - 1) * arguments.row_bytes;
-    behind += others;
-    if (static_cast<long long>(arguments.in_stride_bytes) < 0) { before -= others; }
-  }
-  const auto margin = [&](size_type bytes_before) -> row_margin {
-    constexpr size_type most = 256;
-    return {static_cast<int>(smaller(bytes_before, most)),
-            static_cast<int>(smaller(arguments.extent - bytes_before - behind, most))};
-  };
   return {arguments,
           rank,
-          {out + begin, in + source, static_cast<int>(bytes), margin(before)},
-          margin(before_to),
-          segments};
+          in - arguments.in_rise,
+          out + begin,
+          in + (row * arguments.in_stride_bytes + source),
+          begin,
+          source,
+          static_cast<unsigned>(end - begin) * (joins ? rows : 1),
+          joins ? 1 : rows};
 }
 
 /// Writes the segments of a block. value(start) is what the thread's access writes that starts `start` bytes into its
