@@ -159,10 +159,28 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
           joins ? 1 : rows};
 }
 
+/// The accesses that hold the first and the last byte of each segment, on the side that side(segment) is the first byte of:
+/// where they may not be made whole, bytes move instead, a thread for each. They are few, so that a block waits less for
+/// them than for one thread that moves several.
+/// \param move  move(segment, index, start, at): access `start` of a segment, and byte `at` in it, maybe outside of the segment
+template <class Side, class Move>
+TILETRANSPOSE_FUNCTION void move_ends(const row_work& work, Side side, Move move) {
+  const unsigned threads = work.arguments.threads;
+  for (unsigned end = work.rank; end < work.arguments.read_segments() * 32; end += threads) {
+    const loop_step here(end / threads);
+    const row_segment segment = work[end / 32];
+    const int first = -static_cast<int>(address_bits(side(segment)) % 16);
+    const int last = first + (segment.bytes - 1 - first) / 16 * 16;
+    const bool is_last = end / 16 % 2 == 1;
+    if (segment.bytes > 0 && !(is_last && first == last)) {
+      const int start = is_last ? last : first;
+      move(segment, end / 32, start, start + static_cast<int>(end % 16));
+    }
+  }
+}
+
 /// Writes the segments of a block. value(start) is what the thread's access writes that starts `start` bytes into its
-/// segment, where it is whole. byte(segment, index, at) is byte `at` of a segment where that lies in no whole access, as
-/// those are counted from multiples of 16 in the output; one thread moves each of these: they are few, so that a block
-/// waits less for them than for one thread that moves several.
+/// segment, where it is whole. byte(segment, index, at) is byte `at` of a segment where that lies in no whole access.
 template <int Rounds, class Value, class Byte>
 TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, const thread_segment& own,
                                            Value value, Byte byte) {
@@ -174,22 +192,13 @@ TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, const thread_se
       store_global(own.segment.to + start, value(start));
     }
   }
-  const row_arguments& arguments = work.arguments;
-  const unsigned segments = arguments.read_segments();
-  for (unsigned end = work.rank; end < segments * 32; end += arguments.threads) {
-    const loop_step here(end / arguments.threads);
-    const unsigned index = end / 32;
-    const row_segment segment = work[index];
-    const int head = smaller<int>(-address_bits(segment.to) % 16, segment.bytes);
-    const int tail =
-        smaller<int>((address_bits(segment.to) + static_cast<unsigned>(segment.bytes)) % 16,
-                     segment.bytes - head);
-    const auto lane = static_cast<int>(end % 32);
-    const int at = lane < 16 ? lane : segment.bytes - tail + lane - 16;
-    if (lane < 16 ? lane < head : lane - 16 < tail) {
-      store_global(segment.to + at, byte(segment, index, at));
-    }
-  }
+  move_ends(
+      work, [](const row_segment& segment) { return segment.to; },
+      [&](const row_segment& segment, unsigned index, int start, int at) {
+        if (!lies_inside(start, segment.bytes) && at >= 0 && at < segment.bytes) {
+          store_global(segment.to + at, byte(segment, index, at));
+        }
+      });
 }
 
 }  // namespace detail

@@ -32,62 +32,48 @@ TILETRANSPOSE_FUNCTION word16 load_around(const row_segment& segment, int start)
   return load_global<word16>(segment.from + start);
 }
 
-/// The same to shared memory where not all of them may be read: those of the segment. All loads come first.
-TILETRANSPOSE_FUNCTION void stage_inside(unsigned char* shared, const row_segment& segment,
-                                         int start) {
-  unsigned char bytes[16];
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; ++i) {
-    const loop_step here(i);
-    const bool wanted = start + i >= 0 && start + i < segment.bytes;
-    bytes[i] = wanted ? load_global<unsigned char>(segment.from + start + i) : 0;
-  }
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 16; ++i) {
-    const loop_step here(i);
-    store_shared(shared + i, bytes[i]);
-  }
-}
-
-/// Stages the segments of a block, `Rounds` accesses a thread. The caller owes group.sync() before they are read.
+/// Copies the segments of a block to shared memory, `Rounds` accesses a thread. The caller owes group.sync() before they are
+/// read.
 template <int Rounds>
 TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work& work) {
   const thread_segment own = work.own();
   const row_segment& segment = own.segment;
-  if (segment.bytes == 0) { return; }
-  unsigned char* const to = shared_segment(shared, work.arguments, own.index, segment);
   // Not all of its bytes may be read, but some are the segment's.
-  const auto is_partial = [&](int start) {
-    return !segment.can_read(start) && start > -16 && start < segment.bytes;
+  const auto is_partial = [](const row_segment& of, int start) {
+    return !of.can_read(start) && start > -16 && start < of.bytes;
   };
   word16 loaded[Rounds];
-  bool missing = false;
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
     const int start = own.start(segment.from, round);
     loaded[round] = {0, 0, 0, 0};
-    if (segment.can_read(start)) { loaded[round] = load_around(segment, start); }
-    missing = missing || is_partial(start);
+    if (segment.bytes > 0 && segment.can_read(start)) {
+      loaded[round] = load_around(segment, start);
+    }
   }
+  move_ends(
+      work, [](const row_segment& of) { return of.from; },
+      [&](const row_segment& of, unsigned index, int start, int at) {
+        if (is_partial(of, start)) {
+          const bool wanted = at >= 0 && at < of.bytes;
+          const unsigned char byte = wanted ? load_global<unsigned char>(of.from + at) : 0;
+          store_shared(shared_segment(shared, work.arguments, index, of) + at, byte);
+        }
+      });
+  if (segment.bytes == 0) { return; }
+  unsigned char* const to = shared_segment(shared, work.arguments, own.index, segment);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < Rounds; ++round) {
     const loop_step here(round);
-    store_shared(to + own.start(segment.from, round), loaded[round]);
+    const int start = own.start(segment.from, round);
+    if (!is_partial(segment, start)) { store_shared(to + start, loaded[round]); }
   }
   // Accesses are read that start up to 15 bytes before a segment or end up to 15 bytes behind it.
   if (own.at == 0) {
     const int first = own.start(segment.from, 0);
     if (own.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
     store_shared(to + first + static_cast<int>(Rounds * own.step) * 16, word16{0, 0, 0, 0});
-  }
-  if (missing) {
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (int round = 0; round < Rounds; ++round) {
-      const loop_step here(round);
-      const int start = own.start(segment.from, round);
-      if (is_partial(start)) { stage_inside(to + start, segment, start); }
-    }
   }
 }
 
