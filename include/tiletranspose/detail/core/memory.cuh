@@ -323,15 +323,28 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<B
   return result;
 }
 
-/// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
-TILETRANSPOSE_FUNCTION unsigned merge_words(unsigned before, unsigned after, int bit) {
-  const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);
+/// The first `count` bytes of `before` and those of `after` behind them, of accesses of 4, 8 or 16 bytes.
+template <int Bytes>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> merge_bytes(const access_word_t<Bytes>& before,
+                                                        const access_word_t<Bytes>& after,
+                                                        int count) {
+  unsigned words[Bytes / 4], others[Bytes / 4];
+  copy_bytes(words, &before, Bytes);
+  copy_bytes(others, &after, Bytes);
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Bytes / 4; ++i) {
+    const int bits = 8 * count - 32 * i;
+    const unsigned kept = bits < 0 ? 0 : static_cast<unsigned>(bits);
 #if TILETRANSPOSE_ON_DEVICE
-  const unsigned mask = __funnelshift_lc(0u, ~0u, bits);
+    const unsigned mask = __funnelshift_lc(0u, ~0u, kept);
 #else
-  const unsigned mask = bits < 32 ? ~0u << bits : 0;
+    const unsigned mask = kept < 32 ? ~0u << kept : 0;
 #endif
-  return (before & ~mask) | (after & mask);
+    words[i] = (words[i] & ~mask) | (others[i] & mask);
+  }
+  access_word_t<Bytes> result;
+  copy_bytes(&result, words, Bytes);
+  return result;
 }
 
 /// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4. Lanes read their words by such

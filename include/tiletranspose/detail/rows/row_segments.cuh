@@ -3,7 +3,7 @@
 
 /// \file
 /// The arguments of the row kernel: which segments of rows each block moves, which of them each thread, and the accesses of
-/// 16 bytes that it makes to them.
+/// 16 bytes that it makes to them; and how segments are copied to shared memory as they lie in the input.
 
 #pragma once
 
@@ -159,7 +159,7 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
           joins ? 1 : rows};
 }
 
-/// The accesses that hold the first and the last byte of each segment, on the side that side(segment) is the first byte of:
+/// The accesses that hold the first and the last byte of each segment, on that `side`, `from` or `to`:
 /// where they may not be made whole, bytes move instead, a thread for each. They are few, so that a block waits less for
 /// them than for one thread that moves several.
 /// \param move  move(segment, index, start, at): access `start` of a segment, and byte `at` in it, maybe outside of the segment
@@ -169,7 +169,7 @@ TILETRANSPOSE_FUNCTION void move_ends(const row_work& work, Side side, Move move
   for (unsigned end = work.rank; end < work.arguments.read_segments() * 32; end += threads) {
     const loop_step here(end / threads);
     const row_segment segment = work[end / 32];
-    const int first = -static_cast<int>(address_bits(side(segment)) % 16);
+    const int first = -static_cast<int>(address_bits(segment.*side) % 16);
     const int last = first + (segment.bytes - 1 - first) / 16 * 16;
     const bool is_last = end / 16 % 2 == 1;
     if (segment.bytes > 0 && !(is_last && first == last)) {
@@ -179,26 +179,67 @@ TILETRANSPOSE_FUNCTION void move_ends(const row_work& work, Side side, Move move
   }
 }
 
-/// Writes the segments of a block. value(start) is what the thread's access writes that starts `start` bytes into its
-/// segment, where it is whole. byte(segment, index, at) is byte `at` of a segment where that lies in no whole access.
-template <int Rounds, class Value, class Byte>
-TILETRANSPOSE_FUNCTION void write_accesses(const row_work& work, const thread_segment& own,
-                                           Value value, Byte byte) {
-  TILETRANSPOSE_UNROLL
-  for (int round = 0; round < Rounds; ++round) {
-    const loop_step here(round);
-    const int start = own.start(own.segment.to, round);
-    if (lies_inside(start, own.segment.bytes)) {
-      store_global(own.segment.to + start, value(start));
+/// Where the source of a segment is in shared memory; byte 0 of it.
+TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared,
+                                                     const row_arguments& arguments, unsigned index,
+                                                     const row_segment& segment) {
+  return shared + index * arguments.segment_pitch + 16 +
+         (address_bits(segment.from) & arguments.line_mask);
+}
+
+/// The 16 bytes that start `start` bytes into the source of a segment, at a multiple of 16, where all of them may
+/// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
+/// of the segment, reads only what belongs to it.
+TILETRANSPOSE_FUNCTION word16 load_around(const row_segment& segment, int start) {
+  if (!TILETRANSPOSE_ON_DEVICE && !lies_inside(start, segment.bytes)) {
+    const int first = larger(0, -start);
+    const int end = larger(first, smaller(16, segment.bytes - start));
+    return load_global_part<word16>(segment.from + start, first, end);
+  }
+  return load_global<word16>(segment.from + start);
+}
+
+/// Copies the segments of a block to shared memory, `Rounds` accesses a thread. The caller owes group.sync() before they are
+/// read.
+template <int Rounds>
+TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work& work) {
+  const thread_segment own = work.own();
+  const row_segment& segment = own.segment;
+  // Not all of its bytes may be read, but some are the segment's.
+  const auto is_partial = [](const row_segment& of, int start) {
+    return !of.can_read(start) && start > -16 && start < of.bytes;
+  };
+  if (segment.bytes > 0) {
+    unsigned char* const to = shared_segment(shared, work.arguments, own.index, segment);
+    word16 loaded[Rounds];
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < Rounds; ++round) {
+      const loop_step here(round);
+      const int start = own.start(segment.from, round);
+      loaded[round] = {0, 0, 0, 0};
+      if (segment.can_read(start)) { loaded[round] = load_around(segment, start); }
+    }
+    TILETRANSPOSE_UNROLL
+    for (int round = 0; round < Rounds; ++round) {
+      const loop_step here(round);
+      const int start = own.start(segment.from, round);
+      if (!is_partial(segment, start)) { store_shared(to + start, loaded[round]); }
+    }
+    // Accesses are read that start up to 15 bytes before a segment or end up to 15 bytes behind it.
+    if (own.at == 0) {
+      const int first = own.start(segment.from, 0);
+      if (own.index == 0) { store_shared(to + first - 16, word16{0, 0, 0, 0}); }
+      store_shared(to + first + static_cast<int>(Rounds * own.step) * 16, word16{0, 0, 0, 0});
     }
   }
-  move_ends(
-      work, [](const row_segment& segment) { return segment.to; },
-      [&](const row_segment& segment, unsigned index, int start, int at) {
-        if (!lies_inside(start, segment.bytes) && at >= 0 && at < segment.bytes) {
-          store_global(segment.to + at, byte(segment, index, at));
-        }
-      });
+  move_ends(work, &row_segment::from,
+            [&](const row_segment& of, unsigned index, int start, int at) {
+              if (is_partial(of, start)) {
+                const bool wanted = at >= 0 && at < of.bytes;
+                const unsigned char byte = wanted ? load_global<unsigned char>(of.from + at) : 0;
+                store_shared(shared_segment(shared, work.arguments, index, of) + at, byte);
+              }
+            });
 }
 
 }  // namespace detail
