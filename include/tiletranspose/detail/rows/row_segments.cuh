@@ -28,13 +28,12 @@ struct row_arguments : tile_problem {
   divider element;          ///< element_bytes
   unsigned threads;         ///< of a block
   unsigned element_bytes;
-  unsigned segment_bytes;  ///< of a row that a segment takes
-  unsigned lead_bytes;     ///< by which a row's first segment is shorter; the next starts on a line
-  unsigned joined_rows;    ///< of a segment; 1 where a block has several segments
+  unsigned segment_bytes;   ///< of a row that a segment takes
+  unsigned joined_rows;     ///< of a segment; 1 where a block has several segments
   unsigned block_segments;  ///< segments of a block, of consecutive rows
   unsigned line_mask;       ///< accesses start at multiples of this + 1 bytes
   unsigned segment_pitch;   ///< bytes of shared memory for a segment
-  bool leads;     ///< each row has a lead of its own; elements are a power of two of bytes
+  bool leads;     ///< a row's second segment starts on a line: elements are a power of two of bytes
   bool reverses;  ///< each row is taken from its last element to its first
   bool swaps;     ///< input and output are one; a segment trades places with its source
   bool dense;     ///< the rows of the input follow each other without a gap, in either direction
@@ -136,11 +135,8 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   size_type begin = 0;
   size_type end = arguments.covered_bytes;
   if (arguments.row_blocks.divisor > 1) {
-    unsigned lead = arguments.lead_bytes;
-    if (arguments.leads) {
-      lead = address_bits(out) % 128;
-      if ((lead & (arguments.element_bytes - 1)) != 0) { lead = 0; }
-    }
+    unsigned lead = arguments.leads ? address_bits(out) % 128 : 0;
+    if ((lead & (arguments.element_bytes - 1)) != 0) { lead = 0; }
     const size_type here = size_type{in_row} * arguments.segment_bytes - lead;
     if (in_row > 0) { begin = smaller(end, here); }
     if (in_row + 1 < arguments.row_blocks.divisor) {
