@@ -149,7 +149,6 @@ struct item_registers {
   static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
-  static constexpr bool single = !squares && N * bytes <= 4;
   /// An odd number of pairs of words travels as two exchanges of half the words, whose lanes and rotations are the
   /// same.
   static constexpr bool pairs = !squares && !packs && N % 4 == 2 && N > 16;
@@ -157,7 +156,6 @@ struct item_registers {
   static constexpr int per_word =
       !packs    ? 1
       : squares ? 4 / bytes
-      : single  ? N
                 : static_cast<int>(common_divisor(common_divisor(N, 4 / bytes), Lanes));
   static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
   static constexpr int words = (N + per_word - 1) / per_word;
@@ -192,16 +190,15 @@ struct item_registers {
     }
   }
 
-  template <bool Striped, int PerWord = per_word>
-  TILETRANSPOSE_FUNCTION static void unpack(int plane,
-                                            const unsigned (&packed)[(N + PerWord - 1) / PerWord],
+  template <bool Striped>
+  TILETRANSPOSE_FUNCTION static void unpack(int plane, const unsigned (&packed)[words],
                                             T (&items)[N]) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) {
-      const unsigned first = static_cast<unsigned>(i % PerWord * bytes);
+      const unsigned first = static_cast<unsigned>(i % per_word * bytes);
       const unsigned word = first == 0
-                                ? packed[i / PerWord]
-                                : pick_bytes(packed[i / PerWord], 0, 0x3210 + 0x1111 * first);
+                                ? packed[i / per_word]
+                                : pick_bytes(packed[i / per_word], 0, 0x3210 + 0x1111 * first);
       copy_bytes(
           reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
           &word, static_cast<size_type>(plane_bytes(plane)));
@@ -229,10 +226,6 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       registers::template pack<!ToStriped>(plane, items, words);
       if constexpr (registers::squares) {
         transpose_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
-      } else if constexpr (registers::single) {
-        unsigned apart[N];
-        travel_in_word<ToStriped, registers::bytes>(there, words[0], apart);
-        registers::template unpack<ToStriped, 1>(plane, apart, items);
       } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
         travel_by_matrix<ToStriped, registers::bytes>(there, words);
       } else if constexpr (registers::pairs) {
@@ -255,9 +248,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
             there, words);
         if constexpr (ToStriped) { transpose_squares<per_word, bytes>(there.rank, words); }
       }
-      if constexpr (!registers::single) {
-        registers::template unpack<ToStriped>(plane, words, items);
-      }
+      registers::template unpack<ToStriped>(plane, words, items);
     }
   }
 }

@@ -270,21 +270,6 @@ TILETRANSPOSE_FUNCTION void transpose_squares(unsigned lane, unsigned (&words)[N
   }
 }
 
-/// N items of `Bytes` bytes, 1 or 2, that fit one word. Every lane fetches the word of each of its items and
-/// picks the item out of it. What lies in a word above the item means nothing.
-template <bool ToStriped, int Bytes, int Lanes, int N>
-TILETRANSPOSE_FUNCTION void travel_in_word(lane_group<Lanes> lanes, unsigned word,
-                                           unsigned (&items)[N]) {
-  static_assert(N * Bytes <= 4, "");
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < N; ++i) {
-    const unsigned element = ToStriped ? i * Lanes + lanes.rank : lanes.rank * N + i;
-    const unsigned from = ToStriped ? element / N : element % Lanes;
-    const unsigned item = ToStriped ? element % N : element / Lanes;
-    items[i] = pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
-  }
-}
-
 /// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
 /// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
 /// \tparam Packed  words are packed from items and unpacked again, which is logic
