@@ -184,9 +184,6 @@ struct item_registers {
                        4 * plane,
                    static_cast<size_type>(plane_bytes(plane)));
       }
-      if (bytes == 2 && per_word == 1) {
-        packed[w] = half_word(static_cast<unsigned short>(packed[w]));
-      }
     }
   }
 

@@ -95,18 +95,6 @@ TILETRANSPOSE_FUNCTION void replace_if(unsigned once, unsigned twice, unsigned& 
 #endif
 }
 
-/// A word whose lower half is `half`. What the upper one holds is left to the compiler, which clears it by an
-/// instruction otherwise.
-TILETRANSPOSE_FUNCTION unsigned half_word(unsigned short half) {
-#if TILETRANSPOSE_ON_DEVICE
-  unsigned word;
-  asm("{\n\t.reg .b16 any;\n\tmov.b32 %0, {%1, any};\n\t}" : "=r"(word) : "h"(half));
-  return word;
-#else
-  return half;
-#endif
-}
-
 /// How many ways the first round of a rotation by less than `limit` has: there are as few rounds as will do, those
 /// of three ways first, and as few of them as will do. For 7 and 8, three rounds of two ways take no longer than
 /// two of three ways with their copies.
