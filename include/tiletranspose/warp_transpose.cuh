@@ -267,7 +267,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 ///               or 32. All 32 lanes of the warp call, groups of the same warp at the same time.
 /// \param items  N items of each lane, 1 to 64; T has 1 to 64 bytes and is trivially copyable
 /// Cost per 4 bytes of an item: N shuffles, the numbers of their lanes, and N selects for each round of a rotation;
-/// where N is odd, four rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
+/// where N is odd, five rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
 /// number allows.
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
 /// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/core/exchange.cuh).
