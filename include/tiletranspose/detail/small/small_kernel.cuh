@@ -162,67 +162,64 @@ struct small_row_arguments {
   divider width;   ///< `extent`
 };
 
+/// Where an element is in memory, and in its matrix of the input.
+struct small_place {
+  const unsigned char* from;
+  unsigned char* to;
+  unsigned row;
+  unsigned col;
+};
+
 /// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
 /// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along rows first.
 template <bool Divides, int Threads, int Rounds, class Group, class Batch, class Operation>
 TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
                                             const small_row_arguments<Batch>& arguments,
                                             const Operation& operation, block_place block) {
-  const element_steps<int> in_steps = arguments.in;
-  const element_steps<int> out_steps = arguments.out;
   const unsigned first = block.x * (Threads * Rounds) + group.thread_rank();
   const unsigned count = Divides ? arguments.count : arguments.extent;
-  const unsigned char* in = nullptr;
-  unsigned char* out = nullptr;
-  if constexpr (!Divides) {
-    in = optimisation_barrier_global(
-        arguments.batch.in_matrix(block.z) +
-        in_steps.distance(static_cast<int>(block.y), static_cast<int>(first)));
-    out = optimisation_barrier_global(
-        arguments.batch.out_matrix(block.z) +
-        out_steps.distance(static_cast<int>(block.y), static_cast<int>(first)));
-  }
-  typename Operation::stored held[Rounds];
-  typename Operation::fetched old[Rounds];
-  unsigned char* places[Rounds] = {};  // of elements of the output, where blocks take several rows
-  unsigned row[Rounds];
-  unsigned col[Rounds];
-  const auto to = [&](int k) {
-    if constexpr (Divides) {
-      return places[k];
-    } else {
-      return out + static_cast<long long>(Threads * out_steps.along_row) * k;
-    }
+  const auto place_at = [&](unsigned matrix, unsigned y, unsigned x) -> small_place {
+    const auto row = static_cast<int>(y);
+    const auto col = static_cast<int>(x);
+    return {arguments.batch.in_matrix(matrix) + arguments.in.distance(row, col),
+            arguments.batch.out_matrix(matrix) + arguments.out.distance(row, col), x, y};
   };
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
-    const loop_step here(k);
+  small_place start{};
+  if constexpr (!Divides) {
+    start = place_at(block.z, block.y, first);
+    start.from = optimisation_barrier_global(start.from);
+    start.to = optimisation_barrier_global(start.to);
+  }
+  const auto place_of = [&](int k) -> small_place {
     const unsigned i = first + static_cast<unsigned>(k * Threads);
-    if (i >= count) { continue; }
-    const unsigned char* from = nullptr;
     if constexpr (Divides) {  // rows of the input run across the output's fastest axis
       const unsigned matrix = Batch::is_one ? 0 : arguments.area.quotient(i);
       const unsigned inside = Batch::is_one ? i : arguments.area.remainder(i, matrix);
-      col[k] = arguments.width.quotient(inside);
-      row[k] = arguments.width.remainder(inside, col[k]);
-      const auto y = static_cast<int>(col[k]);
-      const auto x = static_cast<int>(row[k]);
-      from = arguments.batch.in_matrix(matrix) + in_steps.distance(y, x);
-      places[k] = arguments.batch.out_matrix(matrix) + out_steps.distance(y, x);
+      const unsigned y = arguments.width.quotient(inside);
+      return place_at(matrix, y, arguments.width.remainder(inside, y));
     } else {
-      row[k] = block.y;
-      col[k] = i;
-      from = in + static_cast<long long>(Threads * in_steps.along_row) * k;
+      return {start.from + static_cast<long long>(Threads * arguments.in.along_row) * k,
+              start.to + static_cast<long long>(Threads * arguments.out.along_row) * k, block.y, i};
     }
-    held[k] = operation.load(from, row[k], col[k]);
-    if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k)); }
+  };
+  typename Operation::stored held[Rounds];
+  typename Operation::fetched old[Rounds];
+  small_place places[Rounds];
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < Rounds; ++k) {
+    const loop_step here(k);
+    if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
+    const small_place& at = places[k] = place_of(k);
+    held[k] = operation.load(at.from, at.row, at.col);
+    if constexpr (Operation::fetches) { old[k] = operation.fetch(at.to); }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
-    operation.write_second(held[k], row[k], col[k]);
-    operation.store(to(k), held[k], old[k], row[k], col[k]);
+    const small_place& at = places[k];
+    operation.write_second(held[k], at.row, at.col);
+    operation.store(at.to, held[k], old[k], at.row, at.col);
   }
 }
 
