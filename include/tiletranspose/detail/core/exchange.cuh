@@ -58,17 +58,6 @@ TILETRANSPOSE_FUNCTION unsigned unknown_one() {
 #endif
 }
 
-/// a + b by a multiply-add.
-TILETRANSPOSE_FUNCTION unsigned add(unsigned a, unsigned b) {
-#if TILETRANSPOSE_ON_DEVICE
-  unsigned sum;
-  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(unknown_one()), "r"(b));
-  return sum;
-#else
-  return a + b;
-#endif
-}
-
 /// `word` becomes `other` where `which != 0`, by a multiply-add that the other lanes leave out. A copy is saved
 /// where nobody reads the old `word` afterwards.
 TILETRANSPOSE_FUNCTION void replace_if(unsigned which, unsigned& word, unsigned other) {
@@ -287,7 +276,7 @@ struct word_route {
         const unsigned k = first + common * row;
         const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
         const unsigned from =
-            add(row * (period - inverse) % period, number / common * inverse - borrowed);
+            row * (period - inverse) % period + (number / common * inverse - borrowed);
         // With one rotation only, `fetch` cuts the number to its range.
         words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
       }
@@ -312,7 +301,7 @@ struct word_route {
     TILETRANSPOSE_UNROLL
     for (unsigned k = 0; k < N; ++k) {
       const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
-      words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
+      words[k] = lanes.fetch(words[k], rank_of_scaled(k % Lanes * scale + (from - wrapped)));
     }
     rotate<rotation_of<false>, true>(words, 1u << lanes.rank);
   }

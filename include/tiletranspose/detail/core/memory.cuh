@@ -289,6 +289,31 @@ TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned
 #endif
 }
 
+/// A word whose byte i is byte source(i) of the words that words(0) starts: a permute for each word less one that they come
+/// from. Sources are numbers that the compiler knows. Precondition: bytes that all come from one word are that word.
+template <class Words, class Source>
+TILETRANSPOSE_FUNCTION unsigned gather_word(Words words, Source source) {
+  unsigned result = words(source(0) / 4);
+  bool is_first = true;  // the first permute puts bytes of that word in their places, too
+  TILETRANSPOSE_UNROLL
+  for (int i = 1; i < 4; ++i) {
+    bool is_new = true;
+    unsigned selector = 0;
+    TILETRANSPOSE_UNROLL
+    for (int k = 0; k < 4; ++k) {
+      const bool picked = source(k) / 4 == source(i) / 4;
+      is_new = is_new && !(picked && k < i);
+      const int from = picked ? 4 + source(k) % 4 : is_first ? source(k) % 4 : k;
+      selector |= static_cast<unsigned>(from) << 4 * k;
+    }
+    if (is_new) {
+      result = pick_bytes(result, words(source(i) / 4), selector);
+      is_first = false;
+    }
+  }
+  return result;
+}
+
 /// The 32 bits of (low, high) that start at bit `shift` % 32 of low.
 TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsigned shift) {
 #if TILETRANSPOSE_ON_DEVICE

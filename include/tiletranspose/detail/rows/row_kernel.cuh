@@ -216,7 +216,7 @@ TILETRANSPOSE_FUNCTION void write_segments(const row_work& work, Place place) {
 inline constexpr unsigned group_margin = 128;
 
 /// The fewest elements that are whole words. Where these are odd in number, threads that each take a group's next word
-/// do not conflict; elements of 24, 40 and 56 bytes take two ways.
+/// do not conflict; elements of 24, 40 and 56 bytes take two ways: tests/constexpr.
 template <int Element>
 struct word_group {
   static constexpr int bytes = Element * 4 / smaller(access_width(Element), 4);
@@ -227,42 +227,12 @@ struct word_group {
   TILETRANSPOSE_HOST_DEVICE static constexpr int source(int at) {
     return (bytes / Element - 1 - at / Element) * Element + at % Element;
   }
-  struct group_lanes {
-    TILETRANSPOSE_HOST_DEVICE constexpr long long operator()(int lane) const {
-      return lane * bytes;
-    }
-  };
-  static_assert(request_ways(group_lanes{}, 4) == (Element % 8 == 0 ? 2 : 1),
-                "a shipped group must not conflict");
 };
 
 /// Bytes of shared memory for the segments of groups.
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned grouped_bytes(unsigned segments,
                                                            unsigned segment_pitch) {
   return group_margin + 16 + segments * (2 * segment_pitch + group_margin);
-}
-
-/// Word `w` of a reversed group, put together byte by byte from up to four words of the group, which come first in
-/// `words`.
-template <class Whole>
-TILETRANSPOSE_FUNCTION unsigned reversed_word(const unsigned (&words)[Whole::words + 1], int w) {
-  unsigned result = 0;
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 4; ++i) {
-    // Picks all bytes of one word into what was picked before.
-    const int from = Whole::source(4 * w + i) / 4;
-    bool is_new = true;
-    unsigned selector = 0;
-    TILETRANSPOSE_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      const int byte = Whole::source(4 * w + k);
-      const bool picked = byte / 4 == from;
-      is_new = is_new && !(picked && k < i);
-      selector |= static_cast<unsigned>(picked ? 4 + byte % 4 : k) << 4 * k;
-    }
-    if (is_new) { result = pick_bytes(result, words[from], selector); }
-  }
-  return result;
 }
 
 /// Byte 0 of a reversed segment.
@@ -316,7 +286,9 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < whole::words; ++w) {
       const loop_step inner(w);
-      store_shared(reversed + at + 4 * w, reversed_word<whole>(words, w));
+      const unsigned word = gather_word([&](int k) { return words[k]; },
+                                        [&](int i) { return whole::source(4 * w + i); });
+      store_shared(reversed + at + 4 * w, word);
     }
   }
 }
