@@ -8,10 +8,9 @@
 ///     blocked    register i of lane l holds word l * N + i
 ///     striped    register i of lane l holds word i * Lanes + l
 ///
-/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
-/// Hence three steps lead from one order to the other: every lane rotates its registers so that words for
-/// different lanes stand in one register, one shuffle per register, and every lane rotates its registers
-/// again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
+/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register. Hence three steps:
+/// every lane rotates its registers so that words for different lanes stand in one register, one shuffle per register, and
+/// every lane rotates again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
 /// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
 /// a multiple of Lanes, squares are transposed bit by bit instead, which takes fewer selects.
@@ -31,9 +30,8 @@ namespace detail {
 
 // ---------------------------------------------------- inside one lane
 
-/// `which != 0 ? a : b`, as one select. Said in assembly, because the compiler makes a branch of many
-/// selects that ask the same question, and moves the shuffles between them into both of its arms, where
-/// every one of them then waits for the warp to come together (nvcc 13.0).
+/// `which != 0 ? a : b`, as one select. In assembly, because the compiler makes a branch of many selects that ask the same,
+/// and moves shuffles into both of its arms, where each waits for the warp to come together (nvcc 13.0).
 TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned result;
@@ -46,8 +44,7 @@ TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #endif
 }
 
-/// 1, but to the compiler any number: it makes a multiply-add by 1 an addition, a move or a select, all of which
-/// go to the pipeline for logic.
+/// 1, but to the compiler any number: it makes a multiply-add by 1 a move or a select, which go to the pipeline for logic.
 TILETRANSPOSE_FUNCTION unsigned unknown_one() {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned lanes_above;

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Every access of a device function to memory goes through the functions of this file, on the GPU
-/// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
-/// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
-/// place in the source. And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
+/// Every access of a device function to memory goes through the functions of this file, on the GPU as one instruction of the
+/// width asked for, on the CPU as a copy of that many bytes, of which the emulator hears first, with its place in the source.
+/// And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
 
 #pragma once
 
@@ -82,10 +81,9 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #endif
 }
 
-/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a
-/// pointer that was itself loaded (batches of pointers); a generic access costs up to a third of the bandwidth. On the CPU
-/// the access is announced to a machine that watches, with the width of those that a GPU makes it of: false where it must
-/// not be made.
+/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a pointer
+/// that was itself loaded; a generic access costs up to a third of the bandwidth. On the CPU a machine that watches is told,
+/// with the width of the accesses that a GPU makes: false where it must not be made.
 template <access_kind Kind, class Word>
 TILETRANSPOSE_FUNCTION bool announce(const void* address, access_site site) {
 #if TILETRANSPOSE_ON_DEVICE
@@ -240,8 +238,8 @@ TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<size_type>(address));
 }
 
-/// A value of 4 or 8 bytes that the compiler takes as it is: what is worked out from it is not worked out from its terms
-/// instead, each time anew and in between of loads that should be under way together (nvcc 13.0).
+/// A value of 4 or 8 bytes that the compiler does not work out from its terms again, each time that it is used and in between
+/// of loads that should be under way together (nvcc 13.0).
 template <class Value>
 TILETRANSPOSE_FUNCTION Value optimisation_barrier(Value value) {
 #if TILETRANSPOSE_ON_DEVICE
@@ -372,8 +370,8 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> merge_bytes(const access_word_t<Byte
   return result;
 }
 
-/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4. Lanes read their words by such
-/// a bank rotation where they would use the same banks if all of them began with the first.
+/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4: lanes that began with the same word would
+/// use the same banks.
 template <class Word, unsigned Count>
 TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rotation,
                                         Word (&words)[Count]) {
