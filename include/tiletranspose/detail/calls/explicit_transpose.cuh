@@ -143,7 +143,7 @@ bool launch_written_little(const tile_problem& problem, size_type batch, cudaStr
     const small_problem work = small_transpose(problem, batch, ElementBytes, ElementBytes);
     if (!takes_written_tile(work, TileDim)) { return false; }
     status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(
-        work, batch_of<matrices::one>(problem), Operation{}, stream);
+        work, small_batch<matrices::one>(problem), Operation{}, stream);
     return true;
   } else {
     return false;
