@@ -146,13 +146,16 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
         }
       }
-      unsigned transposed[count][places::micro_rows * Fused::bytes / 4];
+      constexpr int words = places::micro_rows * Fused::bytes / 4;
+      unsigned transposed[count][words];
       thread_transpose<Fused::bytes>(transposed, rows);
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
-        store_shared(place(i), join_words<places::micro_rows * Fused::bytes>(transposed[i]));
+        packed_elements<unsigned, words, 4 * words> column;
+        copy_bytes(column.memory, transposed[i], sizeof transposed[i]);
+        column.store_to_shared(place(i));
       }
     } else {
       TILETRANSPOSE_UNROLL
