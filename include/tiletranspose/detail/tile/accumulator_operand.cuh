@@ -122,9 +122,9 @@ TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared
         (address_bits(target.first) | static_cast<unsigned>(target.stride_bytes)) % 4 == 0;
     if (whole && (Interior || end % 4 == 0)) { return; }
     constexpr unsigned accesses = 4 / access_bytes;  // on each side
-    const unsigned rows = Interior ? Fused::cols : static_cast<unsigned>(target.rows);
+    const unsigned rows = Interior ? Fused::tile_cols : static_cast<unsigned>(target.rows);
     TILETRANSPOSE_UNROLL_BY(Interior ? 16 : 1)
-    for (unsigned first = 0; first < Fused::cols * 2 * accesses; first += Fused::threads) {
+    for (unsigned first = 0; first < Fused::tile_cols * 2 * accesses; first += Fused::threads) {
       const loop_step here(first / Fused::threads);
       const unsigned step = first + group.thread_rank();
       const unsigned row = step / (2 * accesses);

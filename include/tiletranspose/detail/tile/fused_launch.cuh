@@ -30,7 +30,8 @@ constexpr int operand_blocks() {
     // Elements of several words. 3 bytes to 12 93 and 90; 87 and 84 with 4. 9 to 12 98 and 96; 96 and 93 with 4. 12 to
     // 12 99 and 94; 99 and 92 with 5. 48 to 48 100 and 96; 83 and 81 with 2; but 60 bytes spilled with 3.
     if (Fused::loads_unaligned && (in + out <= 16 || (in == 9 && out == 12))) { return 5; }
-    constexpr int old = Fused::old_registers(Fused::rows * Fused::cols * out / Fused::threads);
+    constexpr int old =
+        Fused::old_registers(Fused::tile_rows * Fused::tile_cols * out / Fused::threads);
     if (out > 56 && Fused::out_access == 4) { return 2; }
     return (old > 24 || out > 40 ? 3 : 4) - (Fused::count > 1 ? 1 : 0);
   }
@@ -127,10 +128,10 @@ __global__ void __launch_bounds__(Fused::threads,
   // What every block may have is not asked for at launch: floats to halves, odd rows, 93.4 %, 91.9 so.
   if constexpr (Fused::shared_bytes <= default_shared_bytes) {
     __shared__ __align__(16) unsigned char shared[Fused::shared_bytes];
-    convert_tile<Fused>(block, shared, arguments, op, blockIdx.x, blockIdx.y);
+    convert_tile<Fused>(block, shared, arguments, op, blockIdx.x);
   } else {
     extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-    convert_tile<Fused>(block, tiletranspose_dynamic_shared, arguments, op, blockIdx.x, blockIdx.y);
+    convert_tile<Fused>(block, tiletranspose_dynamic_shared, arguments, op, blockIdx.x);
   }
 }
 
@@ -140,16 +141,14 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, size_type batch,
                                const row_major_copy& copy, const Op& op, cudaStream_t stream,
                                matrix_place first = {0, 0}) {
   return plan_fused<Fused>(
-      problem, batch, copy, first,
-      [&](fused_arguments arguments, size_type blocks, size_type matrices) {
+      problem, batch, copy, first, [&](fused_arguments arguments, size_type blocks) {
         Op own_op = op;
         void* pointers[] = {&arguments, &own_op};
         const auto kernel =
             &fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>;
         const cudaError_t status = allow_shared_bytes(kernel, dynamic_bytes_of<Fused>);
         if (status != cudaSuccess) { return status; }
-        return start(kernel, dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(matrices)),
-                     Fused::threads, dynamic_bytes_of<Fused>, pointers, stream);
+        return start(kernel, blocks, Fused::threads, dynamic_bytes_of<Fused>, pointers, stream);
       });
 }
 

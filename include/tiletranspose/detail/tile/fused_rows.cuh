@@ -15,31 +15,25 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where a block puts what it has computed: its shared rows, and its place in the copy.
-struct fused_memory {
-  unsigned char* shared;
-  unsigned char* copied;
-  size_type copy_stride_bytes;
-  bool
-      in_step;  ///< rows of the copy start as far from a vector's boundary as those of the input do
-
-  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
-    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
-  }
-};
-
 /// Where an element of the input is.
 struct matrix_place {
   size_type row;
   size_type col;
 };
 
-/// A block's tile: its source, its target and its place in the copy, where there is one.
+/// A block's tile: where it comes from, where it goes, its shared rows and its place in the copy, where there is one.
 struct fused_tile {
   tile_source source;
   tile_target target;
-  unsigned char* copied;
   matrix_place first;  ///< its first element
+  unsigned char* shared;
+  unsigned char* copied;
+  size_type copy_stride_bytes;
+  bool in_step;  ///< row_major_copy
+
+  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
+    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
+  }
 };
 
 /// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
@@ -53,7 +47,7 @@ struct tile_loads {
   static constexpr int together = Fused::threads / Fused::lanes * micro_rows;
   static constexpr int phases = larger(Fused::period / together, 1);
   static constexpr int apart = phases * together;  ///< rows from round to round
-  static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
+  static constexpr int rounds = (skew_rows + Fused::tile_rows + apart - 1) / apart;
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
   static constexpr int registers = Fused::deals                ? 40
@@ -62,7 +56,7 @@ struct tile_loads {
                                    : micro_rows * in_bytes > 8 ? 16
                                                                : 32;
   static constexpr int taken =
-      Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
+      Fused::old_registers(Fused::tile_rows * Fused::tile_cols * Fused::out_bytes / Fused::threads);
   static constexpr int words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
@@ -78,8 +72,7 @@ struct tile_loads {
                                   : Fused::fills_words && access_width(in_bytes) == in_bytes ? 1
                                                                                              : 2;
 
-  const tile_source& source;
-  bool in_step;  ///< whether vectors of the input start where those of a copy do
+  const fused_tile& tile;
   int lane;
   int first_row;  ///< of the phase
   int shift;      ///< elements that the first load of each row takes before the tile's first column
@@ -88,30 +81,28 @@ struct tile_loads {
   int end_row;
 
   template <class Group>
-  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory, const fused_tile& tile,
-                                    bool skewed, int phase)
-      : source(tile.source), in_step(memory.in_step) {
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_tile& moved, int phase) : tile(moved) {
     const unsigned rank = group.thread_rank();
     lane = static_cast<int>(rank % Fused::lanes);
     first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
     shift = 0;
     if constexpr (Fused::deals) {
-      shift = static_cast<int>(address_bits(memory.copy_row(first_row)) % sector_bytes) /
+      shift = static_cast<int>(address_bits(tile.copy_row(first_row)) % sector_bytes) /
               Fused::out_bytes;
     }
     col = lane * count - shift;
-    from_row = skewed ? -skew_rows : 0;
-    end_row = Fused::rows;
+    from_row = tile.target.sector_mask != 0 ? -skew_rows : 0;
+    end_row = Fused::tile_rows;
     if (!Interior) {
-      from_row = larger(from_row, source.first_row);
-      end_row = smaller(end_row, source.end_row);
+      from_row = larger(from_row, tile.source.first_row);
+      end_row = smaller(end_row, tile.source.end_row);
     }
   }
 
   TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * apart; }
   /// Whether each row of a round is one of the tile's, whatever the thread and the phase.
   TILETRANSPOSE_HOST_DEVICE static constexpr bool is_inside(int round) {
-    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::rows;
+    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::tile_rows;
   }
   TILETRANSPOSE_FUNCTION bool row_exists(int round, int micro_row) const {
     const int at = row(round) + micro_row;
@@ -123,11 +114,12 @@ struct tile_loads {
   }
   /// Some lanes are there for the copy alone, or for their neighbours.
   TILETRANSPOSE_FUNCTION bool fills() const {
-    return Fused::deals ? col > -count && col < Fused::cols : !Fused::shifts || col < Fused::cols;
+    return Fused::deals ? col > -count && col < Fused::tile_cols
+                        : !Fused::shifts || col < Fused::tile_cols;
   }
   /// The tile's part of the copy's row ends where the one of its right neighbour begins.
   TILETRANSPOSE_FUNCTION bool in_copy() const {
-    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::cols + shift) *
+    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::tile_cols + shift) *
                                                                   Fused::out_bytes / sector_bytes *
                                                                   sector_bytes;
   }
@@ -137,7 +129,7 @@ struct tile_loads {
            col * Fused::pitch + Fused::lane_padding(lane, shift);
   }
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
-    return Interior || (byte >= source.first_byte && byte < source.end_byte);
+    return Interior || (byte >= tile.source.first_byte && byte < tile.source.end_byte);
   }
 };
 
@@ -185,8 +177,7 @@ TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char*
 template <class Fused, bool Interior, class Places>
 TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
                                         typename Fused::vector& to) {
-  if (Interior ||
-      (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
+  if (Interior || (at.byte_exists(byte) && byte + Fused::load_bytes <= at.tile.source.end_byte)) {
     to.template load<Fused::fetched>(address);
   } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
     TILETRANSPOSE_UNROLL
@@ -215,7 +206,7 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
       for (int r = 0; r < places::micro_rows; ++r) {
         const loop_step here((first + b) * places::micro_rows + r);
         if (first + b >= places::rounds) { continue; }
-        visit(b, r, start + (b * places::apart + r) * at.source.stride_bytes);
+        visit(b, r, start + (b * places::apart + r) * at.tile.source.stride_bytes);
       }
     }
   };
@@ -237,7 +228,7 @@ template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
                                       loaded_batch<Fused, Interior>& loaded) {
   using places = tile_loads<Fused, Interior>;
-  const tile_source& source = at.source;
+  const tile_source& source = at.tile.source;
   const int byte = at.col * Fused::in_bytes;
   const unsigned char* row = source.row(at.row(first));
   if constexpr (Fused::loads_unaligned) {
@@ -257,7 +248,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
       }
     };
     using vector = typename Fused::vector;
-    if (Fused::deals && !at.in_step) {
+    if (Fused::deals && !at.tile.in_step) {
       each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
       return;
     }

@@ -134,17 +134,17 @@ struct fused_shape {
     }
     return result;
   }();
-  static constexpr int rows = tile.rows;
+  static constexpr int tile_rows = tile.rows;
+  static constexpr int tile_cols = tile.cols();
   static constexpr int lanes = tile.lanes;
-  static constexpr int cols = tile.cols();
   static constexpr int pitch = tile.pitch();
   static constexpr int padding = tile.padding();
   static constexpr int shared_bytes = tile.tile_bytes();
-  static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
+  static_assert(tile_cols > 0 && threads % lanes == 0 && tile_rows % micro_rows == 0, "");
   static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
   static_assert(!shifts || !copies, "lanes that are there for their neighbours write no copy");
   static_assert(!deals || copies, "lanes start where the sectors of a copy do");
-  static_assert(rows * out_bytes % sector_bytes == 0, "segments are whole sectors");
+  static_assert(tile_rows * out_bytes % sector_bytes == 0, "segments are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
@@ -201,21 +201,24 @@ struct fused_shape {
       ((out_bytes > in_bytes && out_bytes > 2) || (loads_unaligned && in_bytes > 8) ||
        (out_bytes == in_bytes && whole_in && in_bytes >= 4));
   static constexpr bool loads_whole = Aligned && !loads_unaligned;
-  static constexpr bool short_rows = cols * in_bytes < 256 && !(holds_operand && in_bytes > 1);
+  static constexpr bool short_rows = tile_cols * in_bytes < 256 && !(holds_operand && in_bytes > 1);
   static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : fetches_far ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_access >= 4) ? 128 : 0;
 
   /// What tile_segments.cuh asks of a shape.
-  static constexpr int tile_cols = cols;
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
   static constexpr bool loops_at_edges = holds_operand;  // few tiles, and registers are short
-  static constexpr int skew_bytes = holds_operand ? 4 : sector_bytes;
+  /// What a row's segment of the tile begins at multiples of, where rows start anywhere.
+  static constexpr int skew_bytes = !holds_operand ? sector_bytes : out_access < 4 ? 4 : 1;
   static constexpr bool joins_segments = false;
   static constexpr int element_bytes = out_bytes;
-  static constexpr int segment_bytes = rows * out_bytes;
+  static constexpr int segment_bytes = tile_rows * out_bytes;
   static constexpr int store_bytes = 16;
+  static constexpr bool joins_stores = out_access < store_bytes;
+  static constexpr int read_access = out_access;
+  static constexpr bool reads_words = out_access >= 4;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined = larger(16 / larger(out_bytes, in_bytes), 1);
   /// The accumulator operand is read and written as words, or by wider accesses that it is made of.

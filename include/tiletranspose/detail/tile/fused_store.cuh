@@ -15,8 +15,7 @@ namespace detail {
 /// Writes the rows of a round's micro-block to the copy, whose row of the batch's first round is at `copy_to`.
 template <class Fused, bool Interior, class Kept>
 TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
-                                         const fused_memory& memory, unsigned char* copy_to,
-                                         int round, int round_in_batch,
+                                         unsigned char* copy_to, int round, int round_in_batch,
                                          const Kept (&copied)[Fused::micro_rows]) {
   using places = tile_loads<Fused, Interior>;
   [[maybe_unused]] constexpr int count = Fused::count;
@@ -24,7 +23,7 @@ TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
   for (int r = 0; r < places::micro_rows; ++r) {
     if (!at.row_exists(round, r)) { continue; }
     unsigned char* const address =
-        copy_to + (round_in_batch * places::apart + r) * memory.copy_stride_bytes;
+        copy_to + (round_in_batch * places::apart + r) * at.tile.copy_stride_bytes;
     if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
                      at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
       copied[r].packed().store(address);
@@ -95,8 +94,7 @@ TILETRANSPOSE_FUNCTION void convert_column(
 /// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
 /// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
 template <class Fused, bool Interior, class Convert>
-TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
-                                       const fused_memory& memory, int first,
+TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, int first,
                                        const loaded_batch<Fused, Interior>& loaded,
                                        const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
@@ -108,13 +106,13 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
   using kept = std::conditional_t<Fused::transposes, packed, gathered>;
   const int offset = at.offset();
   unsigned char* const to =
-      memory.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
+      at.tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
   int columns[count];
   find_columns(at, offset, columns);
   const bool fills = at.fills();
   const bool in_copy = at.in_copy();
   unsigned char* const copy_to =
-      Fused::copies ? memory.copy_row(at.row(first)) + at.col * Fused::out_bytes : memory.copied;
+      Fused::copies ? at.tile.copy_row(at.row(first)) + at.col * Fused::out_bytes : at.tile.copied;
   const auto store_round = [&](int b) {
     const int round = first + b;
     const loop_step here(round);
@@ -123,7 +121,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
     if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
     const int row = at.row(round);
     const auto place = [&](int i) {
-      return (Fused::barrier_on_columns ? memory.shared : to) + columns[i] +
+      return (Fused::barrier_on_columns ? at.tile.shared : to) + columns[i] +
              round * places::apart * Fused::bytes;
     };
     kept copied[places::micro_rows] = {};
@@ -183,7 +181,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at,
           (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
         return;
       }
-      store_copied(at, memory, copy_to, round, b, copied);
+      store_copied(at, copy_to, round, b, copied);
     }
   };
   // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in

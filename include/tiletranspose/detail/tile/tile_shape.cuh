@@ -24,6 +24,8 @@ template <int ElementBytes, int AccessBytes, int TileRows, int TileCols, int Thr
           int FillBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
+  static constexpr int in_bytes =
+      ElementBytes;  // both sides have one size, unlike those of fused calls
   static constexpr int access_bytes = AccessBytes;
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;

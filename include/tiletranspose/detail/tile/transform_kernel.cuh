@@ -36,25 +36,28 @@ struct row_major_copy {
   unsigned sector_mask = 0;  ///< as the one of tile_arguments
   bool in_step =
       false;  ///< its rows start as far from a vector's boundary as those of the input do
+
+  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col_bytes) const {
+    return static_cast<unsigned char*>(data) + row * stride_bytes + col_bytes;
+  }
 };
 
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
 /// Calls meanwhile() once the first loads are under way.
 template <class Fused, bool Interior, class Convert, class Meanwhile, class Group>
-TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
-                                           const fused_tile& tile, const Convert& convert,
-                                           Meanwhile meanwhile) {
+TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_tile& tile,
+                                           const Convert& convert, Meanwhile meanwhile) {
   using places = tile_loads<Fused, Interior>;
   TILETRANSPOSE_UNROLL
   for (int phase = 0; phase < places::phases; ++phase) {
     const loop_step here(phase);
-    const places at(group, memory, tile, tile.target.sector_mask != 0, phase);
+    const places at(group, tile, phase);
     TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior>(at, memory, first, loaded, convert);
+      store_rows<Fused, Interior>(at, first, loaded, convert);
     }
   }
 }
@@ -128,26 +131,6 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
       });
 }
 
-/// Writes the segments. Barriers: group.sync() between filling the tile and this call.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* shared,
-                                            const tile_target& target) {
-  constexpr int access_bytes = Fused::out_access;
-  constexpr int bytes = Fused::store_bytes;
-  const unsigned rank = group.thread_rank();
-  visit_vectors<Fused, bytes, Interior>(
-      group, target,
-      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
-        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          read_elements<access_word_t<access_bytes>, bytes / access_bytes, access_bytes>(
-              shared, from, further, rank)
-              .store(address);
-        }
-      });
-  if constexpr (!Interior && access_bytes < bytes) { drain_ends<Fused>(group, shared, target); }
-}
-
 /// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
 /// on, likewise columns. A launch works them out once; blocks that did so took a fifth of their instructions for it.
 struct interior_tiles {
@@ -176,7 +159,7 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   constexpr size_type reach = Fused::shifts            ? Fused::load_bytes
                               : Fused::loads_unaligned ? Fused::unaligned::reach
                                                        : Fused::lead_cols * Fused::in_bytes;
-  constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
+  constexpr size_type row_bytes = Fused::tile_cols * Fused::in_bytes;
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
   };
@@ -184,83 +167,36 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   const size_type past_rows =
       skewed && Fused::holds_operand && Fused::out_access < 4 ? divide_up(3, Fused::out_bytes) : 0;
   const size_type first_row =
-      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
+      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::tile_rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
   const size_type bytes = problem.nx * Fused::in_bytes;
   return {static_cast<unsigned>(first_row),
-          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
+          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::tile_rows),
           static_cast<unsigned>(first_col),
           between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
 
-/// What exists of the tile is left open where all of it does. `matrix` counts a batch; other kinds have none.
-template <class Fused>
-TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
-                                             const tile_order::place& at, unsigned matrix) {
-  const tile_problem& problem = arguments.tiles.problem;
-  const size_type first_row = at.row_tile * Fused::rows;
-  const size_type first_col = at.col_tile * Fused::cols;
-  fused_tile result{};
-  result.first = {arguments.first.row + first_row, arguments.first.col + first_col};
-  result.source.first = static_cast<const unsigned char*>(problem.in) +
-                        first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
-  result.source.stride_bytes = problem.in_stride_bytes;
-  result.target.first = static_cast<unsigned char*>(problem.out) +
-                        first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
-  result.target.stride_bytes = problem.out_stride_bytes;
-  if constexpr (Fused::kind == fusion::transform) {
-    result.source.first += matrix * problem.in_batch_bytes;
-    result.target.first += matrix * problem.out_batch_bytes;
-  }
-  result.target.sector_mask = !Fused::holds_operand   ? arguments.tiles.sector_mask
-                              : Fused::out_access < 4 ? 3
-                                                      : 0;
-  if constexpr (Fused::copies) {
-    result.copied = static_cast<unsigned char*>(arguments.copy.data) +
-                    first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
-  }
-  return result;
-}
-
-/// Finds out what exists of a tile.
-template <class Fused>
-TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_order::place& at,
-                                       fused_tile& tile) {
-  const size_type first_row = at.row_tile * Fused::rows;
-  const size_type first_col = at.col_tile * Fused::cols;
-  tile.source.first_row = clipped_distance(first_row, 0);
-  tile.source.end_row = clipped_distance(first_row, problem.ny);
-  tile.source.first_byte = clipped_distance(first_col * Fused::in_bytes, 0);
-  tile.source.end_byte =
-      clipped_distance(first_col * Fused::in_bytes, problem.nx * Fused::in_bytes);
-  // Columns of tiles may be there for the end of the copy alone.
-  tile.target.rows = larger(smaller(clipped_distance(first_col, problem.nx), Fused::cols), 0);
-  tile.target.first_byte = clipped_distance(first_row * Fused::out_bytes, 0);
-  tile.target.end_byte =
-      clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
-}
-
 template <class Fused, bool Interior, class Op, class Group>
-TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
-                                                 const fused_tile& tile, const Op& op) {
+TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& tile,
+                                                 const Op& op) {
   using in = typename Fused::in;
   using out = typename Fused::out;
   if constexpr (Fused::holds_operand) {
     // Both are under way before either is waited for.
     operand_words<Fused> old;
-    load_operand_words<Fused, Interior>(group, old, memory.shared, tile.target);
+    load_operand_words<Fused, Interior>(group, old, tile.shared, tile.target);
     fill_converted<Fused, Interior>(
-        group, memory, tile,
+        group, tile,
         [&](const in& element, const out& before) -> out { return op(element, before); },
         [&] {
-          if (Interior) { keep_words(group, old, memory.shared, tile.target); }
+          if (Interior) { keep_words(group, old, tile.shared, tile.target); }
           group.sync();
         });
     group.sync();
     // Addresses are worked out once more: they would be kept from the first time on, two registers each.
     tile_target target = tile.target;
     target.stride_bytes = optimisation_barrier(target.stride_bytes);
-    drain_words<Fused, Interior>(group, memory.shared, target);
+    drain_words<Fused, Interior>(group, tile.shared, target);
   } else if constexpr (Fused::combines) {
     operand_vectors<Fused> old;
     const auto load_early = [&] {
@@ -271,41 +207,56 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     // Loads that are shifted go first: what has to be done with them takes longer.
     if constexpr (!Fused::shifts) { load_early(); }
     fill_converted<Fused, Interior>(
-        group, memory, tile, [](const in& element, int, int) -> const in& { return element; },
+        group, tile, [](const in& element, int, int) -> const in& { return element; },
         [&] {
           if constexpr (Fused::shifts) { load_early(); }
         });
     group.sync();
-    combine_segments<Fused, Interior>(group, memory.shared, old, tile.target, op);
+    combine_segments<Fused, Interior>(group, tile.shared, old, tile.target, op);
   } else {
     fill_converted<Fused, Interior>(
-        group, memory, tile,
+        group, tile,
         [&](const in& element, int row, int col) -> out {
           return call_at<in, out>(op, element, tile.first.row + static_cast<size_type>(row),
                                   tile.first.col + static_cast<size_type>(col));
         },
         [] {});
     group.sync();
-    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
+    drain_segments<Fused, Interior>(group, tile.shared, tile.target);
   }
 }
 
-/// The kernel's body: one block converts and moves the tile that `block` names, of a matrix of a batch.
+/// The kernel's body: one block converts and moves the tile that `block` names.
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const fused_arguments& arguments, const Op& op,
-                                         unsigned block, unsigned matrix) {
-  const tile_order::place at = arguments.tiles.order.in_matrix(block);
-  fused_tile tile = place_tile<Fused>(arguments, at, matrix);
-  const fused_memory memory{
-      Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared, tile.copied,
-      arguments.copy.stride_bytes, arguments.copy.in_step};
+                                         unsigned block) {
+  const tile_order::place at = arguments.tiles.order(block);
+  const row_major_copy& copy = arguments.copy;
+  const size_type row = at.row_tile * Fused::tile_rows;
+  const size_type col = at.col_tile * Fused::tile_cols;
+  // There are no arrays of pointers, and only conversions have batches: nvcc makes fewer loads at a time otherwise.
+  constexpr bool has_batches = Fused::kind == fusion::transform;
+  const tile_problem& problem = arguments.tiles.problem;
+  const auto* const in = static_cast<const unsigned char*>(problem.in) +
+                         (has_batches ? at.batch * problem.in_batch_bytes : 0);
+  auto* const out = static_cast<unsigned char*>(problem.out) +
+                    (has_batches ? at.batch * problem.out_batch_bytes : 0);
+  fused_tile tile{make_source<Fused>(arguments.tiles, at, in),
+                  make_target<Fused>(arguments.tiles, at, out),
+                  {arguments.first.row + row, arguments.first.col + col},
+                  Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared,
+                  copy.place(row, col * Fused::out_bytes),
+                  copy.stride_bytes,
+                  copy.in_step};
+  // Columns of tiles may be there for the end of the copy alone.
+  if constexpr (Fused::copies) { tile.target.rows = larger(tile.target.rows, 0); }
+  if constexpr (Fused::holds_operand) { tile.target.sector_mask = Fused::skew_bytes - 1; }
   if (arguments.interior.contain(at)) {
-    convert_tile_between<Fused, true>(group, memory, tile, op);
+    convert_tile_between<Fused, true>(group, tile, op);
   } else {
-    bound_tile<Fused>(arguments.tiles.problem, at, tile);
-    convert_tile_between<Fused, false>(group, memory, tile, op);
+    convert_tile_between<Fused, false>(group, tile, op);
   }
 }
 
