@@ -60,10 +60,9 @@ struct fused_shape {
           : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, whole_in && !splits_out, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
-  /// Rows of packed elements are stored together, as whole words.
-  static constexpr bool packs = access_bytes < bytes && bytes % 4 != 0 &&
-                                (holds_operand ? packs_rows(in_bytes, out_bytes, loads_unaligned)
-                                               : loads_unaligned && bytes < 8);
+  /// Rows of small packed elements are stored together, as whole words.
+  static constexpr bool packs =
+      access_bytes < bytes && bytes < 8 && bytes % 4 != 0 && (holds_operand || loads_unaligned);
   static constexpr int micro_rows = access_bytes == bytes ? wanted.micro_rows
                                     : packs               ? word_elements(bytes)
                                                           : 1;
@@ -127,9 +126,8 @@ struct fused_shape {
   /// Narrower where shared memory or, for old elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes};
-    const int most_old = packs && bytes > 16 ? 64 : 32;
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
-           old_registers(result.rows * result.cols() / threads * out_bytes) > most_old) {
+           old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
     }
     return result;
