@@ -59,8 +59,8 @@ constexpr int fused_blocks() {
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
   if (Fused::loads_unaligned && in + out <= 16) {
-    // Four bytes and two outputs of one: nvcc spills with 3 blocks.
-    if (Fused::copies) { return in == 4 && out == 1 ? 2 : 3; }
+    // Four bytes and more and two outputs of one spill with 3 blocks.
+    if (Fused::copies) { return in >= 4 && out == 1 ? 2 : 3; }
     return in > 4 ? 3 : 4;
   }
   // Large elements.

@@ -112,6 +112,20 @@ struct tile_loads {
     return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
                                     row(round) + micro_rows > from_row);
   }
+  /// Calls visit(b, r, address) for row r of round b of the batch whose first round is `first`; `address` starts at that
+  /// of the first of them.
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void each_row(int first, const unsigned char* address, Visit visit) const {
+    const size_type stride = tile.source.stride_bytes;
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < batch; ++b, address += (apart - micro_rows) * stride) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < micro_rows; ++r, address += stride) {
+        const loop_step here((first + b) * micro_rows + r);
+        if (first + b < rounds) { visit(b, r, address); }
+      }
+    }
+  }
   /// Some lanes are there for the copy alone, or for their neighbours.
   TILETRANSPOSE_FUNCTION bool fills() const {
     return Fused::deals ? col > -count && col < Fused::tile_cols
@@ -135,9 +149,7 @@ struct tile_loads {
 
 /// What a thread has loaded of as many rounds as are under way at a time.
 template <class Fused, bool Interior>
-struct loaded_batch {
-  typename Fused::vector rows[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
-};
+using loaded_batch = typename Fused::vector[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
 
 /// Loads what exists of a vector, element by element.
 template <class Fused, class Places>
@@ -177,14 +189,15 @@ TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char*
 template <class Fused, bool Interior, class Places>
 TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
                                         typename Fused::vector& to) {
-  if (Interior || (at.byte_exists(byte) && byte + Fused::load_bytes <= at.tile.source.end_byte)) {
+  if (Interior ||
+      (byte >= at.tile.source.first_byte && byte + Fused::load_bytes <= at.tile.source.end_byte)) {
     to.template load<Fused::fetched>(address);
   } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < Fused::load_bytes; w += 4) {
       const loop_step part(w);
       const unsigned word = load_word<Fused::in_access>(at, address + w, byte + w);
-      __builtin_memcpy(to.memory + w, &word, 4);
+      copy_bytes(to.memory + w, &word, 4);
     }
   } else if constexpr (Fused::count > 1) {
     load_parts<Fused>(at, address - byte, byte, to);
@@ -199,18 +212,7 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
   using places = tile_loads<Fused, Interior>;
   const int byte = at.col * Fused::in_bytes;
   typename Fused::unaligned words[places::batch][places::micro_rows] = {};
-  const auto each = [&](auto visit) {
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        if (first + b >= places::rounds) { continue; }
-        visit(b, r, start + (b * places::apart + r) * at.tile.source.stride_bytes);
-      }
-    }
-  };
-  each([&](int b, int r, const unsigned char* from) {
+  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
     if (!at.row_exists(first + b, r)) { return; }
     words[b][r].load(from, [&](const unsigned char* word) {
       return load_word<Fused::in_access, Fused::fetched>(at, word,
@@ -218,8 +220,57 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
     });
   });
   // Rows that there are not, too: nobody looks at them, and to ask again costs more.
-  each([&](int b, int r, const unsigned char* from) {
-    words[b][r].copy(from, loaded.rows[b][r].memory);
+  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
+    words[b][r].copy(from, loaded[b][r].memory);
+  });
+}
+
+/// Loads a batch of rows as words from the boundary at or below each row's first element on, `byte` bytes after `row`; the
+/// next lane has what lacks.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>& at, int first,
+                                              const unsigned char* row,
+                                              loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  constexpr int bytes = Fused::load_bytes;
+  constexpr int words = bytes / 4;
+  static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
+                "rounds are aligned alike");
+  const size_type stride = at.tile.source.stride_bytes;
+  unsigned raw[places::batch][places::micro_rows][words] = {};
+  // Bytes of a row's first load that lie before its first element.
+  const auto past = [&](int r) { return static_cast<int>(address_bits(row + r * stride) % bytes); };
+  at.each_row(first, row, [&](int b, int r, const unsigned char* address) {
+    if (!at.row_exists(first + b, r)) { return; }
+    const int from = at.col * Fused::in_bytes - past(r);
+    const unsigned char* const start = address + from;
+    if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
+      const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
+      copy_bytes(raw[b][r], &all, bytes);
+    } else {
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) {
+        const loop_step part(w);
+        raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
+      }
+    }
+  });
+  const unsigned next = lane_index() + 1;
+  at.each_row(first, row, [&](int b, int r, const unsigned char*) {
+    const auto shift = static_cast<unsigned>(8 * past(r));
+    const unsigned(&own)[words] = raw[b][r];
+    unsigned shifted[words];
+    if constexpr (words == 1) {
+      shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
+    } else {
+      const bool second = past(r) >= 4;  // the first element begins in the second word
+      const unsigned low = second ? own[1] : own[0];
+      const unsigned after = shuffle(own[0], next);
+      const unsigned middle = second ? after : own[1];
+      shifted[0] = funnel_shift(low, middle, shift);
+      shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
+    }
+    copy_bytes(loaded[b][r].memory, shifted, bytes);
   });
 }
 
@@ -229,86 +280,26 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
                                       loaded_batch<Fused, Interior>& loaded) {
   using places = tile_loads<Fused, Interior>;
   const tile_source& source = at.tile.source;
+  const unsigned char* const row = source.row(at.row(first));
   const int byte = at.col * Fused::in_bytes;
-  const unsigned char* row = source.row(at.row(first));
   if constexpr (Fused::loads_unaligned) {
     load_unaligned_rows<Fused, Interior>(at, first, row + byte, loaded);
-  } else if constexpr (!Fused::shifts) {
+  } else if constexpr (Fused::shifts) {
+    load_shifted_rows<Fused, Interior>(at, first, row, loaded);
+  } else {
     const auto each = [&](auto load) {
-      TILETRANSPOSE_UNROLL
-      for (int b = 0; b < places::batch; ++b) {
-        TILETRANSPOSE_UNROLL
-        for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
-          const loop_step here((first + b) * places::micro_rows + r);
-          if (first + b < places::rounds && at.row_exists(first + b, r)) {
-            load(loaded.rows[b][r]);
-          }
-        }
-        row += (places::apart - places::micro_rows) * source.stride_bytes;
-      }
+      at.each_row(first, row, [&](int b, int r, const unsigned char* from) {
+        if (at.row_exists(first + b, r)) { load(from, loaded[b][r]); }
+      });
     };
     using vector = typename Fused::vector;
     if (Fused::deals && !at.tile.in_step) {
-      each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
+      each([&](const unsigned char* from, vector& to) { load_parts<Fused>(at, from, byte, to); });
       return;
     }
-    each([&](vector& to) { load_vector<Fused, Interior>(at, row + byte, byte, to); });
-  } else {
-    // From the boundary at or below the first element on; the next lane has what lacks.
-    constexpr int bytes = Fused::load_bytes;
-    constexpr int words = bytes / 4;
-    static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
-                  "rounds are aligned alike");
-    unsigned raw[places::batch][places::micro_rows][words] = {};
-    const unsigned char* starts[places::micro_rows];
-    int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
-    TILETRANSPOSE_UNROLL
-    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
-      past[r] = static_cast<int>(address_bits(row) % bytes);
-      starts[r] = row + byte - past[r];
-    }
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        if (first + b >= places::rounds || !at.row_exists(first + b, r)) { continue; }
-        const unsigned char* const start = starts[r] + b * places::apart * source.stride_bytes;
-        const int from = byte - past[r];
-        if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
-          const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
-          __builtin_memcpy(raw[b][r], &all, bytes);
-        } else {
-          TILETRANSPOSE_UNROLL
-          for (int w = 0; w < words; ++w) {
-            const loop_step part(w);
-            raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
-          }
-        }
-      }
-    }
-    const unsigned next = lane_index() + 1;
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        const auto shift = static_cast<unsigned>(8 * past[r]);
-        const unsigned(&own)[words] = raw[b][r];
-        unsigned shifted[words];
-        if constexpr (words == 1) {
-          shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
-        } else {
-          const bool second = past[r] >= 4;  // the first element begins in the second word
-          const unsigned low = second ? own[1] : own[0];
-          const unsigned after = shuffle(own[0], next);
-          const unsigned middle = second ? after : own[1];
-          shifted[0] = funnel_shift(low, middle, shift);
-          shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
-        }
-        __builtin_memcpy(loaded.rows[b][r].memory, shifted, bytes);
-      }
-    }
+    each([&](const unsigned char* from, vector& to) {
+      load_vector<Fused, Interior>(at, from + byte, byte, to);
+    });
   }
 }
 

@@ -132,13 +132,13 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
       for (int r = 0; r < places::micro_rows; ++r) {
         if (!Interior && !at.row_exists(round, r)) { continue; }
         if constexpr (Fused::combines) {
-          __builtin_memcpy(rows[r], loaded.rows[b][r].memory, sizeof(rows[r]));
+          __builtin_memcpy(rows[r], loaded[b][r].memory, sizeof(rows[r]));
         } else {
           gathered elements = {};
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
-            elements.put(i, convert(loaded.rows[b][r].get(i), row + r, at.col + i));
+            elements.put(i, convert(loaded[b][r].get(i), row + r, at.col + i));
           }
           copied[r] = elements.packed();
           __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
@@ -164,14 +164,14 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
         if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
           // Behind the last row no old elements wait.
           if (!at.row_exists(round, places::micro_rows - 1)) {
-            combine_one_by_one(at, round, to_shared, loaded.rows[b], i, convert);
+            combine_one_by_one(at, round, to_shared, loaded[b], i, convert);
             continue;
           }
         }
         gathered_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column =
             {};
         if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
-        convert_column(at, round, i, loaded.rows[b], convert, column, copied);
+        convert_column(at, round, i, loaded[b], convert, column, copied);
         if (fills) { column.packed().store_to_shared(to_shared); }
       }
     }
