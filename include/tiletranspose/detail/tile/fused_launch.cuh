@@ -55,13 +55,14 @@ constexpr int fused_blocks() {
   constexpr int out = Fused::out_bytes;
   // One packed element a lane. 3 bytes to 12 90 %, 88 with 4 blocks.
   if (Fused::loads_unaligned && !Fused::copies && widens_packed(in, out)) {
-    return Fused::out_access < 4 || in + out > 20 ? 4 : 6;
+    return Fused::out_access < 4 ? 3 : in + out > 20 ? 4 : 6;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
   if (Fused::loads_unaligned && in + out <= 16) {
     // Four bytes and more and two outputs of one spill with 3 blocks.
     if (Fused::copies) { return in >= 4 && out == 1 ? 2 : 3; }
-    return in > 4 ? 3 : 4;
+    const bool few = Fused::fills_words ? in > 8 : Fused::micro_rows * Fused::load_words > 20;
+    return few ? 3 : 4;
   }
   // Large elements.
   if (in + out > 16) { return 1; }

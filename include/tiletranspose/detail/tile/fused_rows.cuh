@@ -50,8 +50,9 @@ struct tile_loads {
   static constexpr int rounds = (skew_rows + Fused::tile_rows + apart - 1) / apart;
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
-  static constexpr int registers = Fused::deals                ? 40
-                                   : Fused::loads_unaligned    ? (Fused::copies ? 8 : 32)
+  static constexpr int registers = Fused::deals ? 40
+                                   : Fused::loads_unaligned
+                                       ? (Fused::copies || in_bytes > 8 ? 8 : 32)
                                    : Fused::shifts             ? Fused::load_registers
                                    : micro_rows * in_bytes > 8 ? 16
                                                                : 32;

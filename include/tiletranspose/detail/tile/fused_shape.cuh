@@ -184,6 +184,8 @@ struct fused_shape {
   static constexpr int copy_store_bytes = fills_words ? larger(out_access, smaller(copy_access, 4))
                                           : splits_out || loads_unaligned ? out_access
                                                                           : copy_access;
+  using copied =
+      packed_elements<Out, count, copy_store_bytes>;  ///< what a thread writes of a row of the copy
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
   /// for one round.

@@ -13,10 +13,10 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Writes the rows of a round's micro-block to the copy, whose row of the batch's first round is at `copy_to`.
-template <class Fused, bool Interior, class Kept>
-TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
-                                         unsigned char* copy_to, int round, int round_in_batch,
-                                         const Kept (&copied)[Fused::micro_rows]) {
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void store_copied(
+    const tile_loads<Fused, Interior>& at, unsigned char* copy_to, int round, int round_in_batch,
+    const typename Fused::copied (&copied)[Fused::micro_rows]) {
   using places = tile_loads<Fused, Interior>;
   [[maybe_unused]] constexpr int count = Fused::count;
   TILETRANSPOSE_UNROLL
@@ -26,14 +26,14 @@ TILETRANSPOSE_FUNCTION void store_copied(const tile_loads<Fused, Interior>& at,
         copy_to + (round_in_batch * places::apart + r) * at.tile.copy_stride_bytes;
     if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
                      at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
-      copied[r].packed().store(address);
+      copied[r].store(address);
     } else if constexpr (count > 1) {
       TILETRANSPOSE_UNROLL
       for (int i = 0; i < count; ++i) {
         const loop_step part(i);
         if (at.byte_exists((at.col + i) * Fused::in_bytes)) {
           packed_elements<typename Fused::out, 1, Fused::out_access> one;
-          one.put(0, copied[r].packed().get(i));
+          one.put(0, copied[r].get(i));
           one.store(address + i * Fused::out_bytes);
         }
       }
@@ -72,11 +72,11 @@ TILETRANSPOSE_FUNCTION void combine_one_by_one(
 
 /// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
 /// elements, too.
-template <class Fused, bool Interior, class Convert, class Column, class Kept>
+template <class Fused, bool Interior, class Convert, class Column>
 TILETRANSPOSE_FUNCTION void convert_column(
     const tile_loads<Fused, Interior>& at, int round, int i,
     const typename Fused::vector (&loaded)[Fused::micro_rows], const Convert& convert,
-    Column& column, Kept (&copied)[Fused::micro_rows]) {
+    Column& column, typename Fused::copied (&copied)[Fused::micro_rows]) {
   TILETRANSPOSE_UNROLL
   for (int r = 0; r < Fused::micro_rows; ++r) {
     if (!Interior && Fused::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
@@ -99,11 +99,6 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
                                        const Convert& convert) {
   using places = tile_loads<Fused, Interior>;
   constexpr int count = Fused::count;
-  // What is kept of a row for the copy: packed at once where rows are transposed, else when it is stored. With both at a
-  // time, floats and doubles spilled.
-  using gathered = gathered_elements<typename Fused::out, count, Fused::copy_store_bytes>;
-  using packed = packed_elements<typename Fused::out, count, Fused::copy_store_bytes>;
-  using kept = std::conditional_t<Fused::transposes, packed, gathered>;
   const int offset = at.offset();
   unsigned char* const to =
       at.tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
@@ -111,8 +106,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
   find_columns(at, offset, columns);
   const bool fills = at.fills();
   const bool in_copy = at.in_copy();
-  unsigned char* const copy_to =
-      Fused::copies ? at.tile.copy_row(at.row(first)) + at.col * Fused::out_bytes : at.tile.copied;
+  unsigned char* const copy_to = at.tile.copy_row(at.row(first)) + at.col * Fused::out_bytes;
   const auto store_round = [&](int b) {
     const int round = first + b;
     const loop_step here(round);
@@ -124,7 +118,7 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
       return (Fused::barrier_on_columns ? at.tile.shared : to) + columns[i] +
              round * places::apart * Fused::bytes;
     };
-    kept copied[places::micro_rows] = {};
+    typename Fused::copied copied[places::micro_rows] = {};
     if constexpr (Fused::transposes) {
       // What is stored is put together row by row, and transposed.
       unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
@@ -134,13 +128,11 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
         if constexpr (Fused::combines) {
           __builtin_memcpy(rows[r], loaded[b][r].memory, sizeof(rows[r]));
         } else {
-          gathered elements = {};
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
-            elements.put(i, convert(loaded[b][r].get(i), row + r, at.col + i));
+            copied[r].put(i, convert(loaded[b][r].get(i), row + r, at.col + i));
           }
-          copied[r] = elements.packed();
           __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
         }
       }
@@ -168,11 +160,10 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
             continue;
           }
         }
-        gathered_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column =
-            {};
+        packed_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column = {};
         if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
         convert_column(at, round, i, loaded[b], convert, column, copied);
-        if (fills) { column.packed().store_to_shared(to_shared); }
+        if (fills) { column.store_to_shared(to_shared); }
       }
     }
     if constexpr (Fused::copies) {

@@ -71,7 +71,6 @@ struct operand_vectors {
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = Fused::out_bytes > 8;
   using vector = packed_elements<typename Fused::out, count, vector_bytes>;
-  using gathered = gathered_elements<typename Fused::out, count, vector_bytes>;
   vector vectors[rounds];
 };
 
@@ -108,12 +107,12 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
           const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
               shared, from, further, rank);
           if (!Interior && !operands::always_early) { old.vectors[round].load_changing(address); }
-          typename operands::gathered result;
+          typename operands::vector result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
           }
-          result.packed().store(address);
+          result.store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
