@@ -18,8 +18,8 @@ namespace detail {
 /// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
 template <class Fused>
 struct operand_words {
-  static constexpr int bytes = Fused::word_bytes;
-  static constexpr bool shifts = Fused::out_access < 4;
+  static constexpr int bytes = Fused::store_bytes;
+  static constexpr bool shifts = Fused::owns_elements;
   static constexpr unsigned rounds = segment_rounds<Fused, bytes>::rounds;
   using word = access_word_t<bytes>;
   word low[rounds];
@@ -93,54 +93,6 @@ TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& 
             shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
             old.joined(round, byte));
       });
-}
-
-/// Writes segments that start anywhere: the words of the output that lie inside of them, and what is left at their ends.
-/// Barriers: group.sync() between filling the tile and this call.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_words(Group group, const unsigned char* shared,
-                                        const tile_target& target) {
-  using words = operand_words<Fused>;
-  constexpr int bytes = words::bytes;
-  constexpr int access_bytes = Fused::out_access;
-  const int end = Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
-  visit_vectors<Fused, words::bytes, Interior>(
-      group, target,
-      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        const unsigned char* const from = shared + Fused::row_offset(row) + further;
-        if constexpr (!words::shifts) {
-          store_global(address, load_shared<access_word_t<bytes>>(from + byte));
-        } else if (byte >= 0 && byte + bytes <= end) {
-          const int next = byte + words::past(byte);
-          const auto low = load_shared<unsigned>(from + (next == byte ? next : next - 4));
-          const auto high = load_shared<unsigned>(from + next);
-          store_global(address, funnel_shift(low, high, static_cast<unsigned>(8 * byte)));
-        }
-      });
-  if constexpr (words::shifts) {
-    const bool whole =
-        (address_bits(target.first) | static_cast<unsigned>(target.stride_bytes)) % 4 == 0;
-    if (whole && (Interior || end % 4 == 0)) { return; }
-    constexpr unsigned accesses = 4 / access_bytes;  // on each side
-    const unsigned rows = Interior ? Fused::tile_cols : static_cast<unsigned>(target.rows);
-    TILETRANSPOSE_UNROLL_BY(Interior ? 16 : 1)
-    for (unsigned first = 0; first < Fused::tile_cols * 2 * accesses; first += Fused::threads) {
-      const loop_step here(first / Fused::threads);
-      const unsigned step = first + group.thread_rank();
-      const unsigned row = step / (2 * accesses);
-      if (row >= rows) { break; }
-      unsigned char* const out = target.first + row * target.stride_bytes;
-      const int head = smaller(words::past(static_cast<int>(address_bits(out))), end);
-      const int tail = (end - head) % 4;
-      const int at = static_cast<int>(step % accesses) * access_bytes;
-      const bool left = step % (2 * accesses) < accesses;
-      const int byte = left ? at : end - tail + at;
-      if (at < (left ? head : tail)) {
-        store_global(out + byte, load_shared<access_word_t<access_bytes>>(
-                                     shared + Fused::row_offset(row) + byte));
-      }
-    }
-  }
 }
 
 }  // namespace detail

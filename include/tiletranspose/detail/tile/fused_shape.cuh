@@ -215,19 +215,18 @@ struct fused_shape {
   static constexpr bool joins_segments = false;
   static constexpr int element_bytes = out_bytes;
   static constexpr int segment_bytes = tile_rows * out_bytes;
-  static constexpr int store_bytes = 16;
+  /// A tile that owns whole elements has segments that begin and end inside of words where elements do.
+  static constexpr bool owns_elements = holds_operand && out_access < 4;
+  /// The accumulator operand is read and written as words, or by wider accesses that it is made of.
+  static constexpr int store_bytes = holds_operand ? larger(out_access, 4) : 16;
   static constexpr bool joins_stores = out_access < store_bytes;
   static constexpr int read_access = out_access;
   static constexpr bool reads_words = out_access >= 4;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined = larger(16 / larger(out_bytes, in_bytes), 1);
-  /// The accumulator operand is read and written as words, or by wider accesses that it is made of.
-  static constexpr int word_bytes = larger(out_access, 4);
 
   /// What a thread reads for a store, and how many of these a row has.
-  static constexpr int read_bytes = combines        ? combined * in_bytes
-                                    : holds_operand ? word_bytes
-                                                    : store_bytes;
+  static constexpr int read_bytes = combines ? combined * in_bytes : store_bytes;
   static constexpr int row_reads = segment_bytes / (combines ? combined * out_bytes : read_bytes);
   /// Segments that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
   /// are added.

@@ -47,6 +47,8 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && AccessBytes < 16 && AccessBytes == ElementBytes;
   static constexpr bool shifts_loads =
       !Whole && LoadBytes % 4 == 0 && AccessBytes < 4 && !deals_loads;
+  /// Segments end with their rows or with sectors, not with elements in the middle of a row.
+  static constexpr bool owns_elements = false;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && AccessBytes < 16;
   /// Segments of a launch may go on from one output row to the next; join_segments.
   static constexpr bool joins_segments = deals_loads || shifts_loads;

@@ -195,7 +195,10 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
     // Addresses are worked out once more: they would be kept from the first time on, two registers each.
     tile_target target = tile.target;
     target.stride_bytes = optimisation_barrier(target.stride_bytes);
-    drain_words<Fused, Interior>(group, tile.shared, target);
+    target.first_byte = 0;
+    target.end_byte =
+        Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
+    drain_segments<Fused, Interior>(group, tile.shared, target);
   } else if constexpr (Fused::combines) {
     operand_vectors<Fused> old;
     const auto load_early = [&] {
