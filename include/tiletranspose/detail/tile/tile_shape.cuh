@@ -170,7 +170,9 @@ struct tile_shape {
     int element;
     int shift;
     int shift_step;
-    constexpr long long operator()(int step) const {
+    int first;  ///< of a warp, in a round
+    constexpr long long operator()(int lane) const {
+      const int step = first + lane;
       if (deals_loads) {
         const int row_shift = (shift + step % 32 / row_lanes * shift_step) % micro_cols;
         return dealt_offset(step % row_lanes, row_shift) + dealt_padding(element, row_shift) +
@@ -185,9 +187,13 @@ struct tile_shape {
     const int steps = warp_rows > 1 ? shifts : 1;
     for (int shift = 0; shift < shifts; ++shift) {
       for (int step = 0; step < steps; ++step) {
-        const fill_lanes lanes{(shift + 3 * step) % shifts, shift, step};
+        const fill_lanes lanes{(shift + 3 * step) % shifts, shift, step, 0};
         if (request_ways(lanes, fill_access) != 1) { return false; }
       }
+    }
+    // The warps that follow the first one of a round: as many as take whole rows together.
+    for (int first = 32; !deals_loads && first % load_threads != 0; first += 32) {
+      if (request_ways(fill_lanes{0, 0, 0, first}, fill_access) != 1) { return false; }
     }
     return true;
   }
@@ -211,20 +217,6 @@ struct tile_shape {
       rotation_ways<StoreBytes>(threads_of_row<StoreBytes>(segment_bytes, Threads));
   static_assert(drain_ways == (moves_groups && (ElementBytes == 3 || ElementBytes == 5) ? 2 : 1),
                 "a shipped tile must not conflict");
-
-  /// The warps that follow the first one of a round: as many as take whole rows together.
-  struct later_lanes {
-    int first;
-    constexpr long long operator()(int lane) const { return fill_lanes{}(first + lane); }
-  };
-  static constexpr bool fills_later_without_conflict() {
-    for (int warp = 1; warp < (deals_loads ? 1 : load_threads); ++warp) {
-      if (request_ways(later_lanes{32 * warp}, fill_access) != 1) { return false; }
-      if (32 * (warp + 1) % load_threads == 0) { break; }
-    }
-    return true;
-  }
-  static_assert(fills_later_without_conflict(), "a shipped tile must not conflict");
 };
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.
