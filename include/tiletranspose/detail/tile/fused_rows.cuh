@@ -15,6 +15,19 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// The matrix beside input and output: ny x nx elements of the output's type. Null but for fusion::dual.
+struct row_major_copy {
+  void* data;
+  size_type stride_bytes;
+  unsigned sector_mask = 0;  ///< as the one of tile_arguments
+  bool in_step =
+      false;  ///< its rows start as far from a vector's boundary as those of the input do
+
+  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col_bytes) const {
+    return static_cast<unsigned char*>(data) + row * stride_bytes + col_bytes;
+  }
+};
+
 /// Where an element of the input is.
 struct matrix_place {
   size_type row;
@@ -27,13 +40,7 @@ struct fused_tile {
   tile_target target;
   matrix_place first;  ///< its first element
   unsigned char* shared;
-  unsigned char* copied;
-  size_type copy_stride_bytes;
-  bool in_step;  ///< row_major_copy
-
-  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
-    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
-  }
+  row_major_copy copy;
 };
 
 /// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
@@ -88,7 +95,8 @@ struct tile_loads {
     first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
     shift = 0;
     if constexpr (Fused::deals) {
-      shift = static_cast<int>(address_bits(tile.copy_row(first_row)) % sector_bytes) /
+      shift = static_cast<int>(address_bits(tile.copy.place(static_cast<size_type>(first_row), 0)) %
+                               sector_bytes) /
               Fused::out_bytes;
     }
     col = lane * count - shift;
@@ -293,7 +301,7 @@ TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int
       });
     };
     using vector = typename Fused::vector;
-    if (Fused::deals && !at.tile.in_step) {
+    if (Fused::deals && !at.tile.copy.in_step) {
       each([&](const unsigned char* from, vector& to) { load_parts<Fused>(at, from, byte, to); });
       return;
     }

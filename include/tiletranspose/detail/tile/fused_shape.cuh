@@ -3,7 +3,7 @@
 
 /// \file
 /// The layout of a fused kernel's tile: what follows from its policy, the proofs that it does not conflict, and what
-/// tile_segments.cuh and accumulator_operand.cuh ask of it.
+/// tile_segments.cuh asks of it.
 
 #pragma once
 

@@ -23,7 +23,7 @@ TILETRANSPOSE_FUNCTION void store_copied(
   for (int r = 0; r < places::micro_rows; ++r) {
     if (!at.row_exists(round, r)) { continue; }
     unsigned char* const address =
-        copy_to + (round_in_batch * places::apart + r) * at.tile.copy_stride_bytes;
+        copy_to + (round_in_batch * places::apart + r) * at.tile.copy.stride_bytes;
     if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
                      at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
       copied[r].store(address);
@@ -106,7 +106,8 @@ TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, in
   find_columns(at, offset, columns);
   const bool fills = at.fills();
   const bool in_copy = at.in_copy();
-  unsigned char* const copy_to = at.tile.copy_row(at.row(first)) + at.col * Fused::out_bytes;
+  unsigned char* const copy_to =
+      at.tile.copy.place(static_cast<size_type>(at.row(first)), 0) + at.col * Fused::out_bytes;
   const auto store_round = [&](int b) {
     const int round = first + b;
     const loop_step here(round);

@@ -10,15 +10,15 @@
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (accumulator_operand.cuh); or, where the shared rows do not
-///   hold them (`fused_shape::combines`), in registers, while the shared rows take the elements of the input as they
-///   are, and the function is given both when they are drained;
+///   where the function finds them when the input is stored (`operand_words`): a tile then owns whole elements, and packed
+///   ones start and end inside of words. Or, where the shared rows do not hold them (`fused_shape::combines`), they wait
+///   in registers (`operand_vectors`), while the shared rows take the elements of the input as they are, and the function
+///   is given both when they are drained;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
 
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/tile/accumulator_operand.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
@@ -28,19 +28,6 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// The matrix beside input and output: ny x nx elements of the output's type. Null but for fusion::dual.
-struct row_major_copy {
-  void* data;
-  size_type stride_bytes;
-  unsigned sector_mask = 0;  ///< as the one of tile_arguments
-  bool in_step =
-      false;  ///< its rows start as far from a vector's boundary as those of the input do
-
-  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col_bytes) const {
-    return static_cast<unsigned char*>(data) + row * stride_bytes + col_bytes;
-  }
-};
 
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
 /// Calls meanwhile() once the first loads are under way.
@@ -60,6 +47,87 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_tile& tile,
       store_rows<Fused, Interior>(at, first, loaded, convert);
     }
   }
+}
+
+/// The old bytes of a tile's segments on their way into the shared rows. Segments may start inside of a word, shared rows
+/// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
+template <class Fused>
+struct operand_words {
+  static constexpr int bytes = Fused::store_bytes;
+  static constexpr bool shifts = Fused::owns_elements;
+  static constexpr unsigned rounds = segment_rounds<Fused, bytes>::rounds;
+  using word = access_word_t<bytes>;
+  word low[rounds];
+  word high[shifts ? rounds : 1];
+
+  /// How far into a word the segment starts of whose words one lies `byte` bytes after its start.
+  TILETRANSPOSE_FUNCTION static int past(int byte) {
+    return shifts ? static_cast<int>((0u - static_cast<unsigned>(byte)) % 4) : 0;
+  }
+  /// The word at `address` and, where a part of it is the segment's alone, the one behind it.
+  TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
+    const int first = past(byte);
+    if constexpr (!shifts) {
+      low[round] = load_global_near<word, Fused::fetched_old>(address);
+    } else {
+      low[round] = load_global_part<word, Fused::fetched_old>(address, first, bytes);
+      high[round] = 0;
+      if (first > 0) {
+        high[round] = load_global_part<word, Fused::fetched_old>(address + 4, 0, first);
+      }
+    }
+  }
+  TILETRANSPOSE_FUNCTION word joined(unsigned round, int byte) const {
+    if constexpr (shifts) {
+      return funnel_shift(low[round], high[round], static_cast<unsigned>(8 * past(byte)));
+    } else {
+      return low[round];
+    }
+  }
+};
+
+/// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
+/// too.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>& old,
+                                               unsigned char* shared, const tile_target& target) {
+  using words = operand_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int access_bytes = Fused::out_access;
+  visit_vectors<Fused, words::bytes, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const int past = words::past(byte);
+        const bool whole = Interior || !words::shifts ||
+                           (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3);
+        if (whole) { old.load(round, address, byte); }
+        if constexpr (!Interior) {
+          unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
+          if (whole) {
+            store_shared(to, old.joined(round, byte));
+          } else if constexpr (words::shifts) {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < bytes; i += access_bytes) {
+              const loop_step part(i);
+              if (byte + past + i < target.end_byte) {
+                store_shared(to + i, load_global<access_word_t<access_bytes>>(address + past + i));
+              }
+            }
+          }
+        }
+      });
+}
+
+/// Keeps what has been loaded in the places of the shared rows that it will be drained from.
+template <class Fused, class Group>
+TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& old,
+                                       unsigned char* shared, const tile_target& target) {
+  visit_vectors<Fused, operand_words<Fused>::bytes, true>(
+      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+        store_shared(
+            shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
+            old.joined(round, byte));
+      });
 }
 
 /// The old elements of the segments that a thread will write.
@@ -249,9 +317,7 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                   make_target<Fused>(arguments.tiles, at, out),
                   {arguments.first.row + row, arguments.first.col + col},
                   Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared,
-                  copy.place(row, col * Fused::out_bytes),
-                  copy.stride_bytes,
-                  copy.in_step};
+                  {copy.place(row, col * Fused::out_bytes), copy.stride_bytes, 0, copy.in_step}};
   // Columns of tiles may be there for the end of the copy alone.
   if constexpr (Fused::copies) { tile.target.rows = larger(tile.target.rows, 0); }
   if constexpr (Fused::holds_operand) { tile.target.sector_mask = Fused::skew_bytes - 1; }
