@@ -5,8 +5,8 @@
 /// The tile kernel with a function applied on the way: elements are loaded as the input's type, converted to
 /// the output's, and stored into shared rows whose segments are drained as the plain kernel's are.
 ///
-/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh); fused_store.cuh
-/// converts and stores them.
+/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh); fused_rows.cuh loads, converts
+/// and stores them.
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
@@ -22,7 +22,6 @@
 #include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
-#include <tiletranspose/detail/tile/fused_store.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 
