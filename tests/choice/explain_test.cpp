@@ -99,7 +99,7 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(std::string(fused.mover) == "fused tile");
   CHECK(fused.launches == 1);
   CHECK(fused.blocks == 4096 * 8192 / (fused.tile_rows * fused.tile_cols));
-  CHECK(tt::explain_transform(bytes, 8192 * 4096, tall, 8192 * 4096, 70000).launches == 2);
+  CHECK(tt::explain_transform(bytes, 8192 * 4096, tall, 8192 * 4096, 70000).launches == 1);
   CHECK(std::string(tt::explain_transform(square(40), square(40)).rule) == "refused");
   CHECK(rule_of(tt::explain_inplace(square(300))) == "little work");
   CHECK(rule_of(tt::explain_inplace(square(4096))) == "whole squares");

@@ -31,8 +31,8 @@ int fill_ways() {
             const int lane = (first + at) % Fused::lanes;
             const int row = (first + at) / Fused::lanes * Fused::micro_rows;
             const int col = lane * Fused::count - shift;
-            const bool fills = Fused::deals ? col > -Fused::count && col < Fused::cols
-                                            : !Fused::shifts || col < Fused::cols;
+            const bool fills = Fused::deals ? col > -Fused::count && col < Fused::tile_cols
+                                            : !Fused::shifts || col < Fused::tile_cols;
             if (!fills) { return -1; }
             return static_cast<long long>(Fused::row_offset(0)) + row * Fused::bytes +
                    (col + i) * Fused::pitch + Fused::lane_padding(lane, shift) -
@@ -61,7 +61,7 @@ int drain_ways() {
     const auto from = [&](int lane) -> long long {
       const int step = first + lane;
       const int row = step / Fused::row_reads;
-      if (row >= Fused::cols) { return -1; }
+      if (row >= Fused::tile_cols) { return -1; }
       const int byte =
           step % Fused::row_reads * vector_bytes - (skew + row * skew_step) % Fused::skew_bytes;
       // Of a segment that starts inside of a word, the bytes before the next one are written by themselves.
@@ -96,7 +96,7 @@ int drain_ways() {
       worst = larger(worst, request_ways(lanes, access));
     }
   };
-  for (int first = 0; first < Fused::cols * Fused::row_reads && first < 16 * 32; first += 32) {
+  for (int first = 0; first < Fused::tile_cols * Fused::row_reads && first < 16 * 32; first += 32) {
     for (int skew = 0; skew < Fused::skew_bytes; skew += Fused::out_access) {
       for (const int steps : {0, 1, 3, 5}) { visit(first, skew, steps * Fused::out_access); }
     }

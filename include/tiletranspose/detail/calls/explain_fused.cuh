@@ -58,9 +58,9 @@ template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const tile_problem& problem, size_type batch,
                            const row_major_copy& copy, explained_device device) {
   if (explain_little_fused<Kind, In, Out>(result, problem, batch)) { return; }
-  const auto add_launch = [&](const fused_arguments&, size_type blocks, size_type matrices) {
+  const auto add_launch = [&](const fused_arguments&, size_type blocks) {
     ++result.launches;
-    result.blocks += blocks * matrices;
+    result.blocks += blocks;
     return 0;
   };
   const auto describe_tile = [&](auto shape) {
@@ -68,8 +68,8 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
     result.mover = "fused tile";
     result.rule = "fused tiles";
     result.why = sentence_of(tile::loads);
-    result.tile_rows = tile::rows;
-    result.tile_cols = tile::cols;
+    result.tile_rows = tile::tile_rows;
+    result.tile_cols = tile::tile_cols;
     result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
                         : tile::loads_unaligned              ? 4
                                                              : tile::load_bytes;

@@ -126,30 +126,7 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
       ElementBytes, threads, stream);
 }
 
-/// Structures, element by element.
-template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
-cudaError_t launch_structures(const tile_problem& problem, size_type batch, cudaStream_t stream) {
-  using stored = typename Operation::stored;
-  using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
-  return launch_written_tiles<tile>(&structure_kernel<tile, BlockRows, Operation>, problem, batch,
-                                    ElementBytes, TileDim * BlockRows, stream);
-}
-
-/// Little work of one matrix, one tile a block as it stands.
-template <class Operation, int ElementBytes, int TileDim, int BlockRows, int Padding>
-bool launch_written_little(const tile_problem& problem, size_type batch, cudaStream_t stream,
-                           cudaError_t& status) {
-  if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
-    const small_problem work = small_transpose(problem, batch, ElementBytes, ElementBytes);
-    if (!takes_written_tile(work, TileDim)) { return false; }
-    status = launch_small_tiles<Operation, TileDim, BlockRows, Padding>(
-        work, small_batch<matrices::one>(problem), Operation{}, stream);
-    return true;
-  } else {
-    return false;
-  }
-}
-
+/// Little work takes one tile a block, as it stands, elements that are one access strips of tiles.
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
 cudaError_t transpose_written(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
@@ -159,17 +136,22 @@ cudaError_t transpose_written(const transpose_request& request, cudaStream_t str
     constexpr int access = decltype(width)::value;
     // The padding was written for elements, not for words that hold them.
     using operation = copy_operation<ElementBytes, access, false>;
-    cudaError_t status = cudaSuccess;
-    if (launch_written_little<operation, ElementBytes, TileDim, BlockRows, Padding>(
-            problem, request.batch, stream, status)) {
-      return status;
+    if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
+      const small_problem work =
+          small_transpose(problem, request.batch, ElementBytes, ElementBytes);
+      if (takes_written_tile(work, TileDim)) {
+        return launch_small_tiles<operation, TileDim, BlockRows, Padding>(
+            work, small_batch<matrices::one>(problem), operation{}, stream);
+      }
     }
     if constexpr (access == ElementBytes) {
       return launch_strips<ElementBytes, TileDim, BlockRows, Padding>(problem, request.batch,
                                                                       stream);
     } else {
-      return launch_structures<operation, ElementBytes, TileDim, BlockRows, Padding>(
-          problem, request.batch, stream);
+      using stored = typename operation::stored;
+      using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
+      return launch_written_tiles<tile>(&structure_kernel<tile, BlockRows, operation>, problem,
+                                        request.batch, ElementBytes, TileDim * BlockRows, stream);
     }
   });
 }

@@ -26,18 +26,13 @@ TILETRANSPOSE_FUNCTION words_of<T> to_words(const T& value) {
 
 /// The words of a T as one, which need not have a default constructor.
 template <class T>
-union from_words {
-  T value;
-  TILETRANSPOSE_FUNCTION explicit from_words(const words_of<T>& words) {
-    copy_bytes(static_cast<void*>(this), &words, sizeof(T));
-  }
-};
-
-/// The matrix beside input and output of a call with two outputs; rows of bytes.
-struct second_output {
-  unsigned char* data;
-  size_type stride_bytes;
-};
+TILETRANSPOSE_FUNCTION T from_words(const words_of<T>& words) {
+#if TILETRANSPOSE_ON_DEVICE
+  return __builtin_bit_cast(T, words);  // nvcc kept 2-byte elements in local memory otherwise
+#else
+  return load<T>(&words);
+#endif
+}
 
 /// Calls `op` for each element on its way, as it is loaded or as it is stored.
 template <fusion Kind, class In, class Out, class Op>
@@ -52,7 +47,7 @@ struct fused_operation {
   static constexpr int accesses = sizeof(stored) / sizeof(stored::words[0]);
 
   Op op;
-  second_output copy;
+  row_major_copy copy;
 
   using fetched = typename std::conditional<fetches, words_of<Out>, no_operand>::type;
 
@@ -67,9 +62,7 @@ struct fused_operation {
   }
   TILETRANSPOSE_FUNCTION void write_second(const stored& words, unsigned row, unsigned col) const {
     (void)words, (void)row, (void)col;
-    if constexpr (Kind == fusion::dual) {
-      store_global(copy.data + row * copy.stride_bytes + col * sizeof(Out), words);
-    }
+    if constexpr (Kind == fusion::dual) { store_global(copy.place(row, col * sizeof(Out)), words); }
   }
   TILETRANSPOSE_FUNCTION static fetched fetch(const unsigned char* to) {
     return load_global<fetched>(to);
@@ -78,22 +71,9 @@ struct fused_operation {
                                     unsigned row, unsigned col) const {
     (void)old, (void)row, (void)col;
     if constexpr (waits && !fetches) {
-#if TILETRANSPOSE_ON_DEVICE
-      const Out result = call_at<In, Out>(op, __builtin_bit_cast(In, words), row, col);
-#else
-      const from_words<In> element(words);
-      const Out result = call_at<In, Out>(op, element.value, row, col);
-#endif
-      store_global(to, result);
+      store_global(to, call_at<In, Out>(op, from_words<In>(words), row, col));
     } else if constexpr (fetches) {
-#if TILETRANSPOSE_ON_DEVICE
-      // By this built-in, because nvcc kept the union of 2-byte elements in local memory.
-      const Out result = op(__builtin_bit_cast(In, words), __builtin_bit_cast(Out, old));
-#else
-      const from_words<In> element(words);
-      const from_words<Out> before(old);
-      const Out result = op(element.value, before.value);
-#endif
+      const Out result = op(from_words<In>(words), from_words<Out>(old));
       store_global(to, result);
     } else {
       store_global(to, words);
@@ -109,7 +89,7 @@ struct fused_operation {
 /// Moves a transpose with a function on the way: as little work, or by tiles.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 cudaError_t transform_problem(const tile_problem& problem, size_type batch, const Op& op,
-                              cudaStream_t stream, const second_output& copy = {}) {
+                              cudaStream_t stream, const row_major_copy& copy = {}) {
   constexpr int widest = larger(static_cast<int>(sizeof(In)), static_cast<int>(sizeof(Out)));
   if constexpr (loads_together<In> && loads_together<Out> &&
                 has_little_work(widest, widest, true)) {
@@ -120,7 +100,7 @@ cudaError_t transform_problem(const tile_problem& problem, size_type batch, cons
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
-  return launch_fused<Kind, In, Out>(problem, batch, {copy.data, copy.stride_bytes}, op, stream);
+  return launch_fused<Kind, In, Out>(problem, batch, copy, op, stream);
 }
 
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.
@@ -147,8 +127,7 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<fusion::dual, In, Out, Op>()) {
     return transform_problem<fusion::dual, In, Out, matrices::one>(
-        make_problem(request), 1, op, stream,
-        {reinterpret_cast<unsigned char*>(copy), copy_stride * sizeof(Out)});
+        make_problem(request), 1, op, stream, {copy, copy_stride * sizeof(Out)});
   } else {
     return cudaErrorInvalidValue;
   }

@@ -48,13 +48,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in
   return fused_loads::elements;
 }
 
-/// The largest power of two that is not above `value`.
-TILETRANSPOSE_HOST_DEVICE constexpr int power_below(int value) {
-  int power = 1;
-  while (2 * power <= value) { power *= 2; }
-  return power;
-}
-
 /// The tile of a fused kernel.
 struct fused_policy {
   int rows;           ///< of the input
@@ -69,23 +62,11 @@ TILETRANSPOSE_HOST_DEVICE constexpr int unaligned_count(int in_bytes) {
   return in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
 }
 
-/// True where a lane takes several packed elements of a conversion, if they are small: of one output always, of two
-/// where the copy's elements are small, too. H200, 2026-11-23, % of cudaMemcpyAsync, squares and odd shapes, two
-/// outputs by one element a lane and by several: 2 bytes to 1 43, 78 and 42, 66, to 2 46, 83 and 47, 66; 3 to 1 53, 79
-/// and 50, 77, to 2 53, 83 and 54, 77; 4 to 1 86, 98 and 77, 82; 5 to 1 67, 95 and 63, 83; 6 to 2 78, 91 and 71, 80;
-/// but 3 to 3 57, 73 and 54, 26, 5 to 5 70, 13, 3 to whole 4 90, 74.
-TILETRANSPOSE_HOST_DEVICE constexpr bool loads_several(fusion kind, int in_bytes, int out_bytes) {
-  return kind == fusion::transform || (kind == fusion::dual && in_bytes <= 8 && out_bytes <= 2);
-}
-
 /// True where old elements that are added to wait in the shared rows, false where they wait in registers. Elements that
 /// are several accesses each would be combined one at a time as these are drained, and in tiles that start at sectors,
 /// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by segments that share sectors.
-/// H200, 2026-11-23, % of cudaMemcpyAsync in registers and in the shared rows, squares and odd shapes: 3 packed bytes
-/// added to one 44, 96 and 38, 73; 64 bytes in words to one 38, 99 and 29, 98; 12 in words to two 95, 100 and 84, 95; 3
-/// packed bytes to floats 79, 97 and 76, 90; floats to bytes 94, 100 and 80, 89; halves to bytes 91, 102 and 75, 75;
-/// but bytes 98, 86 and 82, 73, halves 99, 97 and 93, 84, halves to floats 99, 99 and 93, 89, floats to halves 102, 102
-/// and 95, 90.
+/// In registers and in the shared rows, % of cudaMemcpyAsync: 3 packed bytes added to one 44, 96; floats to bytes 94, 100;
+/// halves to bytes 91, 102; but bytes 98, 86, halves 99, 97, in odd shapes 93, 84; halves to floats 93, 89 there.
 TILETRANSPOSE_HOST_DEVICE constexpr bool holds_operand_in_shared(int in_bytes, int in_access,
                                                                  int out_bytes, int out_access) {
   if (in_access < in_bytes || out_access < out_bytes) { return true; }
@@ -134,32 +115,26 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       if (to_bytes) { return {128, 16, 16, 8}; }  // 95 %; 92 by 8 x 8 elements
       if (kind == fusion::dual) {
         return {out_bytes <= 2 ? 128 : 64, in_bytes == 4 && out_bytes == 2 ? 32 : 16,
-                power_below(16 / larger(widest, 2)), 4};
+                16 / larger(widest, 2), 4};
       }
       // 94 %; 93 by two elements a lane.
       if (kind == fusion::transform && in_bytes == 2 && out_bytes == 4) { return {64, 16, 8, 1}; }
       return {rows, (widest == 1 || kind == fusion::transform ? 128 : 64) / (4 / in_bytes),
               4 / in_bytes, larger(4 / stored, 1)};
     case fused_loads::unaligned: {
-      if (!loads_several(kind, in_bytes, out_bytes)) { break; }
-      // Squares and odd shapes: 3 bytes to 9 84 and 85 %, 75 and 71 by several elements a lane of 32 rows; 6 to 10 92
-      // and 91, 77 and 75; 5 to 11 90 and 90, 84 and 83; 3 to 12 90 and 90, 88 and 88; 9 to 9 92 and 92, 88 and 86 by
-      // 32 rows.
+      // One element a lane of two outputs, if these are large: 3 bytes to 3 57, 73 %; 54, 26 by several.
+      if (kind == fusion::dual && (in_bytes > 8 || out_bytes > 2)) { break; }
+      // 3 bytes to 12 90 and 90 %, 88 and 88 by several elements a lane of 32 rows.
       if (widens_packed(in_bytes, out_bytes)) { return {64, 32, 1, 1}; }
-      // 2026-11-23: 7 bytes to 7 94 and 90 %, 80 and 78 by four elements a lane; 6 to 6 94 and 93, 93 and 92.
-      if (in_bytes <= 8 && (out_bytes == 6 || out_bytes == 7)) { return {64, 32, 2, 1}; }
-      const bool divides = 16 % out_bytes == 0;  // an access of the output
-      // Squares and odd shapes: 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3
-      // 93 and 88, 67 and 66 by one. 5 bytes to 1: 95 and 83; 89 and 76.
+      // 3 bytes to 1 93 and 85 %, 70 and 60 by one element a lane, 86 and 78 by 256 rows; to 3 93 and 88, 67 and 66 by one.
       const int count = unaligned_count(in_bytes);
       const int lanes = in_bytes > 16 ? 16 : (count == 1 ? 64 : 32) / (out_bytes <= 4 ? 1 : 2);
-      return {rows, lanes, count, larger(4 / stored, 1),
-              divides || out_bytes == 3 || out_bytes > 8 ? 256 : 128};
+      return {rows, lanes, count, larger(4 / stored, 1)};
     }
     default:
       break;
   }
-  // Squares and odd shapes, 2026-11-23: floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt
+  // Floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt
   // out, 96.6 and 93.6 by 64 rows; 8 bytes 94.5 and 93.7, 95.2 and 92.1 by 64 columns; 16 bytes 94.1 and 94.3, 94.2 and
   // 92.5 by 32.
   if (kind == fusion::transform && whole && in_bytes == out_bytes) {
@@ -175,61 +150,28 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
   return {rows, cols, 1, larger(4 / stored, 1)};
 }
 
-/// True where rows of packed elements that are added to are stored together, as whole words, as far as registers go:
-/// bytes added to 17 to 31, which move in other tiles than packed elements that are loaded as `unaligned` words, spilled.
-TILETRANSPOSE_HOST_DEVICE constexpr bool packs_rows(int in_bytes, int out_bytes, bool unaligned) {
-  if (out_bytes <= 16) { return out_bytes < 8 || in_bytes <= 16; }
-  return unaligned && in_bytes <= 32 && (out_bytes % 2 == 0 || out_bytes < 32);
-}
-
 /// The same where the accumulator operand is read to the shared rows, by accesses of `out_access` bytes: the tiles of a
-/// conversion, or others with fewer old elements a thread. Sums of as many bytes as their elements have, squares and
-/// odd shapes: 5 bytes 82 and 76 %, 78 and 73 by four elements a lane; 6 93 and 90, 91 and 88; 7 82 and 78, 66 and 64.
+/// conversion, or others with fewer old elements a thread.
 TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_operand_policy(int in_bytes, int out_bytes,
                                                                       int out_access,
                                                                       fused_loads loads,
                                                                       bool whole) {
-  fused_policy result =
+  const fused_policy conversion =
       tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, whole, false);
-  if (loads != fused_loads::unaligned) {
-    // Floats 101 and 95 %; 100 and 95 by the tiles of a conversion, which need more registers.
-    if (whole && in_bytes == 4 && out_bytes == 4) { return {64, 64, 1, 1}; }
-    return result;
-  }
-  // 3 bytes 93.5 and 83 %; 92 and 82 by 64 rows and 256 threads, 92 and 84 by 128 rows and 256 threads, 91 and 82 by 96
-  // rows; 76 and 71 by two elements a lane.
-  if (in_bytes <= 4 && out_bytes == 3) { return {128, 8, 4, result.micro_rows, 192}; }
-  if (in_bytes <= 8 && out_bytes < 8) {
-    result.rows = 64;
-    result.lanes = 16;
-    result.count = in_bytes <= 4 && out_bytes <= 4 ? 4 : 2;
-  }
-  // Whole words. 9 packed bytes to 4 99 and 95 %, 95 and 88 by 16 lanes, 82 and 78 by 64; 6 bytes to 8 99 and 96, 95
-  // and 94 by one element a lane.
-  if (out_access == out_bytes && out_bytes >= 4 && in_bytes > 8 && in_bytes <= 16) {
-    result.lanes = 32;
-  }
-  if (out_access == 8 && in_bytes <= 8) { result.count = 2; }
-  // 17 bytes 64 and 61 %, 52 and 51 by single bytes, 72 and 68 by 16 lanes; 31 62 and 60, 42 and 41, 55 and 53; 18 80
-  // and 77, 63 and 60, 72 and 70 by 8 lanes; 30 71 and 68, 47 and 45, 70 and 69.
-  if (out_access < 4 && out_bytes > 16 && out_bytes % 4 != 0 &&
-      packs_rows(in_bytes, out_bytes, true)) {
-    return out_bytes % 2 == 0 ? fused_policy{16, 16, 1, 1, 128} : fused_policy{32, 8, 1, 1, 128};
+  // Floats 101 and 95 %; 100 and 95 by the tiles of a conversion, which need more registers.
+  if (whole && in_bytes == 4 && out_bytes == 4) { return {64, 64, 1, 1}; }
+  if (loads != fused_loads::unaligned) { return conversion; }
+  // 3 bytes 93.5 and 83 %; 92 and 82 by 64 rows and 256 threads, 76 and 71 by two elements a lane.
+  if (in_bytes <= 4 && out_bytes == 3) { return {128, 8, 4, conversion.micro_rows, 192}; }
+  if (in_bytes <= 8 && out_bytes <= 8) {
+    return {64, 16, in_bytes <= 4 && out_bytes <= 4 ? 4 : 2, conversion.micro_rows};
   }
   if (widens_packed(in_bytes, out_bytes)) {
-    // Rows that are stored together as whole words. 2026-11-23: 3 bytes added to 9 67 and 63 %, 45 and 43 by single
-    // bytes, 55 and 51 by 256 threads, 66 and 63 by 64 rows of those; 15 to 15 70 and 66, 46 and 43; 6 to 10 89 and 84,
-    // 82 and 79; 14 to 14 92 and 88, 79 and 73.
-    if (out_access < 4 && out_bytes % 4 == 2) { return {32, 8, 2, 1, 128}; }
-    if (out_access < 4 && out_bytes % 2 == 1) { return {32, 16, 1, 1, 128}; }
-    if (out_access < 4 && in_bytes <= 8) { return {64, 16, 1, 1}; }
-    // The conversion's: 98 and 96, 97 and 94 by 32 rows. But 3 to 12 93 and 90, 89 and 87 by these, and
-    // 12 bytes to 12 spilled.
-    if (in_bytes == 9 && out_bytes == 12 && out_access >= 4) { return result; }
+    if (out_access < 4) { return {64, 16, 1, 1}; }
+    // 3 bytes to 12 93 and 90, 89 and 87 by the conversion's.
     return {32, in_bytes > 8 ? 32 : 16, unaligned_count(in_bytes), 1};
   }
-  result.threads = 256;
-  return result;
+  return conversion;
 }
 
 /// True where tiles pay that need more than the 48 KB every block may have, in large matrices: two outputs of halves as

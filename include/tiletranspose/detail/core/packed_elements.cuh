@@ -28,7 +28,6 @@ struct packed_elements {
   TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
     __builtin_memcpy(memory + at * sizeof(T), &value, sizeof(T));
   }
-  TILETRANSPOSE_FUNCTION const packed_elements& packed() const { return *this; }
   /// Fetched: load_constant_near.
   template <int Fetched = 0>
   TILETRANSPOSE_FUNCTION void load(const unsigned char* address) {
@@ -72,56 +71,6 @@ struct packed_elements {
     }
   }
 };
-
-/// `word` with its byte `At` replaced by the lowest byte of `byte`. The compiler need not clear what lies above that
-/// one first, as it does for permutes and shifts: four instructions instead of seven for a word of bytes (nvcc 13.0).
-template <int At>
-TILETRANSPOSE_FUNCTION unsigned insert_byte(unsigned word, unsigned byte) {
-#if TILETRANSPOSE_ON_DEVICE
-  unsigned result;
-  asm("bfi.b32 %0, %1, %2, %3, 8;" : "=r"(result) : "r"(byte), "r"(word), "n"(8 * At));
-  return result;
-#else
-  return (word & ~(0xFFu << (8 * At))) | (byte & 0xFFu) << (8 * At);
-#endif
-}
-
-/// Bytes that are computed one by one and then moved together.
-template <class T, int Count, int AccessBytes>
-struct gathered_bytes {
-  unsigned parts[Count];
-
-  TILETRANSPOSE_FUNCTION void put(int at, const T& value) {
-    unsigned char part;
-    __builtin_memcpy(&part, &value, 1);
-    parts[at] = part;
-  }
-  TILETRANSPOSE_FUNCTION const T& get(int at) const {
-    return reinterpret_cast<const T&>(parts[at]);
-  }
-  TILETRANSPOSE_FUNCTION void load_from_shared(const unsigned char* shared) {
-    packed_elements<T, Count, AccessBytes> all;
-    all.load_from_shared(shared);
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; ++i) { parts[i] = all.memory[i]; }
-  }
-  TILETRANSPOSE_FUNCTION packed_elements<T, Count, AccessBytes> packed() const {
-    packed_elements<T, Count, AccessBytes> result;
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Count; i += 4) {
-      const unsigned low = insert_byte<1>(parts[i], parts[i + 1]);
-      const unsigned word = insert_byte<3>(insert_byte<2>(low, parts[i + 2]), parts[i + 3]);
-      __builtin_memcpy(result.memory + i, &word, 4);
-    }
-    return result;
-  }
-};
-
-/// What `Count` elements that are computed one by one are gathered in.
-template <class T, int Count, int AccessBytes>
-using gathered_elements =
-    std::conditional_t<sizeof(T) == 1 && Count % 4 == 0, gathered_bytes<T, Count, AccessBytes>,
-                       packed_elements<T, Count, AccessBytes>>;
 
 /// Consecutive threads that read `Bytes` bytes each, which fill all banks once where they follow each other: a *group*.
 template <int Bytes>

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <type_traits>
-#include <utility>
 
 #include <tiletranspose/detail/choose/fused_policy.cuh>
 #include <tiletranspose/tile.cuh>
@@ -17,17 +16,7 @@ namespace detail {
 
 /// Whether a const `Op` can be called with these arguments, as lvalues, and yields what converts to `Result`.
 template <class Result, class Op, class... Arguments>
-class yields {
-  template <class Called>
-  static std::is_convertible<
-      decltype(std::declval<const Called&>()(std::declval<const Arguments&>()...)), Result>
-  test(int);
-  template <class Called>
-  static std::false_type test(...);
-
- public:
-  static constexpr bool value = decltype(test<Op>(0))::value;
-};
+inline constexpr bool yields = std::is_invocable_r<Result, const Op&, const Arguments&...>::value;
 
 /// Whether a class has one call operator, of three parameters: what Clang can say of one that is for the device alone.
 template <class Op, class = void>
@@ -46,7 +35,7 @@ inline constexpr bool takes_place =
 #if TILETRANSPOSE_CLANG_CUDA
     has_three_parameters<Op>::value;
 #else
-    !yields<Out, Op, In>::value && yields<Out, Op, In, size_type, size_type>::value;
+    !yields<Out, Op, In> && yields<Out, Op, In, size_type, size_type>;
 #endif
 
 /// Calls it so. A matrix of a batch counts its rows and columns for itself.
@@ -78,9 +67,9 @@ template <fusion Kind, class In, class Out, class Op>
 constexpr bool takes_elements() {
 #if TILETRANSPOSE_ON_DEVICE && !TILETRANSPOSE_CLANG_CUDA
   if constexpr (Kind == fusion::accumulate) {
-    return yields<Out, Op, In, Out>::value;
+    return yields<Out, Op, In, Out>;
   } else {
-    return yields<Out, Op, In>::value || takes_place<In, Out, Op>;
+    return yields<Out, Op, In> || takes_place<In, Out, Op>;
   }
 #else
   return true;

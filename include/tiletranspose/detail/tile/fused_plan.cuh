@@ -38,16 +38,15 @@ template <class Fused>
 inline constexpr size_type dynamic_bytes_of =
     Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
 
-/// Calls go(arguments, blocks, matrices) for the launch of a problem, or for the launches that it has to be split into.
-/// The matrices of a batch, which only conversions have, are the grid's second axis.
+/// Calls go(arguments, blocks) for the launch of a problem, or for the launches that it has to be split into. Only
+/// conversions have batches.
 template <class Fused, class Go>
 auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy copy,
-                matrix_place first, Go go)
-    -> decltype(go(fused_arguments{}, size_type{}, size_type{})) {
+                matrix_place first, Go go) -> decltype(go(fused_arguments{}, size_type{})) {
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
   const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
   const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
-  tile_arguments arguments{problem, {}, mask, Fused::cols};
+  tile_arguments arguments{problem, {}, mask, Fused::tile_cols};
   // Skewed segments of the copy leave the last columns to one more tile.
   if (Fused::deals) {
     copy.sector_mask = sector_bytes - 1;
@@ -58,24 +57,19 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
   const size_type strip_width = Fused::copies ? dual_strip_width : 1;
-  if (batch > max_grid_side ||
-      !order_tiles(arguments, 1, Fused::out_bytes, Fused::segment_bytes, strip_width, blocks)) {
+  if (!order_tiles(arguments, batch, Fused::out_bytes, Fused::segment_bytes, strip_width, blocks)) {
     const auto launch = [&](const tile_problem& part, size_type part_batch) {
       const matrix_place place =
           batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
       row_major_copy beside = copy;
-      if (Fused::copies) {
-        beside.data = static_cast<unsigned char*>(copy.data) + place.row * copy.stride_bytes +
-                      place.col * Fused::out_bytes;
-      }
+      if (Fused::copies) { beside.data = copy.place(place.row, place.col * Fused::out_bytes); }
       return plan_fused<Fused>(part, part_batch, beside,
                                {first.row + place.row, first.col + place.col}, go);
     };
     return split(problem, batch, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
-  return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks,
-            batch);
+  return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks);
 }
 
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
@@ -104,7 +98,7 @@ auto with_fused_shape(const tile_problem& problem, size_type batch, const row_ma
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
                     !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
-        if (fills_large_tiles(problem, large::rows, large::cols) &&
+        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
             large::shared_bytes <= most_shared()) {
           return visit(large{});
         }

@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a fused kernel loads rows of its input: `fused_loads`. Rows are shared out as segments of the output are
-/// (tile_segments.cuh): a thread takes those that lie alike, so that it works out once where they do (`tile_loads`).
+/// How a fused kernel loads rows of its input, `fused_loads`, and stores what it has loaded: converted, into the shared
+/// rows, and into the copy. Rows are shared out as segments of the output are (tile_segments.cuh): a thread takes those
+/// that lie alike, so that it works out once where they do (`tile_loads`).
 
 #pragma once
 
 #include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
@@ -15,16 +17,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where a block puts what it has computed: its shared rows, and its place in the copy.
-struct fused_memory {
-  unsigned char* shared;
-  unsigned char* copied;
-  size_type copy_stride_bytes;
-  bool
-      in_step;  ///< rows of the copy start as far from a vector's boundary as those of the input do
+/// The matrix beside input and output: ny x nx elements of the output's type. Null but for fusion::dual.
+struct row_major_copy {
+  void* data;
+  size_type stride_bytes;
+  unsigned sector_mask = 0;  ///< as the one of tile_arguments
+  bool in_step =
+      false;  ///< its rows start as far from a vector's boundary as those of the input do
 
-  TILETRANSPOSE_FUNCTION unsigned char* copy_row(int row) const {
-    return copied + static_cast<long long>(row) * static_cast<long long>(copy_stride_bytes);
+  TILETRANSPOSE_FUNCTION unsigned char* place(size_type row, size_type col_bytes) const {
+    return static_cast<unsigned char*>(data) + row * stride_bytes + col_bytes;
   }
 };
 
@@ -34,12 +36,13 @@ struct matrix_place {
   size_type col;
 };
 
-/// A block's tile: its source, its target and its place in the copy, where there is one.
+/// A block's tile: where it comes from, where it goes, its shared rows and its place in the copy, where there is one.
 struct fused_tile {
   tile_source source;
   tile_target target;
-  unsigned char* copied;
   matrix_place first;  ///< its first element
+  unsigned char* shared;
+  row_major_copy copy;
 };
 
 /// Which rows of a tile a thread loads, and which of their elements. The rows before the tile, of which skewed
@@ -53,16 +56,17 @@ struct tile_loads {
   static constexpr int together = Fused::threads / Fused::lanes * micro_rows;
   static constexpr int phases = larger(Fused::period / together, 1);
   static constexpr int apart = phases * together;  ///< rows from round to round
-  static constexpr int rounds = (skew_rows + Fused::rows + apart - 1) / apart;
+  static constexpr int rounds = (skew_rows + Fused::tile_rows + apart - 1) / apart;
   /// Registers for what is loaded, of which old elements take some. At the ends of a matrix what exists is asked
   /// for each element, which takes registers, too.
-  static constexpr int registers = Fused::deals                ? 40
-                                   : Fused::loads_unaligned    ? (Fused::copies ? 8 : 32)
+  static constexpr int registers = Fused::deals ? 40
+                                   : Fused::loads_unaligned
+                                       ? (Fused::copies || in_bytes > 8 ? 8 : 32)
                                    : Fused::shifts             ? Fused::load_registers
                                    : micro_rows * in_bytes > 8 ? 16
                                                                : 32;
   static constexpr int taken =
-      Fused::old_registers(Fused::rows * Fused::cols * Fused::out_bytes / Fused::threads);
+      Fused::old_registers(Fused::tile_rows * Fused::tile_cols * Fused::out_bytes / Fused::threads);
   static constexpr int words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
@@ -78,8 +82,7 @@ struct tile_loads {
                                   : Fused::fills_words && access_width(in_bytes) == in_bytes ? 1
                                                                                              : 2;
 
-  const tile_source& source;
-  bool in_step;  ///< whether vectors of the input start where those of a copy do
+  const fused_tile& tile;
   int lane;
   int first_row;  ///< of the phase
   int shift;      ///< elements that the first load of each row takes before the tile's first column
@@ -88,30 +91,29 @@ struct tile_loads {
   int end_row;
 
   template <class Group>
-  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_memory& memory, const fused_tile& tile,
-                                    bool skewed, int phase)
-      : source(tile.source), in_step(memory.in_step) {
+  TILETRANSPOSE_FUNCTION tile_loads(Group group, const fused_tile& moved, int phase) : tile(moved) {
     const unsigned rank = group.thread_rank();
     lane = static_cast<int>(rank % Fused::lanes);
     first_row = static_cast<int>(rank / Fused::lanes) * micro_rows - skew_rows + phase * together;
     shift = 0;
     if constexpr (Fused::deals) {
-      shift = static_cast<int>(address_bits(memory.copy_row(first_row)) % sector_bytes) /
+      shift = static_cast<int>(address_bits(tile.copy.place(static_cast<size_type>(first_row), 0)) %
+                               sector_bytes) /
               Fused::out_bytes;
     }
     col = lane * count - shift;
-    from_row = skewed ? -skew_rows : 0;
-    end_row = Fused::rows;
+    from_row = tile.target.sector_mask != 0 ? -skew_rows : 0;
+    end_row = Fused::tile_rows;
     if (!Interior) {
-      from_row = larger(from_row, source.first_row);
-      end_row = smaller(end_row, source.end_row);
+      from_row = larger(from_row, tile.source.first_row);
+      end_row = smaller(end_row, tile.source.end_row);
     }
   }
 
   TILETRANSPOSE_FUNCTION int row(int round) const { return first_row + round * apart; }
   /// Whether each row of a round is one of the tile's, whatever the thread and the phase.
   TILETRANSPOSE_HOST_DEVICE static constexpr bool is_inside(int round) {
-    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::rows;
+    return round * apart >= skew_rows && (round + 1) * apart <= skew_rows + Fused::tile_rows;
   }
   TILETRANSPOSE_FUNCTION bool row_exists(int round, int micro_row) const {
     const int at = row(round) + micro_row;
@@ -121,13 +123,28 @@ struct tile_loads {
     return row_exists(round, 0) || (!Interior && micro_rows > 1 && row(round) < end_row &&
                                     row(round) + micro_rows > from_row);
   }
+  /// Calls visit(b, r, address) for row r of round b of the batch whose first round is `first`; `address` starts at that
+  /// of the first of them.
+  template <class Visit>
+  TILETRANSPOSE_FUNCTION void each_row(int first, const unsigned char* address, Visit visit) const {
+    const size_type stride = tile.source.stride_bytes;
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < batch; ++b, address += (apart - micro_rows) * stride) {
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < micro_rows; ++r, address += stride) {
+        const loop_step here((first + b) * micro_rows + r);
+        if (first + b < rounds) { visit(b, r, address); }
+      }
+    }
+  }
   /// Some lanes are there for the copy alone, or for their neighbours.
   TILETRANSPOSE_FUNCTION bool fills() const {
-    return Fused::deals ? col > -count && col < Fused::cols : !Fused::shifts || col < Fused::cols;
+    return Fused::deals ? col > -count && col < Fused::tile_cols
+                        : !Fused::shifts || col < Fused::tile_cols;
   }
   /// The tile's part of the copy's row ends where the one of its right neighbour begins.
   TILETRANSPOSE_FUNCTION bool in_copy() const {
-    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::cols + shift) *
+    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::tile_cols + shift) *
                                                                   Fused::out_bytes / sector_bytes *
                                                                   sector_bytes;
   }
@@ -137,15 +154,13 @@ struct tile_loads {
            col * Fused::pitch + Fused::lane_padding(lane, shift);
   }
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
-    return Interior || (byte >= source.first_byte && byte < source.end_byte);
+    return Interior || (byte >= tile.source.first_byte && byte < tile.source.end_byte);
   }
 };
 
 /// What a thread has loaded of as many rounds as are under way at a time.
 template <class Fused, bool Interior>
-struct loaded_batch {
-  typename Fused::vector rows[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
-};
+using loaded_batch = typename Fused::vector[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
 
 /// Loads what exists of a vector, element by element.
 template <class Fused, class Places>
@@ -186,14 +201,14 @@ template <class Fused, bool Interior, class Places>
 TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
                                         typename Fused::vector& to) {
   if (Interior ||
-      (byte >= at.source.first_byte && byte + Fused::load_bytes <= at.source.end_byte)) {
+      (byte >= at.tile.source.first_byte && byte + Fused::load_bytes <= at.tile.source.end_byte)) {
     to.template load<Fused::fetched>(address);
   } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < Fused::load_bytes; w += 4) {
       const loop_step part(w);
       const unsigned word = load_word<Fused::in_access>(at, address + w, byte + w);
-      __builtin_memcpy(to.memory + w, &word, 4);
+      copy_bytes(to.memory + w, &word, 4);
     }
   } else if constexpr (Fused::count > 1) {
     load_parts<Fused>(at, address - byte, byte, to);
@@ -208,18 +223,7 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
   using places = tile_loads<Fused, Interior>;
   const int byte = at.col * Fused::in_bytes;
   typename Fused::unaligned words[places::batch][places::micro_rows] = {};
-  const auto each = [&](auto visit) {
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        if (first + b >= places::rounds) { continue; }
-        visit(b, r, start + (b * places::apart + r) * at.source.stride_bytes);
-      }
-    }
-  };
-  each([&](int b, int r, const unsigned char* from) {
+  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
     if (!at.row_exists(first + b, r)) { return; }
     words[b][r].load(from, [&](const unsigned char* word) {
       return load_word<Fused::in_access, Fused::fetched>(at, word,
@@ -227,8 +231,57 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
     });
   });
   // Rows that there are not, too: nobody looks at them, and to ask again costs more.
-  each([&](int b, int r, const unsigned char* from) {
-    words[b][r].copy(from, loaded.rows[b][r].memory);
+  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
+    words[b][r].copy(from, loaded[b][r].memory);
+  });
+}
+
+/// Loads a batch of rows as words from the boundary at or below each row's first element on, `byte` bytes after `row`; the
+/// next lane has what lacks.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>& at, int first,
+                                              const unsigned char* row,
+                                              loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
+  constexpr int bytes = Fused::load_bytes;
+  constexpr int words = bytes / 4;
+  static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
+                "rounds are aligned alike");
+  const size_type stride = at.tile.source.stride_bytes;
+  unsigned raw[places::batch][places::micro_rows][words] = {};
+  // Bytes of a row's first load that lie before its first element.
+  const auto past = [&](int r) { return static_cast<int>(address_bits(row + r * stride) % bytes); };
+  at.each_row(first, row, [&](int b, int r, const unsigned char* address) {
+    if (!at.row_exists(first + b, r)) { return; }
+    const int from = at.col * Fused::in_bytes - past(r);
+    const unsigned char* const start = address + from;
+    if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
+      const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
+      copy_bytes(raw[b][r], &all, bytes);
+    } else {
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) {
+        const loop_step part(w);
+        raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
+      }
+    }
+  });
+  const unsigned next = lane_index() + 1;
+  at.each_row(first, row, [&](int b, int r, const unsigned char*) {
+    const auto shift = static_cast<unsigned>(8 * past(r));
+    const unsigned(&own)[words] = raw[b][r];
+    unsigned shifted[words];
+    if constexpr (words == 1) {
+      shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
+    } else {
+      const bool second = past(r) >= 4;  // the first element begins in the second word
+      const unsigned low = second ? own[1] : own[0];
+      const unsigned after = shuffle(own[0], next);
+      const unsigned middle = second ? after : own[1];
+      shifted[0] = funnel_shift(low, middle, shift);
+      shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
+    }
+    copy_bytes(loaded[b][r].memory, shifted, bytes);
   });
 }
 
@@ -236,89 +289,198 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
                                       loaded_batch<Fused, Interior>& loaded) {
-  using places = tile_loads<Fused, Interior>;
-  const tile_source& source = at.source;
+  const tile_source& source = at.tile.source;
+  const unsigned char* const row = source.row(at.row(first));
   const int byte = at.col * Fused::in_bytes;
-  const unsigned char* row = source.row(at.row(first));
   if constexpr (Fused::loads_unaligned) {
     load_unaligned_rows<Fused, Interior>(at, first, row + byte, loaded);
-  } else if constexpr (!Fused::shifts) {
+  } else if constexpr (Fused::shifts) {
+    load_shifted_rows<Fused, Interior>(at, first, row, loaded);
+  } else {
     const auto each = [&](auto load) {
-      TILETRANSPOSE_UNROLL
-      for (int b = 0; b < places::batch; ++b) {
-        TILETRANSPOSE_UNROLL
-        for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
-          const loop_step here((first + b) * places::micro_rows + r);
-          if (first + b < places::rounds && at.row_exists(first + b, r)) {
-            load(loaded.rows[b][r]);
-          }
-        }
-        row += (places::apart - places::micro_rows) * source.stride_bytes;
-      }
+      at.each_row(first, row, [&](int b, int r, const unsigned char* from) {
+        if (at.row_exists(first + b, r)) { load(from, loaded[b][r]); }
+      });
     };
     using vector = typename Fused::vector;
-    if (Fused::deals && !at.in_step) {
-      each([&](vector& to) { load_parts<Fused>(at, row, byte, to); });
+    if (Fused::deals && !at.tile.copy.in_step) {
+      each([&](const unsigned char* from, vector& to) { load_parts<Fused>(at, from, byte, to); });
       return;
     }
-    each([&](vector& to) { load_vector<Fused, Interior>(at, row + byte, byte, to); });
-  } else {
-    // From the boundary at or below the first element on; the next lane has what lacks.
-    constexpr int bytes = Fused::load_bytes;
-    constexpr int words = bytes / 4;
-    static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
-                  "rounds are aligned alike");
-    unsigned raw[places::batch][places::micro_rows][words] = {};
-    const unsigned char* starts[places::micro_rows];
-    int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
-    TILETRANSPOSE_UNROLL
-    for (int r = 0; r < places::micro_rows; ++r, row += source.stride_bytes) {
-      past[r] = static_cast<int>(address_bits(row) % bytes);
-      starts[r] = row + byte - past[r];
-    }
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
+    each([&](const unsigned char* from, vector& to) {
+      load_vector<Fused, Interior>(at, from + byte, byte, to);
+    });
+  }
+}
+
+/// Writes the rows of a round's micro-block to the copy, whose row of the batch's first round is at `copy_to`.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void store_copied(
+    const tile_loads<Fused, Interior>& at, unsigned char* copy_to, int round, int round_in_batch,
+    const typename Fused::copied (&copied)[Fused::micro_rows]) {
+  using places = tile_loads<Fused, Interior>;
+  [[maybe_unused]] constexpr int count = Fused::count;
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < places::micro_rows; ++r) {
+    if (!at.row_exists(round, r)) { continue; }
+    unsigned char* const address =
+        copy_to + (round_in_batch * places::apart + r) * at.tile.copy.stride_bytes;
+    if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
+                     at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
+      copied[r].store(address);
+    } else if constexpr (count > 1) {
       TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        if (first + b >= places::rounds || !at.row_exists(first + b, r)) { continue; }
-        const unsigned char* const start = starts[r] + b * places::apart * source.stride_bytes;
-        const int from = byte - past[r];
-        if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
-          const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
-          __builtin_memcpy(raw[b][r], &all, bytes);
-        } else {
-          TILETRANSPOSE_UNROLL
-          for (int w = 0; w < words; ++w) {
-            const loop_step part(w);
-            raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
-          }
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (at.byte_exists((at.col + i) * Fused::in_bytes)) {
+          packed_elements<typename Fused::out, 1, Fused::out_access> one;
+          one.put(0, copied[r].get(i));
+          one.store(address + i * Fused::out_bytes);
         }
-      }
-    }
-    const unsigned next = lane_index() + 1;
-    TILETRANSPOSE_UNROLL
-    for (int b = 0; b < places::batch; ++b) {
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        const loop_step here((first + b) * places::micro_rows + r);
-        const auto shift = static_cast<unsigned>(8 * past[r]);
-        const unsigned(&own)[words] = raw[b][r];
-        unsigned shifted[words];
-        if constexpr (words == 1) {
-          shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
-        } else {
-          const bool second = past[r] >= 4;  // the first element begins in the second word
-          const unsigned low = second ? own[1] : own[0];
-          const unsigned after = shuffle(own[0], next);
-          const unsigned middle = second ? after : own[1];
-          shifted[0] = funnel_shift(low, middle, shift);
-          shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
-        }
-        __builtin_memcpy(loaded.rows[b][r].memory, shifted, bytes);
       }
     }
   }
+}
+
+/// Where a lane's columns are in the shared rows, from where its first element is.
+template <class Fused, bool Interior>
+TILETRANSPOSE_FUNCTION void find_columns(const tile_loads<Fused, Interior>& at, int offset,
+                                         int (&columns)[Fused::count]) {
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < Fused::count; ++i) {
+    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
+    if constexpr (Fused::barrier_on_columns) {
+      columns[i] = optimisation_barrier(offset + columns[i]);
+    }
+  }
+}
+
+/// Combines column `i` of a round's micro-block with the accumulator operand from `to` on, row by row: behind the last
+/// row of the input there is none.
+template <class Fused, bool Interior, class Convert>
+TILETRANSPOSE_FUNCTION void combine_one_by_one(
+    const tile_loads<Fused, Interior>& at, int round, unsigned char* to,
+    const typename Fused::vector (&loaded)[Fused::micro_rows], int i, const Convert& convert) {
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < Fused::micro_rows; ++r) {
+    if (!at.row_exists(round, r)) { continue; }
+    packed_elements<typename Fused::stored, 1, Fused::access_bytes> one;
+    one.load_from_shared(to + r * Fused::bytes);
+    one.put(0, convert(loaded[r].get(i), one.get(0)));
+    one.store_to_shared(to + r * Fused::bytes);
+  }
+}
+
+/// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
+/// elements, too.
+template <class Fused, bool Interior, class Convert, class Column>
+TILETRANSPOSE_FUNCTION void convert_column(
+    const tile_loads<Fused, Interior>& at, int round, int i,
+    const typename Fused::vector (&loaded)[Fused::micro_rows], const Convert& convert,
+    Column& column, typename Fused::copied (&copied)[Fused::micro_rows]) {
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < Fused::micro_rows; ++r) {
+    if (!Interior && Fused::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
+    if constexpr (Fused::holds_operand) {
+      column.put(r, convert(loaded[r].get(i), column.get(r)));
+    } else {
+      const typename Fused::stored& element =
+          convert(loaded[r].get(i), at.row(round) + r, at.col + i);
+      column.put(r, element);
+      if constexpr (Fused::copies) { copied[r].put(i, element); }
+    }
+  }
+}
+
+/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
+/// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
+template <class Fused, bool Interior, class Convert>
+TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, int first,
+                                       const loaded_batch<Fused, Interior>& loaded,
+                                       const Convert& convert) {
+  using places = tile_loads<Fused, Interior>;
+  constexpr int count = Fused::count;
+  const int offset = at.offset();
+  unsigned char* const to =
+      at.tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
+  int columns[count];
+  find_columns(at, offset, columns);
+  const bool fills = at.fills();
+  const bool in_copy = at.in_copy();
+  unsigned char* const copy_to =
+      at.tile.copy.place(static_cast<size_type>(at.row(first)), 0) + at.col * Fused::out_bytes;
+  const auto store_round = [&](int b) {
+    const int round = first + b;
+    const loop_step here(round);
+    // A lane that is there for its neighbour holds elements of several rows.
+    const bool is_spare = Fused::shifts && !fills;
+    if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
+    const int row = at.row(round);
+    const auto place = [&](int i) {
+      return (Fused::barrier_on_columns ? at.tile.shared : to) + columns[i] +
+             round * places::apart * Fused::bytes;
+    };
+    typename Fused::copied copied[places::micro_rows] = {};
+    if constexpr (Fused::transposes) {
+      // What is stored is put together row by row, and transposed.
+      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
+      TILETRANSPOSE_UNROLL
+      for (int r = 0; r < places::micro_rows; ++r) {
+        if (!Interior && !at.row_exists(round, r)) { continue; }
+        if constexpr (Fused::combines) {
+          __builtin_memcpy(rows[r], loaded[b][r].memory, sizeof(rows[r]));
+        } else {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < count; ++i) {
+            if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
+            copied[r].put(i, convert(loaded[b][r].get(i), row + r, at.col + i));
+          }
+          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
+        }
+      }
+      constexpr int words = places::micro_rows * Fused::bytes / 4;
+      unsigned transposed[count][words];
+      thread_transpose<Fused::bytes>(transposed, rows);
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
+        packed_elements<unsigned, words, 4 * words> column;
+        copy_bytes(column.memory, transposed[i], sizeof transposed[i]);
+        column.store_to_shared(place(i));
+      }
+    } else {
+      TILETRANSPOSE_UNROLL
+      for (int i = 0; i < count; ++i) {
+        const loop_step part(i);
+        if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
+        unsigned char* const to_shared = place(i);
+        if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
+          // Behind the last row no old elements wait.
+          if (!at.row_exists(round, places::micro_rows - 1)) {
+            combine_one_by_one(at, round, to_shared, loaded[b], i, convert);
+            continue;
+          }
+        }
+        packed_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column = {};
+        if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
+        convert_column(at, round, i, loaded[b], convert, column, copied);
+        if (fills) { column.store_to_shared(to_shared); }
+      }
+    }
+    if constexpr (Fused::copies) {
+      // Rows before the tile are another one's in the copy.
+      if ((round + 1) * places::apart <= Fused::skew_rows ||
+          (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
+        return;
+      }
+      store_copied(at, copy_to, round, b, copied);
+    }
+  };
+  // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
+  // local memory.
+  TILETRANSPOSE_UNROLL
+  for (int b = 0; b < places::batch; ++b) { store_round(b); }
 }
 
 }  // namespace detail

@@ -3,7 +3,7 @@
 
 /// \file
 /// The layout of a fused kernel's tile: what follows from its policy, the proofs that it does not conflict, and what
-/// tile_segments.cuh and accumulator_operand.cuh ask of it.
+/// tile_segments.cuh asks of it.
 
 #pragma once
 
@@ -60,10 +60,9 @@ struct fused_shape {
           : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, whole_in && !splits_out, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
-  /// Rows of packed elements are stored together, as whole words.
-  static constexpr bool packs = access_bytes < bytes && bytes % 4 != 0 &&
-                                (holds_operand ? packs_rows(in_bytes, out_bytes, loads_unaligned)
-                                               : loads_unaligned && bytes < 8);
+  /// Rows of small packed elements are stored together, as whole words.
+  static constexpr bool packs =
+      access_bytes < bytes && bytes < 8 && bytes % 4 != 0 && (holds_operand || loads_unaligned);
   static constexpr int micro_rows = access_bytes == bytes ? wanted.micro_rows
                                     : packs               ? word_elements(bytes)
                                                           : 1;
@@ -127,24 +126,23 @@ struct fused_shape {
   /// Narrower where shared memory or, for old elements, registers are short.
   static constexpr plan tile = [] {
     plan result{wanted.rows, wanted.lanes};
-    const int most_old = packs && bytes > 16 ? 64 : 32;
     while ((result.tile_bytes() > default_shared_bytes && !Large) ||
-           old_registers(result.rows * result.cols() / threads * out_bytes) > most_old) {
+           old_registers(result.rows * result.cols() / threads * out_bytes) > 32) {
       result.lanes /= 2;
     }
     return result;
   }();
-  static constexpr int rows = tile.rows;
+  static constexpr int tile_rows = tile.rows;
+  static constexpr int tile_cols = tile.cols();
   static constexpr int lanes = tile.lanes;
-  static constexpr int cols = tile.cols();
   static constexpr int pitch = tile.pitch();
   static constexpr int padding = tile.padding();
   static constexpr int shared_bytes = tile.tile_bytes();
-  static_assert(cols > 0 && threads % lanes == 0 && rows % micro_rows == 0, "");
+  static_assert(tile_cols > 0 && threads % lanes == 0 && tile_rows % micro_rows == 0, "");
   static_assert(!shifts || lanes <= 32, "a row's lanes are neighbours in a warp");
   static_assert(!shifts || !copies, "lanes that are there for their neighbours write no copy");
   static_assert(!deals || copies, "lanes start where the sectors of a copy do");
-  static_assert(rows * out_bytes % sector_bytes == 0, "segments are whole sectors");
+  static_assert(tile_rows * out_bytes % sector_bytes == 0, "segments are whole sectors");
 
   /// Shared rows before the first and behind the last take what dealt loads hold beside the tile.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row_offset(unsigned col) {
@@ -186,6 +184,8 @@ struct fused_shape {
   static constexpr int copy_store_bytes = fills_words ? larger(out_access, smaller(copy_access, 4))
                                           : splits_out || loads_unaligned ? out_access
                                                                           : copy_access;
+  using copied =
+      packed_elements<Out, count, copy_store_bytes>;  ///< what a thread writes of a row of the copy
 
   /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
   /// for one round.
@@ -201,30 +201,32 @@ struct fused_shape {
       ((out_bytes > in_bytes && out_bytes > 2) || (loads_unaligned && in_bytes > 8) ||
        (out_bytes == in_bytes && whole_in && in_bytes >= 4));
   static constexpr bool loads_whole = Aligned && !loads_unaligned;
-  static constexpr bool short_rows = cols * in_bytes < 256 && !(holds_operand && in_bytes > 1);
+  static constexpr bool short_rows = tile_cols * in_bytes < 256 && !(holds_operand && in_bytes > 1);
   static constexpr int fetched = loads_whole ? (short_rows ? 256 : 0) : fetches_far ? 256 : 128;
   static constexpr int fetched_old = fetched > 0 && (!splits_out || out_access >= 4) ? 128 : 0;
 
   /// What tile_segments.cuh asks of a shape.
-  static constexpr int tile_cols = cols;
   static constexpr int micro_cols = count;
   static constexpr bool varies_width = false;
   static constexpr bool groups_rows = false;
   static constexpr bool loops_at_edges = holds_operand;  // few tiles, and registers are short
-  static constexpr int skew_bytes = holds_operand ? 4 : sector_bytes;
+  /// What a row's segment of the tile begins at multiples of, where rows start anywhere.
+  static constexpr int skew_bytes = !holds_operand ? sector_bytes : out_access < 4 ? 4 : 1;
   static constexpr bool joins_segments = false;
   static constexpr int element_bytes = out_bytes;
-  static constexpr int segment_bytes = rows * out_bytes;
-  static constexpr int store_bytes = 16;
+  static constexpr int segment_bytes = tile_rows * out_bytes;
+  /// A tile that owns whole elements has segments that begin and end inside of words where elements do.
+  static constexpr bool owns_elements = holds_operand && out_access < 4;
+  /// The accumulator operand is read and written as words, or by wider accesses that it is made of.
+  static constexpr int store_bytes = holds_operand ? larger(out_access, 4) : 16;
+  static constexpr bool joins_stores = out_access < store_bytes;
+  static constexpr int read_access = out_access;
+  static constexpr bool reads_words = out_access >= 4;
   /// Elements that are combined at a time: up to 16 bytes of both.
   static constexpr int combined = larger(16 / larger(out_bytes, in_bytes), 1);
-  /// The accumulator operand is read and written as words, or by wider accesses that it is made of.
-  static constexpr int word_bytes = larger(out_access, 4);
 
   /// What a thread reads for a store, and how many of these a row has.
-  static constexpr int read_bytes = combines        ? combined * in_bytes
-                                    : holds_operand ? word_bytes
-                                                    : store_bytes;
+  static constexpr int read_bytes = combines ? combined * in_bytes : store_bytes;
   static constexpr int row_reads = segment_bytes / (combines ? combined * out_bytes : read_bytes);
   /// Segments that are no whole lines let a group of threads straddle two rows, and so do those of floats to which bytes
   /// are added.

@@ -37,15 +37,15 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where the tile of a place goes, its segments not joined.
+/// Where the tile of a place goes in the matrix at `out`, its segments not joined.
 template <class Shape>
 TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
-                                               const tile_order::place& at) {
+                                               const tile_order::place& at, unsigned char* out) {
   const tile_problem& problem = arguments.problem;
   const size_type row_bytes = problem.ny * Shape::element_bytes;
   const size_type segment = at.row_tile * Shape::segment_bytes;
   const size_type first_col = at.col_tile * arguments.tile_cols;
-  return {problem.out_matrix(at.batch) + first_col * problem.out_stride_bytes + segment,
+  return {out + first_col * problem.out_stride_bytes + segment,
           problem.out_stride_bytes,
           smaller(clipped_distance(first_col, problem.nx), static_cast<int>(arguments.tile_cols)),
           clipped_distance(segment, 0),
@@ -53,19 +53,20 @@ TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
           arguments.sector_mask};
 }
 
-/// And where it comes from.
+/// And where it comes from in the one at `in`.
 template <class Shape>
 TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
-                                               const tile_order::place& at) {
+                                               const tile_order::place& at,
+                                               const unsigned char* in) {
   const tile_problem& problem = arguments.problem;
   const size_type first_row = at.row_tile * Shape::tile_rows;
-  const size_type first_byte = at.col_tile * arguments.tile_cols * Shape::element_bytes;
-  return {problem.in_matrix(at.batch) + first_row * problem.in_stride_bytes + first_byte,
+  const size_type first_byte = at.col_tile * arguments.tile_cols * Shape::in_bytes;
+  return {in + first_row * problem.in_stride_bytes + first_byte,
           problem.in_stride_bytes,
           clipped_distance(first_row, 0),
           clipped_distance(first_row, problem.ny),
           clipped_distance(first_byte, 0),
-          clipped_distance(first_byte, problem.nx * Shape::element_bytes)};
+          clipped_distance(first_byte, problem.nx * Shape::in_bytes)};
 }
 
 /// Moves a tile down by its skew, where rows of the output touch. The first segment of an output row then starts at the
@@ -187,8 +188,8 @@ template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
                                       const tile_arguments& arguments, unsigned block) {
   const tile_order::place at = arguments.order(block, tile_order::jump_rows_of(Shape::tile_rows));
-  tile_source source = make_source<Shape>(arguments, at);
-  tile_target target = make_target<Shape>(arguments, at);
+  tile_source source = make_source<Shape>(arguments, at, arguments.problem.in_matrix(at.batch));
+  tile_target target = make_target<Shape>(arguments, at, arguments.problem.out_matrix(at.batch));
   if constexpr (Shape::joins_segments) {
     if (arguments.cols_touch) { join_segments<Shape>(source, target, arguments, at); }
   }
@@ -217,24 +218,15 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
-                                             const vector_tile_arguments& matrix, unsigned tile_row,
+                                             const tile_arguments& arguments, unsigned tile_row,
                                              unsigned tile_col) {
-  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
-  const tile_source source{
-      matrix.in + tile_row * Shape::tile_rows * matrix.in_stride_bytes + tile_col * row_bytes,
-      matrix.in_stride_bytes,
-      0,
-      Shape::tile_rows,
-      0,
-      row_bytes};
-  const tile_target target{matrix.out + tile_col * Shape::tile_cols * matrix.out_stride_bytes +
-                               tile_row * Shape::segment_bytes,
-                           matrix.out_stride_bytes,
-                           Shape::tile_cols,
-                           0,
-                           Shape::segment_bytes,
-                           0};
-  move_tile_between<Shape, true>(group, shared, source, target);
+  const tile_problem& problem = arguments.problem;
+  const tile_order::place at{0, tile_row, tile_col};
+  tile_target target = make_target<Shape>(arguments, at, static_cast<unsigned char*>(problem.out));
+  target.sector_mask = 0;  // for the compiler to see
+  move_tile_between<Shape, true>(
+      group, shared,
+      make_source<Shape>(arguments, at, static_cast<const unsigned char*>(problem.in)), target);
 }
 
 }  // namespace detail

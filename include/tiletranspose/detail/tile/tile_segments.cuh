@@ -195,8 +195,8 @@ TILETRANSPOSE_FUNCTION void drain_row_ends(Group group, const unsigned char* sha
     const int tail = smaller(((target.end_byte + skew) % bytes + bytes) % bytes, length - head);
     const bool left = step % (2 * most) < most;
     const int byte = left ? target.first_byte + offset : target.end_byte - tail + offset;
-    if ((left ? offset < head : offset < tail) && byte >= -skew &&
-        byte < Shape::segment_bytes - skew) {
+    if ((left ? offset < head : offset < tail) &&
+        (Shape::owns_elements || (byte >= -skew && byte < Shape::segment_bytes - skew))) {
       drain_access<Shape>(shared, out, row, byte);
     }
   }
@@ -240,6 +240,10 @@ TILETRANSPOSE_FUNCTION void drain_ends(Group group, const unsigned char* shared,
       return;
     }
   }
+  if constexpr (Shape::owns_elements) {
+    const unsigned bits = address_bits(target.first) | static_cast<unsigned>(target.stride_bytes);
+    if ((bits | static_cast<unsigned>(target.end_byte)) % Shape::store_bytes == 0) { return; }
+  }
   // Unless segments touch neither the first nor the last bytes of their rows.
   if (target.first_byte <= -sector_bytes && target.end_byte >= Shape::segment_bytes) { return; }
   drain_row_ends<Shape>(group, shared, target);
@@ -255,13 +259,16 @@ TILETRANSPOSE_FUNCTION void drain_segments(Group group, const unsigned char* sha
   visit_vectors<Shape, bytes, Interior>(
       group, target,
       [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        if (Interior || is_whole_vector<Shape, bytes>(target, address, byte)) {
+        if ((Interior && !Shape::owns_elements) ||
+            is_whole_vector<Shape, bytes>(target, address, byte)) {
           store_global(address, read_shared<bytes, Shape::read_access, Shape::reads_words>(
                                     shared, Shape::row_offset(row) + Shape::lead_bytes + byte,
                                     further, rank));
         }
       });
-  if constexpr (!Interior && Shape::joins_stores) { drain_ends<Shape>(group, shared, target); }
+  if constexpr (Shape::owns_elements || (!Interior && Shape::joins_stores)) {
+    drain_ends<Shape>(group, shared, target);
+  }
 }
 
 }  // namespace detail

@@ -24,6 +24,8 @@ template <int ElementBytes, int AccessBytes, int TileRows, int TileCols, int Thr
           int FillBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
+  static constexpr int in_bytes =
+      ElementBytes;  // both sides have one size, unlike those of fused calls
   static constexpr int access_bytes = AccessBytes;
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;
@@ -45,6 +47,8 @@ struct tile_shape {
       !Whole && LoadBytes == 16 && AccessBytes < 16 && AccessBytes == ElementBytes;
   static constexpr bool shifts_loads =
       !Whole && LoadBytes % 4 == 0 && AccessBytes < 4 && !deals_loads;
+  /// Segments end with their rows or with sectors, not with elements in the middle of a row.
+  static constexpr bool owns_elements = false;
   static constexpr bool joins_stores = !Whole && StoreBytes == 16 && AccessBytes < 16;
   /// Segments of a launch may go on from one output row to the next; join_segments.
   static constexpr bool joins_segments = deals_loads || shifts_loads;
@@ -61,6 +65,8 @@ struct tile_shape {
   /// Elements that words do not hold one by one are loaded, transposed and stored in groups of whole words.
   static constexpr bool moves_groups = (Whole || shifts_loads) && AccessBytes < ElementBytes;
   static_assert(!moves_groups || (AccessBytes < 4 && LoadBytes % 4 == 0), "");
+  static constexpr int load_words = LoadBytes / 4;
+  static constexpr int load_access = moves_groups ? 4 : LoadBytes;
   static constexpr int fill_access = moves_groups ? 4 : FillBytes;
   static_assert(Whole || StoreBytes == AccessBytes || joins_stores, "");
 
@@ -87,7 +93,7 @@ struct tile_shape {
   static constexpr int spare_cols = deals_loads ? micro_cols : 0;
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
   static constexpr int thread_words =
-      TileRows * load_threads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
+      TileRows * load_threads / Threads / micro_rows * micro_rows * load_words;
   static constexpr int rows_at_once = !splits_element     ? TileRows
                                       : thread_words > 64 ? TileRows / 4
                                       : thread_words > 32 ? TileRows / 2
@@ -164,7 +170,9 @@ struct tile_shape {
     int element;
     int shift;
     int shift_step;
-    constexpr long long operator()(int step) const {
+    int first;  ///< of a warp, in a round
+    constexpr long long operator()(int lane) const {
+      const int step = first + lane;
       if (deals_loads) {
         const int row_shift = (shift + step % 32 / row_lanes * shift_step) % micro_cols;
         return dealt_offset(step % row_lanes, row_shift) + dealt_padding(element, row_shift) +
@@ -179,9 +187,13 @@ struct tile_shape {
     const int steps = warp_rows > 1 ? shifts : 1;
     for (int shift = 0; shift < shifts; ++shift) {
       for (int step = 0; step < steps; ++step) {
-        const fill_lanes lanes{(shift + 3 * step) % shifts, shift, step};
+        const fill_lanes lanes{(shift + 3 * step) % shifts, shift, step, 0};
         if (request_ways(lanes, fill_access) != 1) { return false; }
       }
+    }
+    // The warps that follow the first one of a round: as many as take whole rows together.
+    for (int first = 32; !deals_loads && first % load_threads != 0; first += 32) {
+      if (request_ways(fill_lanes{0, 0, 0, first}, fill_access) != 1) { return false; }
     }
     return true;
   }
@@ -205,20 +217,6 @@ struct tile_shape {
       rotation_ways<StoreBytes>(threads_of_row<StoreBytes>(segment_bytes, Threads));
   static_assert(drain_ways == (moves_groups && (ElementBytes == 3 || ElementBytes == 5) ? 2 : 1),
                 "a shipped tile must not conflict");
-
-  /// The warps that follow the first one of a round: as many as take whole rows together.
-  struct later_lanes {
-    int first;
-    constexpr long long operator()(int lane) const { return fill_lanes{}(first + lane); }
-  };
-  static constexpr bool fills_later_without_conflict() {
-    for (int warp = 1; warp < (deals_loads ? 1 : load_threads); ++warp) {
-      if (request_ways(later_lanes{32 * warp}, fill_access) != 1) { return false; }
-      if (32 * (warp + 1) % load_threads == 0) { break; }
-    }
-    return true;
-  }
-  static_assert(fills_later_without_conflict(), "a shipped tile must not conflict");
 };
 
 /// The shape that `tuned_policy` names, with what the launch needs of the policy.

@@ -5,58 +5,128 @@
 /// The tile kernel with a function applied on the way: elements are loaded as the input's type, converted to
 /// the output's, and stored into shared rows whose segments are drained as the plain kernel's are.
 ///
-/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh, fused_rows.cuh); fused_store.cuh
-/// converts and stores them.
+/// A launch chooses the tile and how rows are loaded (fused_policy.cuh, fused_shape.cuh); fused_rows.cuh loads, converts
+/// and stores them.
 ///
 /// What else can ride along, for the bytes it moves and no more:
 /// - *accumulate*: the segments of the output as they were are read before anything else. They wait in the shared rows,
-///   where the function finds them when the input is stored (accumulator_operand.cuh); or, where the shared rows do not
-///   hold them (`fused_shape::combines`), in registers, while the shared rows take the elements of the input as they
-///   are, and the function is given both when they are drained;
+///   where the function finds them when the input is stored (`operand_words`): a tile then owns whole elements, and packed
+///   ones start and end inside of words. Or, where the shared rows do not hold them (`fused_shape::combines`), they wait
+///   in registers (`operand_vectors`), while the shared rows take the elements of the input as they are, and the function
+///   is given both when they are drained;
 /// - *dual*: the threads that load a row write it to the copy, whole sectors of it to each tile.
 
 #pragma once
 
 #include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/tile/accumulator_operand.cuh>
 #include <tiletranspose/detail/tile/fused_function.cuh>
 #include <tiletranspose/detail/tile/fused_rows.cuh>
 #include <tiletranspose/detail/tile/fused_shape.cuh>
-#include <tiletranspose/detail/tile/fused_store.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The matrix beside input and output: ny x nx elements of the output's type. Null but for fusion::dual.
-struct row_major_copy {
-  void* data;
-  size_type stride_bytes;
-  unsigned sector_mask = 0;  ///< as the one of tile_arguments
-  bool in_step =
-      false;  ///< its rows start as far from a vector's boundary as those of the input do
-};
-
 /// Fills the shared rows with rows [-skew_rows, rows) of the input, or from row 0 on where nothing is skewed.
 /// Calls meanwhile() once the first loads are under way.
 template <class Fused, bool Interior, class Convert, class Meanwhile, class Group>
-TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_memory& memory,
-                                           const fused_tile& tile, const Convert& convert,
-                                           Meanwhile meanwhile) {
+TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_tile& tile,
+                                           const Convert& convert, Meanwhile meanwhile) {
   using places = tile_loads<Fused, Interior>;
   TILETRANSPOSE_UNROLL
   for (int phase = 0; phase < places::phases; ++phase) {
     const loop_step here(phase);
-    const places at(group, memory, tile, tile.target.sector_mask != 0, phase);
+    const places at(group, tile, phase);
     TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
       loaded_batch<Fused, Interior> loaded;
       load_rows<Fused, Interior>(at, first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior>(at, memory, first, loaded, convert);
+      store_rows<Fused, Interior>(at, first, loaded, convert);
     }
   }
+}
+
+/// The old bytes of a tile's segments on their way into the shared rows. Segments may start inside of a word, shared rows
+/// do not: words are loaded whole, though neighbours may have written what else is in them, and shifted together.
+template <class Fused>
+struct operand_words {
+  static constexpr int bytes = Fused::store_bytes;
+  static constexpr bool shifts = Fused::owns_elements;
+  static constexpr unsigned rounds = segment_rounds<Fused, bytes>::rounds;
+  using word = access_word_t<bytes>;
+  word low[rounds];
+  word high[shifts ? rounds : 1];
+
+  /// How far into a word the segment starts of whose words one lies `byte` bytes after its start.
+  TILETRANSPOSE_FUNCTION static int past(int byte) {
+    return shifts ? static_cast<int>((0u - static_cast<unsigned>(byte)) % 4) : 0;
+  }
+  /// The word at `address` and, where a part of it is the segment's alone, the one behind it.
+  TILETRANSPOSE_FUNCTION void load(unsigned round, const unsigned char* address, int byte) {
+    const int first = past(byte);
+    if constexpr (!shifts) {
+      low[round] = load_global_near<word, Fused::fetched_old>(address);
+    } else {
+      low[round] = load_global_part<word, Fused::fetched_old>(address, first, bytes);
+      high[round] = 0;
+      if (first > 0) {
+        high[round] = load_global_part<word, Fused::fetched_old>(address + 4, 0, first);
+      }
+    }
+  }
+  TILETRANSPOSE_FUNCTION word joined(unsigned round, int byte) const {
+    if constexpr (shifts) {
+      return funnel_shift(low[round], high[round], static_cast<unsigned>(8 * past(byte)));
+    } else {
+      return low[round];
+    }
+  }
+};
+
+/// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
+/// too.
+template <class Fused, bool Interior, class Group>
+TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>& old,
+                                               unsigned char* shared, const tile_target& target) {
+  using words = operand_words<Fused>;
+  constexpr int bytes = words::bytes;
+  constexpr int access_bytes = Fused::out_access;
+  visit_vectors<Fused, words::bytes, Interior>(
+      group, target,
+      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+        const int past = words::past(byte);
+        const bool whole = Interior || !words::shifts ||
+                           (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3);
+        if (whole) { old.load(round, address, byte); }
+        if constexpr (!Interior) {
+          unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
+          if (whole) {
+            store_shared(to, old.joined(round, byte));
+          } else if constexpr (words::shifts) {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < bytes; i += access_bytes) {
+              const loop_step part(i);
+              if (byte + past + i < target.end_byte) {
+                store_shared(to + i, load_global<access_word_t<access_bytes>>(address + past + i));
+              }
+            }
+          }
+        }
+      });
+}
+
+/// Keeps what has been loaded in the places of the shared rows that it will be drained from.
+template <class Fused, class Group>
+TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& old,
+                                       unsigned char* shared, const tile_target& target) {
+  visit_vectors<Fused, operand_words<Fused>::bytes, true>(
+      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+        store_shared(
+            shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
+            old.joined(round, byte));
+      });
 }
 
 /// The old elements of the segments that a thread will write.
@@ -68,7 +138,6 @@ struct operand_vectors {
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = Fused::out_bytes > 8;
   using vector = packed_elements<typename Fused::out, count, vector_bytes>;
-  using gathered = gathered_elements<typename Fused::out, count, vector_bytes>;
   vector vectors[rounds];
 };
 
@@ -105,12 +174,12 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
           const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
               shared, from, further, rank);
           if (!Interior && !operands::always_early) { old.vectors[round].load_changing(address); }
-          typename operands::gathered result;
+          typename operands::vector result;
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
             result.put(i, op(elements.get(i), old.vectors[round].get(i)));
           }
-          result.packed().store(address);
+          result.store(address);
         } else if constexpr (count > 1) {
           TILETRANSPOSE_UNROLL
           for (int i = 0; i < count; ++i) {
@@ -126,26 +195,6 @@ TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* s
           }
         }
       });
-}
-
-/// Writes the segments. Barriers: group.sync() between filling the tile and this call.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void drain_converted(Group group, const unsigned char* shared,
-                                            const tile_target& target) {
-  constexpr int access_bytes = Fused::out_access;
-  constexpr int bytes = Fused::store_bytes;
-  const unsigned rank = group.thread_rank();
-  visit_vectors<Fused, bytes, Interior>(
-      group, target,
-      [&](unsigned, unsigned char* address, int byte, unsigned row, unsigned further) {
-        const unsigned from = Fused::row_offset(row) + Fused::lead_bytes + byte;
-        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          read_elements<access_word_t<access_bytes>, bytes / access_bytes, access_bytes>(
-              shared, from, further, rank)
-              .store(address);
-        }
-      });
-  if constexpr (!Interior && access_bytes < bytes) { drain_ends<Fused>(group, shared, target); }
 }
 
 /// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
@@ -176,7 +225,7 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   constexpr size_type reach = Fused::shifts            ? Fused::load_bytes
                               : Fused::loads_unaligned ? Fused::unaligned::reach
                                                        : Fused::lead_cols * Fused::in_bytes;
-  constexpr size_type row_bytes = Fused::cols * Fused::in_bytes;
+  constexpr size_type row_bytes = Fused::tile_cols * Fused::in_bytes;
   const auto between = [](size_type first, size_type end) {
     return static_cast<unsigned>(end > first ? end - first : 0);
   };
@@ -184,83 +233,39 @@ interior_tiles find_interior(const tile_problem& problem, bool skewed) {
   const size_type past_rows =
       skewed && Fused::holds_operand && Fused::out_access < 4 ? divide_up(3, Fused::out_bytes) : 0;
   const size_type first_row =
-      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::rows) : 0;
+      skewed ? divide_up(larger<size_type>(Fused::skew_rows, past_rows), Fused::tile_rows) : 0;
   const size_type first_col = divide_up(reach, row_bytes);
   const size_type bytes = problem.nx * Fused::in_bytes;
   return {static_cast<unsigned>(first_row),
-          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::rows),
+          between(first_row, (problem.ny - smaller(past_rows, problem.ny)) / Fused::tile_rows),
           static_cast<unsigned>(first_col),
           between(first_col, bytes > reach ? (bytes - reach) / row_bytes : 0)};
 }
 
-/// What exists of the tile is left open where all of it does. `matrix` counts a batch; other kinds have none.
-template <class Fused>
-TILETRANSPOSE_FUNCTION fused_tile place_tile(const fused_arguments& arguments,
-                                             const tile_order::place& at, unsigned matrix) {
-  const tile_problem& problem = arguments.tiles.problem;
-  const size_type first_row = at.row_tile * Fused::rows;
-  const size_type first_col = at.col_tile * Fused::cols;
-  fused_tile result{};
-  result.first = {arguments.first.row + first_row, arguments.first.col + first_col};
-  result.source.first = static_cast<const unsigned char*>(problem.in) +
-                        first_row * problem.in_stride_bytes + first_col * Fused::in_bytes;
-  result.source.stride_bytes = problem.in_stride_bytes;
-  result.target.first = static_cast<unsigned char*>(problem.out) +
-                        first_col * problem.out_stride_bytes + first_row * Fused::out_bytes;
-  result.target.stride_bytes = problem.out_stride_bytes;
-  if constexpr (Fused::kind == fusion::transform) {
-    result.source.first += matrix * problem.in_batch_bytes;
-    result.target.first += matrix * problem.out_batch_bytes;
-  }
-  result.target.sector_mask = !Fused::holds_operand   ? arguments.tiles.sector_mask
-                              : Fused::out_access < 4 ? 3
-                                                      : 0;
-  if constexpr (Fused::copies) {
-    result.copied = static_cast<unsigned char*>(arguments.copy.data) +
-                    first_row * arguments.copy.stride_bytes + first_col * Fused::out_bytes;
-  }
-  return result;
-}
-
-/// Finds out what exists of a tile.
-template <class Fused>
-TILETRANSPOSE_FUNCTION void bound_tile(const tile_problem& problem, const tile_order::place& at,
-                                       fused_tile& tile) {
-  const size_type first_row = at.row_tile * Fused::rows;
-  const size_type first_col = at.col_tile * Fused::cols;
-  tile.source.first_row = clipped_distance(first_row, 0);
-  tile.source.end_row = clipped_distance(first_row, problem.ny);
-  tile.source.first_byte = clipped_distance(first_col * Fused::in_bytes, 0);
-  tile.source.end_byte =
-      clipped_distance(first_col * Fused::in_bytes, problem.nx * Fused::in_bytes);
-  // Columns of tiles may be there for the end of the copy alone.
-  tile.target.rows = larger(smaller(clipped_distance(first_col, problem.nx), Fused::cols), 0);
-  tile.target.first_byte = clipped_distance(first_row * Fused::out_bytes, 0);
-  tile.target.end_byte =
-      clipped_distance(first_row * Fused::out_bytes, problem.ny * Fused::out_bytes);
-}
-
 template <class Fused, bool Interior, class Op, class Group>
-TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory& memory,
-                                                 const fused_tile& tile, const Op& op) {
+TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& tile,
+                                                 const Op& op) {
   using in = typename Fused::in;
   using out = typename Fused::out;
   if constexpr (Fused::holds_operand) {
     // Both are under way before either is waited for.
     operand_words<Fused> old;
-    load_operand_words<Fused, Interior>(group, old, memory.shared, tile.target);
+    load_operand_words<Fused, Interior>(group, old, tile.shared, tile.target);
     fill_converted<Fused, Interior>(
-        group, memory, tile,
+        group, tile,
         [&](const in& element, const out& before) -> out { return op(element, before); },
         [&] {
-          if (Interior) { keep_words(group, old, memory.shared, tile.target); }
+          if (Interior) { keep_words(group, old, tile.shared, tile.target); }
           group.sync();
         });
     group.sync();
     // Addresses are worked out once more: they would be kept from the first time on, two registers each.
     tile_target target = tile.target;
     target.stride_bytes = optimisation_barrier(target.stride_bytes);
-    drain_words<Fused, Interior>(group, memory.shared, target);
+    target.first_byte = 0;
+    target.end_byte =
+        Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
+    drain_segments<Fused, Interior>(group, tile.shared, target);
   } else if constexpr (Fused::combines) {
     operand_vectors<Fused> old;
     const auto load_early = [&] {
@@ -271,41 +276,54 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_memory
     // Loads that are shifted go first: what has to be done with them takes longer.
     if constexpr (!Fused::shifts) { load_early(); }
     fill_converted<Fused, Interior>(
-        group, memory, tile, [](const in& element, int, int) -> const in& { return element; },
+        group, tile, [](const in& element, int, int) -> const in& { return element; },
         [&] {
           if constexpr (Fused::shifts) { load_early(); }
         });
     group.sync();
-    combine_segments<Fused, Interior>(group, memory.shared, old, tile.target, op);
+    combine_segments<Fused, Interior>(group, tile.shared, old, tile.target, op);
   } else {
     fill_converted<Fused, Interior>(
-        group, memory, tile,
+        group, tile,
         [&](const in& element, int row, int col) -> out {
           return call_at<in, out>(op, element, tile.first.row + static_cast<size_type>(row),
                                   tile.first.col + static_cast<size_type>(col));
         },
         [] {});
     group.sync();
-    drain_converted<Fused, Interior>(group, memory.shared, tile.target);
+    drain_segments<Fused, Interior>(group, tile.shared, tile.target);
   }
 }
 
-/// The kernel's body: one block converts and moves the tile that `block` names, of a matrix of a batch.
+/// The kernel's body: one block converts and moves the tile that `block` names.
 /// Shared memory: Fused::shared_bytes, aligned to 16. Barriers: inside.
 template <class Fused, class Op, class Group>
 TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
                                          const fused_arguments& arguments, const Op& op,
-                                         unsigned block, unsigned matrix) {
-  const tile_order::place at = arguments.tiles.order.in_matrix(block);
-  fused_tile tile = place_tile<Fused>(arguments, at, matrix);
-  const fused_memory memory{
-      Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared, tile.copied,
-      arguments.copy.stride_bytes, arguments.copy.in_step};
+                                         unsigned block) {
+  const tile_order::place at = arguments.tiles.order(block);
+  const row_major_copy& copy = arguments.copy;
+  const size_type row = at.row_tile * Fused::tile_rows;
+  const size_type col = at.col_tile * Fused::tile_cols;
+  // There are no arrays of pointers, and only conversions have batches: nvcc makes fewer loads at a time otherwise.
+  constexpr bool has_batches = Fused::kind == fusion::transform;
+  const tile_problem& problem = arguments.tiles.problem;
+  const auto* const in = static_cast<const unsigned char*>(problem.in) +
+                         (has_batches ? at.batch * problem.in_batch_bytes : 0);
+  auto* const out = static_cast<unsigned char*>(problem.out) +
+                    (has_batches ? at.batch * problem.out_batch_bytes : 0);
+  fused_tile tile{make_source<Fused>(arguments.tiles, at, in),
+                  make_target<Fused>(arguments.tiles, at, out),
+                  {arguments.first.row + row, arguments.first.col + col},
+                  Fused::barrier_on_columns ? optimisation_barrier_shared(shared) : shared,
+                  {copy.place(row, col * Fused::out_bytes), copy.stride_bytes, 0, copy.in_step}};
+  // Columns of tiles may be there for the end of the copy alone.
+  if constexpr (Fused::copies) { tile.target.rows = larger(tile.target.rows, 0); }
+  if constexpr (Fused::holds_operand) { tile.target.sector_mask = Fused::skew_bytes - 1; }
   if (arguments.interior.contain(at)) {
-    convert_tile_between<Fused, true>(group, memory, tile, op);
+    convert_tile_between<Fused, true>(group, tile, op);
   } else {
-    bound_tile<Fused>(arguments.tiles.problem, at, tile);
-    convert_tile_between<Fused, false>(group, memory, tile, op);
+    convert_tile_between<Fused, false>(group, tile, op);
   }
 }
 
