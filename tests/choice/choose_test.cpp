@@ -162,10 +162,10 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(chosen.shared_bytes <= device.most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
-        REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.vectorised).fits());
+        REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.panels).fits());
       }
       if (chosen.by == mover::word_shifted_panel) {
-        const auto shape = word_shifted_shape_of(a.element_bytes, chosen.word_shifted);
+        const auto shape = word_shifted_shape_of(a.element_bytes, chosen.panels);
         REQUIRE(cut_word_shifted(facts.problem, a.batch, shape, chosen.shared_bytes).shared_bytes <=
                 device.most_shared_bytes);
       }

@@ -49,13 +49,13 @@ auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
   using movers = word_shifted_mover<ElementBytes>;
-  switch (chosen.word_shifted) {
-    case word_shifted_kind::matrices:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::matrices>>;
-    case word_shifted_kind::columns:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::columns>>;
+  switch (chosen.panels) {
+    case panel_kind::small_matrices:
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::small_matrices>>;
+    case panel_kind::few_columns:
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_columns>>;
     default:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::rows>>;
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_rows>>;
   }
 }
 

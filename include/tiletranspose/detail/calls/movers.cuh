@@ -72,19 +72,18 @@ struct vectorised_mover {
                                         vectorised_shape_of(ElementBytes, Size).cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
     return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
-                           chosen.vectorised);
+                           chosen.panels);
   }
 };
 
 template <int ElementBytes>
 struct word_shifted_mover {
-  template <word_shifted_kind Kind>
+  template <panel_kind Kind>
   using shape =
       static_word_shifted_shape<ElementBytes, word_shifted_shape_of(ElementBytes, Kind).joins_rows,
                                 word_shifted_shape_of(ElementBytes, Kind).joins_cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_word_shifted(problem, batch,
-                             word_shifted_shape_of(ElementBytes, chosen.word_shifted),
+    return plan_word_shifted(problem, batch, word_shifted_shape_of(ElementBytes, chosen.panels),
                              chosen.shared_bytes);
   }
 };

@@ -12,6 +12,15 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// What a panel is made of.
+enum class panel_kind {
+  none,
+  few_columns,     ///< some rows of a matrix of few columns
+  few_rows,        ///< some columns of a matrix of few rows
+  small_matrices,  ///< several matrices of a batch, or one
+  segments         ///< of vectorised ones: some columns of matrices that are too large for a panel
+};
+
 /// Threads of a block of each kind of panel.
 inline constexpr int panel_threads = 256;
 

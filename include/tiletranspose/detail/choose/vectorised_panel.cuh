@@ -52,12 +52,9 @@ constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_siz
              : vectorised_shape{element_bytes, most_vectorised_threads, side, side};
 }
 
-/// `segments`: some columns of matrices that are too large for a panel.
-enum class vectorised_kind { none, matrices, few_columns, few_rows, segments };
-
 /// What pays for a request whose matrices do not fill tiles.
-inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type batch,
-                                         size_type element) {
+inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch,
+                                    size_type element) {
   const auto side = static_cast<size_type>(vectorised_side(static_cast<int>(element)));
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -66,7 +63,7 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   const bool pixels = element == 1 && ny == 3 && nx >= least_pixel_columns;
   if (problem.pointer_arrays || nx % side != 0 || (ny % side != 0 && !pixels) ||
       starts % max_access_bytes != 0) {
-    return vectorised_kind::none;
+    return panel_kind::none;
   }
   constexpr size_type most_bytes = vectorised_shape_of(1, vectorised_size::kb_44).panel_bytes();
   const bool in_dense = problem.in_stride_bytes == nx * element;
@@ -74,7 +71,7 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   const size_type matrix_bytes = nx * ny * element;
   if (batch > 1 && in_dense && out_dense && !pixels && problem.in_batch_bytes == matrix_bytes &&
       problem.out_batch_bytes == matrix_bytes && matrix_bytes <= most_bytes) {
-    return vectorised_kind::matrices;
+    return panel_kind::small_matrices;
   }
   const size_type gaps = batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
@@ -82,32 +79,32 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   };
   if (in_dense && nx * element <= few_bytes &&
       multiples(problem.out_stride_bytes, ny, max_access_bytes)) {
-    return vectorised_kind::few_columns;
+    return panel_kind::few_columns;
   }
   if (out_dense && ny * element <= few_bytes &&
       multiples(problem.in_stride_bytes, nx, max_access_bytes)) {
-    return vectorised_kind::few_rows;
+    return panel_kind::few_rows;
   }
   // Short segments of rows have to be whole sectors.
   constexpr size_type medium_bytes = vectorised_shape_of(1, vectorised_size::kb_32).panel_bytes();
   const bool segments = batch > 1 && out_dense && element >= 4 && ny * 128 <= medium_bytes &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return segments ? vectorised_kind::segments : vectorised_kind::none;
+  return segments ? panel_kind::segments : panel_kind::none;
 }
 
 /// The panels for a kind of problem.
-inline vectorised_size choose_vectorised_size(const tile_problem& problem, vectorised_kind kind,
+inline vectorised_size choose_vectorised_size(const tile_problem& problem, panel_kind kind,
                                               int element_bytes) {
   const auto bytes_of = [&](vectorised_size size) {
     return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());
   };
   if (element_bytes == 1 && problem.ny == 3) { return vectorised_size::pixels; }
-  if (kind != vectorised_kind::segments &&
-      (kind != vectorised_kind::matrices ||
+  if (kind != panel_kind::segments &&
+      (kind != panel_kind::small_matrices ||
        problem.in_batch_bytes <= bytes_of(vectorised_size::kb_16))) {
     return vectorised_size::kb_16;
   }
-  const bool medium = kind == vectorised_kind::segments ||
+  const bool medium = kind == panel_kind::segments ||
                       (problem.in_batch_bytes <= bytes_of(vectorised_size::kb_32) &&
                        2 * problem.in_batch_bytes > bytes_of(vectorised_size::kb_44));
   return medium ? vectorised_size::kb_32 : vectorised_size::kb_44;
@@ -200,7 +197,7 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
 
 /// Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
 inline vectorised_cut cut_vectorised(const tile_problem& problem, size_type batch,
-                                     const vectorised_shape& shape, vectorised_kind kind) {
+                                     const vectorised_shape& shape, panel_kind kind) {
   const auto element = static_cast<size_type>(shape.element_bytes);
   const auto rows = static_cast<size_type>(shape.rows);
   const auto cols = static_cast<size_type>(shape.cols);
@@ -209,11 +206,11 @@ inline vectorised_cut cut_vectorised(const tile_problem& problem, size_type batc
   cut.matrices = 1;
   cut.rows = problem.ny;
   cut.cols = problem.nx;
-  if (kind == vectorised_kind::matrices) {
+  if (kind == panel_kind::small_matrices) {
     cut.matrices = smaller(batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
     cut.parts = batch;
     cut.panel_parts = cut.matrices;
-  } else if (kind == vectorised_kind::few_columns) {
+  } else if (kind == panel_kind::few_columns) {
     cut.rows = cut_side(shape, problem.ny, problem.nx * element);
     cut.parts = problem.ny / rows;
     cut.panel_parts = cut.rows / rows;
@@ -223,7 +220,7 @@ inline vectorised_cut cut_vectorised(const tile_problem& problem, size_type batc
     cut.panel_parts = cut.cols / cols;
   }
   cut.panels = divide_up(cut.parts, cut.panel_parts);
-  cut.blocks = (kind == vectorised_kind::matrices ? 1 : batch) * cut.panels;
+  cut.blocks = (kind == panel_kind::small_matrices ? 1 : batch) * cut.panels;
   cut.accesses = cut.matrices * cut.rows * cut.cols * element / max_access_bytes;
   cut.in_groups = cut.matrices * (cut.rows / rows);
   cut.out_groups = shape.pixels() ? 1 : cut.matrices * (cut.cols / cols);

@@ -15,21 +15,10 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a panel is made of.
-enum class panel_kind {
-  none,
-  few_columns,    ///< some rows of a matrix of few columns
-  few_rows,       ///< some columns of a matrix of few rows
-  small_matrices  ///< several matrices of a batch
-};
-
 /// True where elements can be moved in word-shifted panels.
 constexpr bool has_word_shifted_panel(int element_bytes, int access_bytes) {
   return element_bytes <= 2 && access_bytes == element_bytes;
 }
-
-/// Panels of whole matrices, of rows of few columns, or of columns of few rows.
-enum class word_shifted_kind { none, matrices, columns, rows };
 
 /// `joins_rows`: the rows of a panel follow each other in the input, and `joins_cols`: its output rows in the output.
 /// Panels of both hold whole matrices, several of a batch that follow each other.
@@ -49,8 +38,8 @@ struct word_shifted_shape {
     return joins_cols ? 0u : static_cast<unsigned>(sector_bytes / element_bytes);
   }
 };
-constexpr word_shifted_shape word_shifted_shape_of(int element_bytes, word_shifted_kind kind) {
-  return {element_bytes, kind != word_shifted_kind::rows, kind != word_shifted_kind::columns};
+constexpr word_shifted_shape word_shifted_shape_of(int element_bytes, panel_kind kind) {
+  return {element_bytes, kind != panel_kind::few_rows, kind != panel_kind::few_columns};
 }
 
 /// What a block takes of the shared memory that it may ask for: two of them share a multiprocessor at least.
@@ -82,49 +71,37 @@ inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_byt
   return worst;
 }
 
-/// What word-shifted panels do better than gathered ones of a kind.
+/// True where word-shifted panels of a kind do better than gathered ones.
 /// \param shared_bytes  what a block may ask for
-inline word_shifted_kind choose_word_shifted(const tile_problem& problem, size_type batch,
-                                             size_type element, panel_kind kind,
-                                             size_type shared_bytes) {
+inline bool takes_word_shifted(const tile_problem& problem, size_type batch, size_type element,
+                               panel_kind kind, size_type shared_bytes) {
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const size_type matrix_bytes = nx * ny * element;
   if (problem.pointer_arrays || !is_dense(problem.in_stride_bytes, nx * element) ||
-      nx * element < 4) {
-    return word_shifted_kind::none;
+      nx * element < 4 || kind == panel_kind::none) {
+    return false;
   }
-  if (kind == panel_kind::few_columns) {
-    return problem.in_stride_bytes == nx * element ? word_shifted_kind::columns
-                                                   : word_shifted_kind::none;
-  }
-  if (kind == panel_kind::none || !is_dense(problem.out_stride_bytes, ny * element) || ny < 4) {
-    return word_shifted_kind::none;
-  }
+  if (kind == panel_kind::few_columns) { return problem.in_stride_bytes == nx * element; }
+  if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
     return batch == 1 && ny >= least_shifted_rows && nx * element >= least_shifted_row_bytes &&
-                   problem.out_stride_bytes == ny * element
-               ? word_shifted_kind::rows
-               : word_shifted_kind::none;
+           problem.out_stride_bytes == ny * element;
   }
-  if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) {
-    return word_shifted_kind::none;
-  }
+  if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
   const size_type least = words ? least_word_bytes : least_shifted_bytes;
   if (ny * element % 4 != 0 &&
       walking_ways(static_cast<unsigned>(divide_up(nx * element, 4)), 1, 0,
                    static_cast<unsigned>(matrix_bytes)) > most_walking_ways) {
-    return word_shifted_kind::none;
+    return false;
   }
   const size_type most = word_shifted_block_bytes(shared_bytes);
   return problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
-                 matrix_bytes >= least &&
-                 (2 * matrix_bytes + 512 <= most ||
-                  (nx * element >= least_parted_bytes &&
-                   matrix_bytes + matrix_bytes / most_shifted_parts + 1024 <= most))
-             ? word_shifted_kind::matrices
-             : word_shifted_kind::none;
+         matrix_bytes >= least &&
+         (2 * matrix_bytes + 512 <= most ||
+          (nx * element >= least_parted_bytes &&
+           matrix_bytes + matrix_bytes / most_shifted_parts + 1024 <= most));
 }
 
 /// The least number from `least` on that is congruent to `stride` modulo a power of two.
@@ -190,7 +167,7 @@ struct word_shifted_cut {
   }
 };
 
-/// Precondition: choose_word_shifted named the shape's kind.
+/// Precondition: takes_word_shifted says so of the shape's kind.
 /// \param shared_bytes  what a block may ask for
 inline word_shifted_cut cut_word_shifted(const tile_problem& problem, size_type batch,
                                          const word_shifted_shape& shape, size_type shared_bytes) {

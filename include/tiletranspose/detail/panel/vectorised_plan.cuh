@@ -16,7 +16,7 @@ namespace detail {
 inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& problem,
                                                          size_type batch,
                                                          const vectorised_shape& shape,
-                                                         vectorised_kind kind) {
+                                                         panel_kind kind) {
   const auto element = static_cast<size_type>(shape.element_bytes);
   const auto rows = static_cast<size_type>(shape.rows);
   const auto cols = static_cast<size_type>(shape.cols);
@@ -30,12 +30,12 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
   panel_side& out = arguments.out_side;
   size_type in_segments = 1;
   size_type out_segments = 1;
-  if (kind == vectorised_kind::matrices) {
+  if (kind == panel_kind::small_matrices) {
     arguments.part_rows = static_cast<unsigned>(cut.rows / rows);
     arguments.all_cols = static_cast<unsigned>(cut.cols / cols);
     in.part = out.part = static_cast<unsigned>(matrix_bytes);
     in.panel_bytes = out.panel_bytes = cut.matrices * matrix_bytes;
-  } else if (kind == vectorised_kind::few_columns) {
+  } else if (kind == panel_kind::few_columns) {
     arguments.part_rows = 1;
     arguments.all_cols = static_cast<unsigned>(cut.cols / cols);
     in.part = static_cast<unsigned>(rows * row_bytes);

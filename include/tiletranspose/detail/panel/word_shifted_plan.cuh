@@ -50,7 +50,7 @@ inline panel_walks choose_walks(size_type columns, size_type matrices, size_type
   return best;
 }
 
-/// Precondition: choose_word_shifted named the shape's kind; the cut fits.
+/// Precondition: takes_word_shifted says so of the shape's kind; the cut fits.
 /// \param shared_bytes  what a block may ask for
 inline launch_plan<word_shifted_arguments> plan_word_shifted(const tile_problem& problem,
                                                              size_type batch,
