@@ -162,7 +162,9 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(chosen.shared_bytes <= device.most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
-        REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.panels).fits());
+        const auto plan = plan_vectorised(facts.problem, a.batch, shape, chosen.panels);
+        REQUIRE(plan.blocks <= max_blocks);
+        REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
       }
       if (chosen.by == mover::word_shifted_panel) {
         const auto shape = word_shifted_shape_of(a.element_bytes, chosen.panels);

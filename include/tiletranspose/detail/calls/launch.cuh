@@ -38,13 +38,12 @@ auto kernel_of(vector_mover<ElementBytes>, const choice&) {
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
-  using movers = vectorised_mover<ElementBytes>;
   if constexpr (ElementBytes == 1) {
     if (chosen.size == vectorised_size::pixels) {
-      return &vectorised_kernel<typename movers::template shape<vectorised_size::pixels>>;
+      return &vectorised_kernel<static_vectorised_shape<1, 3, 4>>;
     }
   }
-  return &vectorised_kernel<typename movers::template shape<vectorised_size::kb_16>>;
+  return &vectorised_kernel<static_vectorised_shape<ElementBytes, vectorised_side(ElementBytes)>>;
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {

@@ -8,8 +8,8 @@
 
 #include <tiletranspose/detail/choose/choose.cuh>
 #include <tiletranspose/detail/panel/gathered_plan.cuh>
-#include <tiletranspose/detail/panel/vectorised_plan.cuh>
-#include <tiletranspose/detail/panel/word_shifted_plan.cuh>
+#include <tiletranspose/detail/panel/vectorised_kernel.cuh>
+#include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
 
@@ -67,9 +67,6 @@ struct gathered_mover {
 /// Panels of micro-blocks: of every size, and for bytes those of pixels, whose micro-blocks are no squares.
 template <int ElementBytes>
 struct vectorised_mover {
-  template <vectorised_size Size>
-  using shape = static_vectorised_shape<ElementBytes, vectorised_shape_of(ElementBytes, Size).rows,
-                                        vectorised_shape_of(ElementBytes, Size).cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
     return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
                            chosen.panels);

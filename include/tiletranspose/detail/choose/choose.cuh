@@ -219,9 +219,9 @@ inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (kind == panel_kind::none) { return false; }
   chosen.panels = kind;
   chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
-  return cut_vectorised(facts.problem, facts.batch,
-                        vectorised_shape_of(facts.element_bytes, chosen.size), kind)
-      .fits();
+  const launch_plan<vectorised_arguments> plan = plan_vectorised(
+      facts.problem, facts.batch, vectorised_shape_of(facts.element_bytes, chosen.size), kind);
+  return plan.blocks <= max_blocks && plan.shared_bytes <= default_shared_bytes;
 }
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
@@ -232,12 +232,16 @@ inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   chosen.panels = panels_instead_of(facts, tile_access::any);
-  return takes_word_shifted(facts.problem, facts.batch, facts.element(), chosen.panels,
-                            facts.shared_bytes()) &&
-         cut_word_shifted(facts.problem, facts.batch,
-                          word_shifted_shape_of(facts.element_bytes, chosen.panels),
-                          facts.shared_bytes())
-             .fits(facts.device.most_shared_bytes);
+  if (!takes_word_shifted(facts.problem, facts.batch, facts.element(), chosen.panels,
+                          facts.shared_bytes())) {
+    return false;
+  }
+  const launch_plan<word_shifted_arguments> plan = cut_word_shifted(
+      facts.problem, facts.batch, word_shifted_shape_of(facts.element_bytes, chosen.panels),
+      facts.shared_bytes());
+  return plan.blocks <= max_blocks &&
+         plan.shared_bytes <=
+             larger<size_type>(default_shared_bytes, facts.device.most_shared_bytes);
 }
 inline bool gathered_panels(const transpose_facts& facts, choice&) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||

@@ -174,15 +174,5 @@ inline constexpr size_type most_rows_by_half_rounds = tuning_row{
     "bytes, rows of 128, 256 and 512 bytes: 70 rows 63, 94, 96; 100 rows 83, 90, 90; 129 rows 77, "
     "76, 58; 200 rows 86, 57, 70"};
 
-/// log2 of the groups of columns after which banks may repeat where rows of the output do not start on words, and words
-/// are still shifted in rounds: of panels whose output rows follow each other, and of others.
-inline constexpr size_type most_rounds_of_matrices = tuning_row{
-    2, h200, "2026-11-22",
-    "gathered, in rounds: batches of 64 x 64 bytes 61, 97, 40 x 40 48, 95, 24 x 24 41, 89; 2 "
-    "bytes, 24 x 24 56, 97"};
-inline constexpr size_type most_rounds_of_columns = tuning_row{
-    1, h200, "2026-11-22",
-    "bytes, 60 columns of a multiple of 16 57, 88, 33 84, 91; 47 of 8 bytes more 89, 84"};
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

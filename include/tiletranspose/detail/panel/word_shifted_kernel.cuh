@@ -149,7 +149,6 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
   constexpr unsigned word_elements = Shape::word_elements;
   const unsigned in_pitch = arguments.in_pitch;
   const unsigned out_pitch = arguments.out_pitch;
-  const int group_bytes = static_cast<int>(word_elements * in_pitch);
   const unsigned rows = panel.rows + Shape::skew_rows;
   const unsigned items = arguments.groups.divisor * arguments.walks.divisor * panel.matrices;
   TILETRANSPOSE_UNROLL_BY(1)
@@ -161,77 +160,63 @@ TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* sh
     const unsigned first_step = (line - above * arguments.walks.divisor) * arguments.steps.divisor;
     if (column * word_elements >= panel.cols || first_step * word_elements >= rows) { continue; }
     const unsigned col = smaller(column * word_elements, panel.cols - word_elements);
-    const unsigned foreign = column * word_elements - col;  // columns that the group before has
     const unsigned steps =
         smaller(arguments.steps.divisor,
                 (rows - first_step * word_elements + word_elements - 1) / word_elements);
-    // Where rows are: `word_elements` rows further they start at the same byte of a word.
     const unsigned top = panel.in_first + above * panel.matrix_bytes + col * element;
-    const auto word_of = [&](unsigned place) { return shared + place / 4 * 4; };
-    const unsigned char* from[word_elements];
-    unsigned shifts[word_elements];
+    const auto find_row = [&](unsigned place, const unsigned char*& from, unsigned& shift) {
+      from = shared + place / 4 * 4;
+      shift = 8 * place;
+    };
+    word_walk<Shape> walk;
+    walk.foreign = column * word_elements - col;
+    walk.group_bytes = static_cast<int>(word_elements * in_pitch);
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < word_elements; ++i) {
-      const unsigned place = top + (first_step * word_elements + i) * in_pitch;
-      from[i] = word_of(place);
-      shifts[i] = 8 * place;
+      find_row(top + (first_step * word_elements + i) * in_pitch, walk.from[i], walk.shifts[i]);
     }
-    // Where words of the output start, and so many rows below the group's first one.
     const unsigned out_top = panel.out_first + above * panel.matrix_bytes + col * out_pitch;
-    unsigned char* to[word_elements];
-    unsigned out_shifts[word_elements];
     TILETRANSPOSE_UNROLL
     for (unsigned q = 0; q < word_elements; ++q) {
       const unsigned place = out_top + q * out_pitch;
-      to[q] = image +
-              static_cast<int>((place + 3) / 4 * 4 + 4 * first_step - Shape::skew_rows * element);
-      out_shifts[q] = 0 - 8 * place;
+      walk.to[q] = image + static_cast<int>((place + 3) / 4 * 4 + 4 * first_step -
+                                            Shape::skew_rows * element);
+      walk.out_shifts[q] = 0 - 8 * place;
     }
-    const auto load = [&](unsigned(&words)[word_elements]) {
-      transpose_group<Shape::element_bytes>(from, shifts, arguments.in_words, words);
-    };
-    unsigned words[word_elements];
-    // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
-    const unsigned rotation = ((Shape::joins_matrices ? item : column) ^ arguments.rotation_mask) >>
-                              arguments.rotation_shift;
-    unsigned step = arguments.steps.remainder(rotation, arguments.steps.quotient(rotation));
-    if (step >= steps) { step = 0; }
     if (!arguments.shifts_output) {
-      walk_words(from, to, step, steps, foreign, group_bytes, load);
+      // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
+      const unsigned rotation =
+          ((Shape::joins_matrices ? item : column) ^ arguments.rotation_mask) >>
+          arguments.rotation_shift;
+      const unsigned step = arguments.steps.remainder(rotation, arguments.steps.quotient(rotation));
+      walk.move_words(step < steps ? step : 0, steps, arguments.in_words);
       continue;
     }
     // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
     const unsigned whole = Shape::joins_cols ? rows / word_elements : ~0u;
     const unsigned inside = smaller(steps, whole - first_step - 1);
+    unsigned words[word_elements];
+    walk.move_shifted(words, inside, arguments.in_words);
+    if (!Shape::joins_cols || inside == steps) { continue; }
     // A group of rows; one element to the right or left, that of the next columns.
-    const auto load_at = [&](unsigned row, unsigned right,
-                             unsigned(&transposed)[word_elements][1]) {
-      unsigned held[word_elements][1];
+    const auto load_at = [&](unsigned row, unsigned right, unsigned(&loaded)[word_elements]) {
+      const unsigned char* from[word_elements];
+      unsigned shifts[word_elements];
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < word_elements; ++i) {
-        const unsigned place = top + right + smaller(row + i, rows - 1) * in_pitch;
-        held[i][0] = funnel_shift(load_shared<unsigned>(word_of(place)),
-                                  load_shared<unsigned>(word_of(place) + 4), 8 * place);
+        find_row(top + right + smaller(row + i, rows - 1) * in_pitch, from[i], shifts[i]);
       }
-      thread_transpose<Shape::element_bytes>(transposed, held);
+      word_walk<Shape>::load(from, shifts, false, loaded);
     };
-    const unsigned right = arguments.cols_backwards ? 0 - element : element;
-    if (arguments.rotates_banks) {
-      walk_rotated(
-          from, to, out_shifts, step, steps, foreign, group_bytes,
-          Shape::joins_cols && inside < steps, load,
-          [&](unsigned(&behind)[word_elements][1]) { load_at(0, right, behind); }, arguments, panel,
-          col);
-      continue;
-    }
-    walk_down(from, to, out_shifts, words, inside, foreign, group_bytes, load);
-    if (Shape::joins_cols && inside < steps) {
-      end_walk<element>(
-          to, out_shifts, words, rows % word_elements, foreign,
-          [&](unsigned(&next)[word_elements][1]) { load_at(0, right, next); },
-          [&](unsigned(&last)[word_elements][1]) { load_at(whole * word_elements, 0, last); },
-          arguments, panel, col);
-    }
+    unsigned next[word_elements];
+    unsigned last[word_elements];
+    load_at(0, arguments.cols_backwards ? 0 - element : element, next);
+    load_at(whole * word_elements, 0, last);
+    const bool is_last = arguments.cols_backwards ? col == 0 : col + word_elements == panel.cols;
+    walk.end(words, last, next, rows % word_elements,
+             !is_last                   ? word_elements
+             : arguments.cols_backwards ? 0
+                                        : word_elements - 1);
   }
 }
 
