@@ -348,37 +348,6 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
   }
 }
 
-/// Where an element of the panel is in shared memory, and how the next ones are reached. Without pads an address is enough.
-template <int Bytes, bool Pads>
-struct panel_reader {
-  const unsigned char* at;
-
-  panel_reader() = default;
-  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* panel, unsigned place, unsigned)
-      : at(panel + place * Bytes) {}
-  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
-    return load_shared<access_word_t<Bytes>>(at);
-  }
-  TILETRANSPOSE_FUNCTION void advance(unsigned elements) {
-    at += static_cast<int>(elements) * Bytes;
-  }
-};
-template <int Bytes>
-struct panel_reader<Bytes, true> {
-  const unsigned char* panel;
-  unsigned place;
-  unsigned pad_shift;
-
-  panel_reader() = default;
-  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* in, unsigned first, unsigned shift)
-      : panel(in), place(first), pad_shift(shift) {}
-  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
-    return load_shared<access_word_t<Bytes>>(panel +
-                                             padded_byte<Bytes, true>(place * Bytes, pad_shift));
-  }
-  TILETRANSPOSE_FUNCTION void advance(unsigned elements) { place += elements; }
-};
-
 /// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
 /// last one.
 template <int Bytes>
@@ -409,13 +378,24 @@ TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[eleme
   }
 }
 
-/// Writes the stores of a segment. `from`: where the elements of this thread's first one are. `advance`: from there to its
-/// next.
-template <int Bytes, class Reader>
-TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to,
-                                           Reader (&from)[elements_of_lane(Bytes)],
-                                           unsigned advance, unsigned stores,
-                                           const segment_lanes& lanes, unsigned rotation) {
+/// The element of a panel that lies at `at` before items are left out.
+template <int Bytes, bool Pads>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* panel,
+                                                         const unsigned char* at,
+                                                         unsigned pad_shift) {
+  if constexpr (Pads) {
+    at = panel + padded_byte<Bytes, true>(static_cast<unsigned>(at - panel), pad_shift);
+  }
+  return load_shared<access_word_t<Bytes>>(at);
+}
+
+/// Writes the stores of a segment. `from`: where the elements of this thread's first one lie, before items are left out.
+/// `advance`: bytes from there to its next.
+template <int Bytes, bool Pads>
+TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to, const unsigned char* panel,
+                                           const unsigned char* (&from)[elements_of_lane(Bytes)],
+                                           int advance, unsigned stores, const segment_lanes& lanes,
+                                           unsigned rotation, unsigned pad_shift) {
   constexpr unsigned parts = elements_of_lane(Bytes);
   constexpr int several = Bytes == 4 || Bytes == 8 ? 1 : 2;
   move_several<several>(lanes.lane, stores, lanes.step, [&](unsigned at, auto count) {
@@ -426,8 +406,8 @@ TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to,
       access_word_t<Bytes> elements[parts];
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < parts; ++k) {
-        elements[k] = from[k].load();
-        from[k].advance(advance);
+        elements[k] = load_element<Bytes, Pads>(panel, from[k], pad_shift);
+        from[k] += advance;
       }
       values[i] = join_elements<Bytes>(elements, rotation);
     }
@@ -460,8 +440,9 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
     } else {
       find_places<1>(place, segments + arguments.places, arguments, segment.first + at, 0);
     }
-    const panel_reader<Bytes, Pads> from(panel, segment.place + place[0], arguments.pad_shift);
-    store_global(to + segment.offset + at * Bytes, from.load());
+    const unsigned char* const from = panel + (segment.place + place[0]) * Bytes;
+    store_global(to + segment.offset + at * Bytes,
+                 load_element<Bytes, Pads>(panel, from, arguments.pad_shift));
   }
 }
 
@@ -491,8 +472,9 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   const unsigned char* const along = shared + arguments.places;
   const segment_lanes lanes(group.thread_rank(), Threads, to.lanes);
   constexpr unsigned parts = elements_of_lane(Bytes);
-  const unsigned advance =
-      arguments.period_length.quotient(lanes.step * parts) * arguments.period_step;
+  const int advance = static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
+                                       arguments.period_step) *
+                      Bytes;
   const unsigned rotation = (lanes.lane >> arguments.rotation_shift) % parts;
   unsigned own[parts];  // of a segment whose first element has index 0
   find_places<parts>(own, along, arguments, lanes.lane * parts, rotation);
@@ -506,13 +488,11 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     if (segment.first != 0) {
       find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
     }
-    panel_reader<Bytes, Pads> readers[parts];
+    const unsigned char* first[parts];
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < parts; ++k) {
-      readers[k] = panel_reader<Bytes, Pads>(panel, segment.place + places[k], arguments.pad_shift);
-    }
-    gather_segment<Bytes>(part.out + segment.offset, readers, advance, segment.stores, lanes,
-                          rotation);
+    for (unsigned k = 0; k < parts; ++k) { first[k] = panel + (segment.place + places[k]) * Bytes; }
+    gather_segment<Bytes, Pads>(part.out + segment.offset, panel, first, advance, segment.stores,
+                                lanes, rotation, arguments.pad_shift);
   }
   if constexpr (parts > 1) {
     gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);
