@@ -9,7 +9,7 @@
 ///     lane holds structures      a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3      12 bytes of 3 members of 1 byte
 ///     words of planes            a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3
 ///
-/// Elements that would not fit registers go one access at a time.
+/// Structures that would not fit registers go one access at a time.
 
 #pragma once
 
@@ -40,10 +40,14 @@ struct plane_shape {
   static constexpr int threads = 256;
   static constexpr int warp_structures = 32 * structures * rounds;
   static constexpr int struct_bytes = Planes * ElementBytes;
+  static constexpr int struct_accesses = struct_bytes / Access;
   /// Words that start inside of a word of memory are shifted.
   static constexpr bool shifts = !Wide && Access < 4;
-  /// Accesses of a thread that takes elements one access at a time.
+  /// Accesses that are under way where a thread takes them one by one, and bytes of a block.
   static constexpr int accesses = 4;
+  static constexpr size_type block_bytes =
+      fits_registers ? size_type{threads / 32} * warp_structures * struct_bytes
+                     : size_type{threads} * accesses * Access;
 };
 
 template <int Planes>
@@ -182,23 +186,35 @@ TILETRANSPOSE_FUNCTION void pick_structs(unsigned (&structs)[Shape::words],
   }
 }
 
-/// Structures that a warp does not move whole: one element at a time.
+/// Moves accesses of the structures, number `first` and those `step` further each before `end`: of structures that registers
+/// do not hold, and of those that a warp does not move whole.
 template <class Shape, bool ToPlanes>
-TILETRANSPOSE_FUNCTION void move_elements(const plane_arguments<Shape::planes>& arguments,
-                                          size_type first, size_type end) {
-  using operation = copy_operation<Shape::element_bytes, Shape::access>;
+TILETRANSPOSE_FUNCTION void move_accesses(const plane_arguments<Shape::planes>& arguments,
+                                          size_type first, size_type end, unsigned step) {
+  using word = access_word_t<Shape::access>;
+  constexpr unsigned of_element = Shape::element_bytes / Shape::access;
   TILETRANSPOSE_UNROLL_BY(1)
-  for (size_type i = first + lane_index(); i < end; i += 32) {
-    const loop_step here(i - first);
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (int k = 0; k < Shape::planes; ++k) {
-      const loop_step of_plane(k);
-      unsigned char* const in_struct =
-          arguments.structs +
-          (i * Shape::planes + static_cast<size_type>(k)) * Shape::element_bytes;
-      unsigned char* const in_plane = arguments.planes[k] + i * Shape::element_bytes;
-      operation::store(ToPlanes ? in_plane : in_struct,
-                       operation::load(ToPlanes ? in_struct : in_plane, 0, 0));
+  for (; first < end; first += size_type{Shape::accesses} * step) {
+    const loop_step round(first / step);
+    word held[Shape::accesses] = {};
+    unsigned char* to[Shape::accesses] = {};
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < Shape::accesses; ++i) {
+      const loop_step here(i);
+      const size_type at = first + i * step;
+      if (at >= end) { continue; }
+      const auto part = static_cast<unsigned>(at % Shape::struct_accesses);
+      unsigned char* const in_struct = arguments.structs + at * Shape::access;
+      unsigned char* const in_plane = arguments.planes[part / of_element] +
+                                      at / Shape::struct_accesses * Shape::element_bytes +
+                                      part % of_element * Shape::access;
+      held[i] = load_constant<word>(ToPlanes ? in_struct : in_plane);
+      to[i] = ToPlanes ? in_plane : in_struct;
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < Shape::accesses; ++i) {
+      const loop_step here(i);
+      if (to[i] != nullptr) { store_global(to[i], held[i]); }
     }
   }
 }
@@ -219,8 +235,9 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
   const bool whole = Shape::shifts ? first > 0 && left >= Shape::warp_structures + Shape::structures
                                    : left >= Shape::warp_structures;
   if (!whole) {
-    move_elements<Shape, ToPlanes>(arguments, first,
-                                   first + smaller<size_type>(left, Shape::warp_structures));
+    const size_type end = first + smaller<size_type>(left, Shape::warp_structures);
+    move_accesses<Shape, ToPlanes>(arguments, first * Shape::struct_accesses + lane_index(),
+                                   end * Shape::struct_accesses, 32);
     return;
   }
   const auto struct_segment = [&](int r) {
@@ -280,39 +297,6 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
       give_words<of_structs>(stored, words);
       store_segment<of_structs, Shape::access>(struct_segment(r), stored);
     }
-  }
-}
-
-/// The body for structures that registers do not hold: consecutive threads take consecutive accesses of structures.
-template <class Shape, bool ToPlanes, class Group>
-TILETRANSPOSE_FUNCTION void move_plane_accesses(Group group,
-                                                const plane_arguments<Shape::planes>& arguments,
-                                                size_type block) {
-  using word = access_word_t<Shape::access>;
-  constexpr unsigned of_element = Shape::element_bytes / Shape::access;
-  constexpr unsigned of_struct = Shape::planes * of_element;
-  const size_type first = block * (Shape::threads * Shape::accesses) + group.thread_rank();
-  const size_type end = arguments.count * of_struct;
-  word held[Shape::accesses] = {};
-  unsigned char* to[Shape::accesses] = {};
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::accesses; ++i) {
-    const loop_step here(i);
-    const size_type at = first + static_cast<size_type>(i * Shape::threads);
-    if (at >= end) { continue; }
-    const size_type index = at / of_struct;
-    const auto part = static_cast<unsigned>(at % of_struct);
-    unsigned char* const in_struct = arguments.structs + at * Shape::access;
-    unsigned char* const in_plane = arguments.planes[part / of_element] +
-                                    index * Shape::element_bytes +
-                                    part % of_element * Shape::access;
-    held[i] = load_constant<word>(ToPlanes ? in_struct : in_plane);
-    to[i] = ToPlanes ? in_plane : in_struct;
-  }
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::accesses; ++i) {
-    const loop_step here(i);
-    if (to[i] != nullptr) { store_global(to[i], held[i]); }
   }
 }
 

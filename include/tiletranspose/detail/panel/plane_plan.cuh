@@ -95,19 +95,11 @@ auto with_plane_shape(const plane_request& request, Use use) {
 /// Calls launch(structures, blocks) for each launch until one fails.
 template <class Shape, class Launch>
 auto plan_planes(size_type structures, Launch launch) -> decltype(launch(structures, structures)) {
-  constexpr size_type block_structs =
-      Shape::fits_registers
-          ? size_type{Shape::warp_structures} * (Shape::threads / 32)
-          : larger<size_type>(
-                Shape::threads * Shape::accesses * Shape::access / Shape::struct_bytes, 1);
-  constexpr size_type block_bytes = size_type{Shape::threads} * Shape::accesses * Shape::access;
-  constexpr size_type most = max_blocks / 4 * block_structs;
+  constexpr size_type most = max_blocks / 4 * Shape::block_bytes / Shape::struct_bytes;
   decltype(launch(structures, structures)) status{};
   for (; structures > 0 && status == decltype(status){}; structures -= smaller(structures, most)) {
     const size_type count = smaller(structures, most);
-    status =
-        launch(count, Shape::fits_registers ? divide_up(count, block_structs)
-                                            : divide_up(count * Shape::struct_bytes, block_bytes));
+    status = launch(count, divide_up(count * Shape::struct_bytes, Shape::block_bytes));
   }
   return status;
 }
