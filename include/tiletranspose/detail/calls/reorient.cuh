@@ -11,7 +11,7 @@
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/calls/row_relocation.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
-#include <tiletranspose/detail/panel/axes_panel_launch.cuh>
+#include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -351,8 +351,8 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
 /// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
 /// last one.
 template <int Bytes>
-TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)],
-                                          unsigned rotation) {
+TILETRANSPOSE_FUNCTION auto join_elements(
+    const access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)], unsigned rotation) {
   constexpr unsigned count = elements_of_lane(Bytes);
   if constexpr (Bytes < 4) {
     unsigned word = 0;
@@ -361,20 +361,14 @@ TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[eleme
       word |= static_cast<unsigned>(elements[k]) << (8 * Bytes * k);
     }
     return funnel_shift(word, word, 0 - 8 * Bytes * rotation);
-  } else {
-    TILETRANSPOSE_UNROLL
-    for (unsigned step = 1; step < count; step *= 2) {
-      access_word_t<Bytes> before[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < count; ++k) { before[k] = elements[(k + count - step) % count]; }
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < count; ++k) {
-        elements[k] = (rotation & step) != 0 ? before[k] : elements[k];
-      }
-    }
+  } else if constexpr (count > 1) {
+    access_word_t<Bytes> ordered[count];
+    rotate_back(elements, rotation, ordered);
     word16 all;
-    __builtin_memcpy(&all, elements, sizeof all);
+    copy_bytes(&all, ordered, sizeof all);
     return all;
+  } else {
+    return elements[0];
   }
 }
 
