@@ -17,7 +17,7 @@ __global__ void __launch_bounds__(Shape::threads,
                                   resident_blocks(Shape::threads, Shape::words <= 16 ? 4 : 2))
     plane_kernel(const __grid_constant__ plane_arguments<Shape::planes> arguments) {
   const unsigned rank = static_block<Shape::threads>{}.thread_rank();
-  if constexpr (Shape::fits_registers) {
+  if constexpr (Shape::in_registers) {
     move_planes<Shape, ToPlanes>(arguments,
                                  blockIdx.x * size_type{Shape::threads / 32} + rank / 32);
   } else {

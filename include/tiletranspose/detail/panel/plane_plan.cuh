@@ -72,7 +72,7 @@ inline bool is_transpose(const plane_request& request, tile_problem& problem) {
   return true;
 }
 
-/// Returns use(shape) for the widest accesses that all addresses allow.
+/// Returns use(shape): in registers where these hold the structures of a lane, and all addresses are multiples of its accesses.
 template <int ElementBytes, int Alignment, int Planes, class Use>
 auto with_plane_shape(const plane_request& request, Use use) {
   const auto struct_bits = reinterpret_cast<size_type>(request.structs);
@@ -80,15 +80,19 @@ auto with_plane_shape(const plane_request& request, Use use) {
   for (int k = 0; k < Planes; ++k) { plane_bits |= reinterpret_cast<size_type>(request.plane[k]); }
   return with_access<ElementBytes, Alignment>(struct_bits | plane_bits, [&](auto width) {
     constexpr int access = decltype(width)::value;
-    using wide = plane_shape<ElementBytes, access, Planes, true>;
-    constexpr int struct_access = access_width(4 * wide::words);
-    constexpr int plane_access = access_width(4 * wide::plane_words);
-    if constexpr (wide::fits_registers && (access < struct_access || access < plane_access)) {
-      if (struct_bits % struct_access != 0 || plane_bits % plane_access != 0) {
-        return use(plane_shape<ElementBytes, access, Planes, false>{});
-      }
+    using in_registers = plane_shape<ElementBytes, access, Planes, true>;
+    using by_accesses = plane_shape<ElementBytes, access, Planes, false>;
+    constexpr int struct_access = access_width(4 * in_registers::words);
+    constexpr int plane_access = access_width(4 * in_registers::plane_words);
+    if constexpr (4 * in_registers::words > most_lane_bytes) {
+      return use(by_accesses{});
+    } else if constexpr (access >= struct_access && access >= plane_access) {
+      return use(in_registers{});
+    } else {
+      return struct_bits % struct_access == 0 && plane_bits % plane_access == 0
+                 ? use(in_registers{})
+                 : use(by_accesses{});
     }
-    return use(wide{});
   });
 }
 
