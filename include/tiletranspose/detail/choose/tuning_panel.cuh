@@ -21,9 +21,6 @@ enum class panel_kind {
   segments         ///< of vectorised ones: some columns of matrices that are too large for a panel
 };
 
-/// Threads of a block of each kind of panel.
-inline constexpr int panel_threads = 256;
-
 /// Blocks of word-shifted panels that share a multiprocessor as far as registers go.
 inline constexpr size_type shifted_blocks =
     tuning_row{5, h200, "2026-11-21", "six blocks, five: batches of 150 x 150 bytes 83, 97"};

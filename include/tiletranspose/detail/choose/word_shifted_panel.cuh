@@ -27,7 +27,7 @@ struct word_shifted_shape {
   bool joins_rows;
   bool joins_cols;
 
-  static constexpr int threads = panel_threads;
+  static constexpr int threads = 256;  ///< of a block
   /// Where lines of memory begin and end in shared memory, too.
   static constexpr unsigned in_line = 128;
   constexpr bool joins_matrices() const { return joins_rows && joins_cols; }

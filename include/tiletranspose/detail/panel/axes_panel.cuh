@@ -18,8 +18,6 @@
 
 #pragma once
 
-#include <type_traits>
-
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
@@ -299,22 +297,6 @@ TILETRANSPOSE_FUNCTION unsigned padded_byte(unsigned byte, unsigned pad_shift) {
   return Pads ? byte + (byte / item >> pad_shift) * item : byte;
 }
 
-/// Calls move(first, count) for items first, first + step, .. before `end`, so many at a time that several loads are under
-/// way.
-template <int Together, class Move>
-TILETRANSPOSE_FUNCTION void move_several(unsigned first, unsigned end, unsigned step, Move move) {
-  unsigned round = 0;  // on the CPU, those of one loop are none of the other
-  for (; first + (Together - 1) * step < end; first += Together * step) {
-    const loop_step here(round++);
-    move(first, std::integral_constant<int, Together>{});
-  }
-  round = 1u << 31;
-  for (; first < end; first += step) {
-    const loop_step here(round++);
-    move(first, std::integral_constant<int, 1>{});
-  }
-}
-
 /// Stages a segment by the items that it lies in: elements keep their places in these. Precondition: it has elements.
 template <int Bytes, bool Pads>
 TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned char* from,
@@ -383,35 +365,6 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* pa
   return load_shared<access_word_t<Bytes>>(at);
 }
 
-/// Writes the stores of a segment. `from`: where the elements of this thread's first one lie, before items are left out.
-/// `advance`: bytes from there to its next.
-template <int Bytes, bool Pads>
-TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to, const unsigned char* panel,
-                                           const unsigned char* (&from)[elements_of_lane(Bytes)],
-                                           int advance, unsigned stores, const segment_lanes& lanes,
-                                           unsigned rotation, unsigned pad_shift) {
-  constexpr unsigned parts = elements_of_lane(Bytes);
-  constexpr int several = Bytes == 4 || Bytes == 8 ? 1 : 2;
-  move_several<several>(lanes.lane, stores, lanes.step, [&](unsigned at, auto count) {
-    constexpr int together = decltype(count)::value;
-    access_word_t<bytes_of_lane(Bytes)> values[together];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i) {
-      access_word_t<Bytes> elements[parts];
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < parts; ++k) {
-        elements[k] = load_element<Bytes, Pads>(panel, from[k], pad_shift);
-        from[k] += advance;
-      }
-      values[i] = join_elements<Bytes>(elements, rotation);
-    }
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i, at += lanes.step) {
-      store_global(to + at * sizeof values[i], values[i]);
-    }
-  });
-}
-
 /// Writes the ends of segments, an element a thread.
 template <int Bytes, bool Pads, int Threads, class Group>
 TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
@@ -466,9 +419,10 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   const unsigned char* const along = shared + arguments.places;
   const segment_lanes lanes(group.thread_rank(), Threads, to.lanes);
   constexpr unsigned parts = elements_of_lane(Bytes);
-  const int advance = static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
-                                       arguments.period_step) *
-                      Bytes;
+  const int advance =  // bytes from the elements of a store to those of this thread's next one
+      static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
+                       arguments.period_step) *
+      Bytes;
   const unsigned rotation = (lanes.lane >> arguments.rotation_shift) % parts;
   unsigned own[parts];  // of a segment whose first element has index 0
   find_places<parts>(own, along, arguments, lanes.lane * parts, rotation);
@@ -482,11 +436,21 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     if (segment.first != 0) {
       find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
     }
-    const unsigned char* first[parts];
+    const unsigned char* next[parts];  // before items are left out
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < parts; ++k) { first[k] = panel + (segment.place + places[k]) * Bytes; }
-    gather_segment<Bytes, Pads>(part.out + segment.offset, panel, first, advance, segment.stores,
-                                lanes, rotation, arguments.pad_shift);
+    for (unsigned k = 0; k < parts; ++k) { next[k] = panel + (segment.place + places[k]) * Bytes; }
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned at = lanes.lane; at < segment.stores; at += lanes.step) {
+      const loop_step store(at / lanes.step);
+      access_word_t<Bytes> elements[parts];
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < parts; ++k) {
+        elements[k] = load_element<Bytes, Pads>(panel, next[k], arguments.pad_shift);
+        next[k] += advance;
+      }
+      const auto value = join_elements<Bytes>(elements, rotation);
+      store_global(part.out + segment.offset + at * sizeof value, value);
+    }
   }
   if constexpr (parts > 1) {
     gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);

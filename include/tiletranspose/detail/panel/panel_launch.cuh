@@ -15,13 +15,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks that share a multiprocessor as far as registers go: with six, elements of 1, 2 and 16 bytes spill.
-template <int Bytes>
-inline constexpr int axes_panel_blocks = Bytes == 4 || Bytes == 8 ? 6 : 5;
-
+/// With six blocks for each multiprocessor elements of 1, 2 and 16 bytes spill.
 template <int Bytes>
 __global__ void __launch_bounds__(panel_axes_threads,
-                                  resident_blocks(panel_axes_threads, axes_panel_blocks<Bytes>))
+                                  resident_blocks(panel_axes_threads,
+                                                  Bytes == 4 || Bytes == 8 ? 6 : 5))
     axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},

@@ -95,13 +95,12 @@ struct word_walk {
   static constexpr unsigned element = Shape::element_bytes;
   static constexpr unsigned count = Shape::word_elements;
 
-  const unsigned char*
-      from[count];             ///< words in which the rows of a group start: `count` rows further
-  unsigned shifts[count];      ///< they start at the same byte of a word
-  unsigned char* to[count];    ///< words of the output that start in the columns, so many rows ..
-  unsigned out_shifts[count];  ///< .. below the group's first one
-  unsigned foreign;            ///< columns that the group before has
-  int group_bytes;
+  const unsigned char* from[count];  ///< the words in which the rows of a group start
+  unsigned shifts[count];            ///< and the bits before them, which are those of every group
+  unsigned char* to[count];          ///< the words of the output that start in each column
+  unsigned out_shifts[count];        ///< and the bits of the group's rows before them
+  unsigned foreign;                  ///< columns that the group before has
+  int group_bytes;                   ///< from group to group of rows
 
   /// Transposes the group of rows at `at`; with `in_words` they start with words, and the next ones are not read.
   static TILETRANSPOSE_FUNCTION void load(const unsigned char* const (&at)[count],
