@@ -10,7 +10,7 @@
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
 #include <tiletranspose/detail/calls/row_relocation.cuh>
-#include <tiletranspose/detail/panel/plane_plan.cuh>
+#include <tiletranspose/detail/panel/plane_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

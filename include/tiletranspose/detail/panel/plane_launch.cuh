@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/panel/plane_plan.cuh>
+#include <tiletranspose/detail/panel/plane_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
