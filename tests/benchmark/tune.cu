@@ -165,15 +165,13 @@ std::vector<both_ways> vectorised(std::size_t elements) {
 template <int Bytes, int Alignment>
 std::vector<both_ways> shifted(std::size_t elements) {
   return in_panels<Bytes, Alignment>(elements, [](const lib::choice& c) {
-    return c.by == lib::mover::word_shifted_panel &&
-           c.word_shifted != lib::word_shifted_kind::columns;
+    return c.by == lib::mover::word_shifted_panel && c.panels != lib::panel_kind::few_columns;
   });
 }
 template <int Bytes, int Alignment>
 std::vector<both_ways> shifted_columns(std::size_t elements) {
   return in_panels<Bytes, Alignment>(elements, [](const lib::choice& c) {
-    return c.by == lib::mover::word_shifted_panel &&
-           c.word_shifted == lib::word_shifted_kind::columns;
+    return c.by == lib::mover::word_shifted_panel && c.panels == lib::panel_kind::few_columns;
   });
 }
 template <int Bytes, int Alignment>

@@ -182,10 +182,12 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(chosen.shared_bytes <= most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
-        REQUIRE(cut_vectorised(facts.problem, a.batch, shape, chosen.vectorised).fits());
+        const auto plan = plan_vectorised(facts.problem, a.batch, shape, chosen.panels);
+        REQUIRE(plan.blocks <= max_blocks);
+        REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
       }
       if (chosen.by == mover::word_shifted_panel) {
-        const auto shape = word_shifted_shape_of(a.element_bytes, chosen.word_shifted);
+        const auto shape = word_shifted_shape_of(a.element_bytes, chosen.panels);
         REQUIRE(cut_word_shifted(facts.problem, a.batch, shape, chosen.shared_bytes).shared_bytes <=
                 most_shared_bytes);
       }

@@ -90,7 +90,7 @@ bool beside(const tt::detail::choice& other, const asked& a) {
 bool beside(tt::detail::mover by, const asked& a) {
   tt::detail::choice other;
   other.by = by;
-  other.word_shifted = tt::detail::word_shifted_kind::rows;
+  other.panels = tt::detail::panel_kind::few_rows;
   return beside(other, a);
 }
 using tt::detail::mover;
@@ -142,7 +142,7 @@ TEST_CASE("small: beside panels it is little up to so much work") {
   CHECK(!beside(mover::word_shifted_panel, {2, 1167, 1}));
   tt::detail::choice columns;
   columns.by = mover::word_shifted_panel;
-  columns.word_shifted = tt::detail::word_shifted_kind::columns;
+  columns.panels = tt::detail::panel_kind::few_columns;
   CHECK(beside(columns, {2, 1333, 1}));
   CHECK(!beside(columns, {2, 1334, 1}));
   // Matrices that one panel holds alone have limits of tiles.

@@ -9,7 +9,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
-#include <tiletranspose/detail/panel/plane_plan.cuh>
+#include <tiletranspose/detail/panel/plane_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -131,16 +131,16 @@ template <class Shape>
 void describe_planes(explanation& result, Shape, const plane_request& request) {
   int struct_access = Shape::access;
   int plane_access = Shape::access;
-  if (Shape::fits_registers) {
-    struct_access = segment_accesses<Shape::words, Shape::access, Shape::wide>::bytes;
-    plane_access = segment_accesses<Shape::plane_words, Shape::access, Shape::wide>::bytes;
+  if (Shape::in_registers) {
+    struct_access = access_width(4 * Shape::words);
+    plane_access = access_width(4 * Shape::plane_words);
     say(result, "planes", "planes apart",
         "planes do not lie equally far apart: warps move them and the structures as segments, and "
         "lanes exchange elements");
   } else {
     say(result, "planes", "large structures",
-        "planes do not lie equally far apart, and registers do not hold the structures of a warp: "
-        "they are moved one access at a time");
+        "planes do not lie equally far apart, and registers do not hold the structures of a warp, "
+        "or some address is no multiple of its accesses: they are moved one access at a time");
   }
   result.load_bytes = request.to_planes ? struct_access : plane_access;
   result.store_bytes = request.to_planes ? plane_access : struct_access;

@@ -243,7 +243,7 @@ template <int ElementBytes>
 void describe(explanation& result, word_shifted_mover<ElementBytes>, const transpose_facts& facts,
               const choice& chosen, const launch_plan<word_shifted_arguments>& plan) {
   const word_shifted_arguments& panel = plan.arguments;
-  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.word_shifted);
+  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
   const size_type cols = shape.joins_rows ? facts.problem.nx : panel.panel_cols;
   const size_type column = panel.panel_matrices * panel.panel_rows * size_type{ElementBytes};
   const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;

@@ -38,24 +38,23 @@ auto kernel_of(vector_mover<ElementBytes>, const choice&) {
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
-  using movers = vectorised_mover<ElementBytes>;
   if constexpr (ElementBytes == 1) {
     if (chosen.size == vectorised_size::pixels) {
-      return &vectorised_kernel<typename movers::template shape<vectorised_size::pixels>>;
+      return &vectorised_kernel<static_vectorised_shape<1, 3, 4>>;
     }
   }
-  return &vectorised_kernel<typename movers::template shape<vectorised_size::kb_16>>;
+  return &vectorised_kernel<static_vectorised_shape<ElementBytes, vectorised_side(ElementBytes)>>;
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
   using movers = word_shifted_mover<ElementBytes>;
-  switch (chosen.word_shifted) {
-    case word_shifted_kind::matrices:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::matrices>>;
-    case word_shifted_kind::columns:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::columns>>;
+  switch (chosen.panels) {
+    case panel_kind::small_matrices:
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::small_matrices>>;
+    case panel_kind::few_columns:
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_columns>>;
     default:
-      return &word_shifted_kernel<typename movers::template shape<word_shifted_kind::rows>>;
+      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_rows>>;
   }
 }
 

@@ -9,9 +9,9 @@
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/choose.cuh>
-#include <tiletranspose/detail/panel/gathered_plan.cuh>
-#include <tiletranspose/detail/panel/vectorised_plan.cuh>
-#include <tiletranspose/detail/panel/word_shifted_plan.cuh>
+#include <tiletranspose/detail/panel/axes_panel_plan.cuh>
+#include <tiletranspose/detail/panel/vectorised_kernel.cuh>
+#include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
@@ -70,24 +70,20 @@ struct gathered_mover {
 /// Panels of micro-blocks: of every size, and for bytes those of pixels, whose micro-blocks are no squares.
 template <int ElementBytes>
 struct vectorised_mover {
-  template <vectorised_size Size>
-  using shape = static_vectorised_shape<ElementBytes, vectorised_shape_of(ElementBytes, Size).rows,
-                                        vectorised_shape_of(ElementBytes, Size).cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
     return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
-                           chosen.vectorised);
+                           chosen.panels);
   }
 };
 
 template <int ElementBytes>
 struct word_shifted_mover {
-  template <word_shifted_kind Kind>
+  template <panel_kind Kind>
   using shape =
       static_word_shifted_shape<ElementBytes, word_shifted_shape_of(ElementBytes, Kind).joins_rows,
                                 word_shifted_shape_of(ElementBytes, Kind).joins_cols>;
   auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_word_shifted(problem, batch,
-                             word_shifted_shape_of(ElementBytes, chosen.word_shifted),
+    return plan_word_shifted(problem, batch, word_shifted_shape_of(ElementBytes, chosen.panels),
                              chosen.shared_bytes);
   }
 };

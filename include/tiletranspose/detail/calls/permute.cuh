@@ -9,7 +9,7 @@
 #include <tiletranspose/detail/calls/fused.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
-#include <tiletranspose/detail/panel/axes_panel_launch.cuh>
+#include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/small/axes_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

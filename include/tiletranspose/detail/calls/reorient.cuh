@@ -10,7 +10,7 @@
 
 #include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
-#include <tiletranspose/detail/panel/axes_panel_launch.cuh>
+#include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

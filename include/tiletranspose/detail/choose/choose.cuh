@@ -65,15 +65,14 @@ struct transpose_facts {
 /// How it is moved.
 struct choice {
   mover by = mover::tile;
-  small_mover little = small_mover::none;                    ///< of little work
-  bool is_certain = false;                                   ///< likewise: whatever takes it else
-  tile_access access = tile_access::any;                     ///< of a tile
-  vectorised_kind vectorised = vectorised_kind::none;        ///< of a vectorised one
-  vectorised_size size = vectorised_size::kb_16;             ///< likewise
-  word_shifted_kind word_shifted = word_shifted_kind::none;  ///< of a word-shifted one
-  size_type shared_bytes = 0;                                ///< that a block may ask for
-  const char* rule = "";                                     ///< which rule has decided
-  const char* why = "";                                      ///< and what it says
+  small_mover little = small_mover::none;         ///< of little work
+  bool is_certain = false;                        ///< likewise: whatever takes it else
+  tile_access access = tile_access::any;          ///< of a tile
+  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
+  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
+  size_type shared_bytes = 0;                     ///< that a block may ask for
+  const char* rule = "";                          ///< which rule has decided
+  const char* why = "";                           ///< and what it says
 };
 
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
@@ -192,13 +191,13 @@ inline bool filled_tiles(const transpose_facts& facts, choice&) {
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  const vectorised_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
-  if (kind == vectorised_kind::none) { return false; }
-  chosen.vectorised = kind;
+  const panel_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
+  if (kind == panel_kind::none) { return false; }
+  chosen.panels = kind;
   chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
-  return cut_vectorised(facts.problem, facts.batch,
-                        vectorised_shape_of(facts.element_bytes, chosen.size), kind)
-      .fits();
+  const launch_plan<vectorised_arguments> plan = plan_vectorised(
+      facts.problem, facts.batch, vectorised_shape_of(facts.element_bytes, chosen.size), kind);
+  return plan.blocks <= max_blocks && plan.shared_bytes <= default_shared_bytes;
 }
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
@@ -208,14 +207,16 @@ inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  chosen.word_shifted =
-      choose_word_shifted(facts.problem, facts.batch, facts.element(),
-                          panels_instead_of(facts, tile_access::any), facts.shared_bytes());
-  return chosen.word_shifted != word_shifted_kind::none &&
-         cut_word_shifted(facts.problem, facts.batch,
-                          word_shifted_shape_of(facts.element_bytes, chosen.word_shifted),
-                          facts.shared_bytes())
-             .fits(facts.most_shared_bytes);
+  chosen.panels = panels_instead_of(facts, tile_access::any);
+  if (!takes_word_shifted(facts.problem, facts.batch, facts.element(), chosen.panels,
+                          facts.shared_bytes())) {
+    return false;
+  }
+  const auto plan = cut_word_shifted(facts.problem, facts.batch,
+                                     word_shifted_shape_of(facts.element_bytes, chosen.panels),
+                                     facts.shared_bytes());
+  return plan.blocks <= max_blocks &&
+         plan.shared_bytes <= larger<size_type>(default_shared_bytes, facts.most_shared_bytes);
 }
 inline bool gathered_panels(const transpose_facts& facts, choice&) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) ||
@@ -258,8 +259,8 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
     case mover::vectorised_panel:
       return work <= limits.vectorised;
     case mover::word_shifted_panel:
-      return work <= (other.word_shifted == word_shifted_kind::columns ? limits.shifted_columns
-                                                                       : limits.shifted);
+      return work <=
+             (other.panels == panel_kind::few_columns ? limits.shifted_columns : limits.shifted);
     default:
       break;
   }

@@ -12,8 +12,14 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Threads of a block of each kind of panel.
-inline constexpr int panel_threads = 256;
+/// What a panel is made of.
+enum class panel_kind {
+  none,
+  few_columns,     ///< some rows of a matrix of few columns
+  few_rows,        ///< some columns of a matrix of few rows
+  small_matrices,  ///< several matrices of a batch, or one
+  segments         ///< of vectorised ones: some columns of matrices that are too large for a panel
+};
 
 /// Blocks of word-shifted panels that share a multiprocessor as far as registers go.
 inline constexpr size_type shifted_blocks =
@@ -27,10 +33,10 @@ inline constexpr size_type large_matrix_bytes =
 
 /// Where a block may ask for more, so many of them share a multiprocessor at least: of parts of words, and of words.
 /// Tiles of whole accesses, where they can be, are better for all but 2-byte elements.
-inline constexpr size_type blocks_of_largest_matrix = tuning_row{
-    2, h200, "2026-11-21",
-    "bytes, 250 x 250 83, 89, 251 x 253 62, 89; 2 bytes, 160 x 160 77, 93; but 336 x 336 bytes, "
-    "whole, 89, 70"};
+inline constexpr size_type blocks_of_largest_matrix =
+    tuning_row{2, h200, "2026-11-21",
+               "bytes, 250 x 250 83, 89, 251 x 253 62, 89; 2 bytes, 160 x 160 77, 93; but 336 x "
+               "336 bytes, whole, 89, 70"};
 inline constexpr size_type blocks_of_largest_words = tuning_row{
     3, h200, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
@@ -39,8 +45,7 @@ inline constexpr size_type blocks_of_largest_words = tuning_row{
 inline constexpr size_type short_rows = tuning_row{
     224, h200, "2026-11-25",
     "1001 columns, tiles, panels, % of cudaMemcpyAsync in a graph: bytes, 125 rows 102, 128, 200 "
-    "94, "
-    "127, 250 106, 61; floats, 125 rows 136, 105, 160 141, 143, 250 145, 119"};
+    "94, 127, 250 106, 61; floats, 125 rows 136, 105, 160 141, 143, 250 145, 119"};
 
 /// Columns or rows of elements of 1 and 2 bytes are few up to half a tile's, and so many however small the tile is.
 inline constexpr size_type most_few_columns =
@@ -54,8 +59,7 @@ inline constexpr size_type most_few_words =
 inline constexpr size_type most_few_word_bytes = tuning_row{
     560, h200, "2026-11-25",
     "columns: 8 bytes, 66 1.00, 80 0.95; 12 bytes, 33 1.13, 48 0.99, 60 0.88; 16 bytes, 33 1.11, "
-    "55 "
-    "0.92; 40 bytes, 13 0.99, 16 0.89; rows: 24 bytes, 24 1.11, 33 1.00; 20 bytes, 47 0.78"};
+    "55 0.92; 40 bytes, 13 0.99, 16 0.89; rows: 24 bytes, 24 1.11, 33 1.00; 20 bytes, 47 0.78"};
 inline constexpr size_type most_few_packed =
     tuning_row{72, h200, "2026-11-25", "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
 inline constexpr size_type most_few_packed_columns =
@@ -73,20 +77,18 @@ inline constexpr size_type most_few_of_whole = tuning_row{
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
 inline constexpr size_type most_apart_bytes =
     tuning_row{96, h200, "2026-11-25",
-               "a gap of one element, elements or tiles, panels: "
-               "floats, 3 columns 44, 84, 8 23, 48, 24 56, 61, "
-               "31 72, 68; 8 bytes, 7 42, 81, 17 86, 76; 12 bytes, 7 "
-               "33, 78, 20 84, 81; 5 rows of floats 50, 25"};
-inline constexpr size_type least_apart_elements = tuning_row{
-    12, h200, "2026-11-25",
-    "likewise: bytes, 8 columns 21, 10, 13 8, 22, 33 19, 36; 8 rows 26, 18, 13 5, 30, 33 11, 23; 3 "
-    "bytes, 13 columns 9, 42, 13 rows 12, 32"};
+               "a gap of one element, elements or tiles, panels: floats, 3 columns 44, 84, 8 23, "
+               "48, 24 56, 61, 31 72, 68; 8 bytes, 7 42, 81, 17 86, 76; 12 bytes, 7 33, 78, 20 84, "
+               "81; 5 rows of floats 50, 25"};
+inline constexpr size_type least_apart_elements =
+    tuning_row{12, h200, "2026-11-25",
+               "likewise: bytes, 8 columns 21, 10, 13 8, 22, 33 19, 36; 8 rows 26, 18, 13 5, 30, "
+               "33 11, 23; 3 bytes, 13 columns 9, 42, 13 rows 12, 32"};
 /// Smaller matrices of such a side are little work: the L2 cache holds what is read twice.
-inline constexpr size_type least_apart_matrix_bytes = tuning_row{
-    32 << 20, h200, "2026-11-25",
-    "us, elements, panels: 11 of 12 columns of floats, 24 MB 19.6, 24.2; 13 of 14 of 3 bytes, 20 "
-    "MB "
-    "23.2, 28.0"};
+inline constexpr size_type least_apart_matrix_bytes =
+    tuning_row{32 << 20, h200, "2026-11-25",
+               "us, elements, panels: 11 of 12 columns of floats, 24 MB 19.6, 24.2; 13 of 14 of 3 "
+               "bytes, 20 MB 23.2, 28.0"};
 constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool of_input) {
   return element % 4 == 0 ? of_input && elements * element <= most_apart_bytes
                           : elements >= least_apart_elements;
@@ -112,8 +114,8 @@ inline constexpr size_type shifted_columns_bytes =
     tuning_row{20 * 1024, h200, "2026-11-21", "much the same from 12 to 24 KB"};
 inline constexpr size_type shifted_rows_bytes =
     tuning_row{24 * 1024, h200, "2026-11-21",
-               "bytes at 12, 24, 36 and 48 KB: 33 rows 91 each, 20 "
-               "rows 86, 93, 92, 90, 7 rows 74, 90, 88, 80"};
+               "bytes at 12, 24, 36 and 48 KB: 33 rows 91 each, 20 rows 86, 93, 92, 90, 7 rows 74, "
+               "90, 88, 80"};
 
 /// Of 1- and 2-byte elements that are moved so, more columns are few, and more rows: that many, and so many bytes.
 inline constexpr size_type most_shifted_columns =
@@ -156,24 +158,14 @@ inline constexpr size_type least_parted_bytes =
 /// Three blocks share a multiprocessor where two parts will do.
 inline constexpr size_type blocks_of_parts =
     tuning_row{3, h200, "2026-11-22",
-               "whole matrices, two parts: bytes, 199 x 201 92, 97, "
-               "211 x 213 94, 97; 2 bytes, 141 x 143 93, 97"};
+               "whole matrices, two parts: bytes, 199 x 201 92, 97, 211 x 213 94, 97; 2 bytes, 141 "
+               "x 143 93, 97"};
 
 /// Rows of a panel are read by whole rounds of warps, or by parts of them where so many rows are more.
-inline constexpr size_type most_rows_by_half_rounds = tuning_row{
-    108, h200, "2026-11-22",
-    "bytes, rows of 128, 256 and 512 bytes: 70 rows 63, 94, 96; 100 rows 83, 90, 90; 129 rows 77, "
-    "76, 58; 200 rows 86, 57, 70"};
-
-/// log2 of the groups of columns after which banks may repeat where rows of the output do not start on words, and words
-/// are still shifted in rounds: of panels whose output rows follow each other, and of others.
-inline constexpr size_type most_rounds_of_matrices = tuning_row{
-    2, h200, "2026-11-22",
-    "gathered, in rounds: batches of 64 x 64 bytes 61, 97, 40 x 40 48, 95, 24 x 24 41, 89; 2 "
-    "bytes, 24 x 24 56, 97"};
-inline constexpr size_type most_rounds_of_columns = tuning_row{
-    1, h200, "2026-11-22",
-    "bytes, 60 columns of a multiple of 16 57, 88, 33 84, 91; 47 of 8 bytes more 89, 84"};
+inline constexpr size_type most_rows_by_half_rounds =
+    tuning_row{108, h200, "2026-11-22",
+               "bytes, rows of 128, 256 and 512 bytes: 70 rows 63, 94, 96; 100 rows 83, 90, 90; "
+               "129 rows 77, 76, 58; 200 rows 86, 57, 70"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

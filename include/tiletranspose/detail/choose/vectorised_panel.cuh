@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Which matrices are moved in vectorised panels, 16 bytes at a time on both sides, how these are cut, and whether they
-/// fit. Plain C++17, host only.
+/// Which matrices are moved in vectorised panels, 16 bytes at a time on both sides, and how these are cut. Plain C++17, host
+/// only.
 
 #pragma once
 
@@ -52,12 +52,9 @@ constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_siz
              : vectorised_shape{element_bytes, most_vectorised_threads, side, side};
 }
 
-/// `segments`: some columns of matrices that are too large for a panel.
-enum class vectorised_kind { none, matrices, few_columns, few_rows, segments };
-
 /// What pays for a request whose matrices do not fill tiles.
-inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type batch,
-                                         size_type element) {
+inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch,
+                                    size_type element) {
   const auto side = static_cast<size_type>(vectorised_side(static_cast<int>(element)));
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -66,7 +63,7 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   const bool pixels = element == 1 && ny == 3 && nx >= least_pixel_columns;
   if (problem.pointer_arrays || nx % side != 0 || (ny % side != 0 && !pixels) ||
       starts % max_access_bytes != 0) {
-    return vectorised_kind::none;
+    return panel_kind::none;
   }
   constexpr size_type most_bytes = vectorised_shape_of(1, vectorised_size::kb_44).panel_bytes();
   const bool in_dense = problem.in_stride_bytes == nx * element;
@@ -74,7 +71,7 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   const size_type matrix_bytes = nx * ny * element;
   if (batch > 1 && in_dense && out_dense && !pixels && problem.in_batch_bytes == matrix_bytes &&
       problem.out_batch_bytes == matrix_bytes && matrix_bytes <= most_bytes) {
-    return vectorised_kind::matrices;
+    return panel_kind::small_matrices;
   }
   const size_type gaps = batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
@@ -82,32 +79,32 @@ inline vectorised_kind choose_vectorised(const tile_problem& problem, size_type 
   };
   if (in_dense && nx * element <= few_bytes &&
       multiples(problem.out_stride_bytes, ny, max_access_bytes)) {
-    return vectorised_kind::few_columns;
+    return panel_kind::few_columns;
   }
   if (out_dense && ny * element <= few_bytes &&
       multiples(problem.in_stride_bytes, nx, max_access_bytes)) {
-    return vectorised_kind::few_rows;
+    return panel_kind::few_rows;
   }
   // Short segments of rows have to be whole sectors.
   constexpr size_type medium_bytes = vectorised_shape_of(1, vectorised_size::kb_32).panel_bytes();
   const bool segments = batch > 1 && out_dense && element >= 4 && ny * 128 <= medium_bytes &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return segments ? vectorised_kind::segments : vectorised_kind::none;
+  return segments ? panel_kind::segments : panel_kind::none;
 }
 
 /// The panels for a kind of problem.
-inline vectorised_size choose_vectorised_size(const tile_problem& problem, vectorised_kind kind,
+inline vectorised_size choose_vectorised_size(const tile_problem& problem, panel_kind kind,
                                               int element_bytes) {
   const auto bytes_of = [&](vectorised_size size) {
     return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());
   };
   if (element_bytes == 1 && problem.ny == 3) { return vectorised_size::pixels; }
-  if (kind != vectorised_kind::segments &&
-      (kind != vectorised_kind::matrices ||
+  if (kind != panel_kind::segments &&
+      (kind != panel_kind::small_matrices ||
        problem.in_batch_bytes <= bytes_of(vectorised_size::kb_16))) {
     return vectorised_size::kb_16;
   }
-  const bool medium = kind == vectorised_kind::segments ||
+  const bool medium = kind == panel_kind::segments ||
                       (problem.in_batch_bytes <= bytes_of(vectorised_size::kb_32) &&
                        2 * problem.in_batch_bytes > bytes_of(vectorised_size::kb_44));
   return medium ? vectorised_size::kb_32 : vectorised_size::kb_44;
@@ -164,26 +161,36 @@ constexpr unsigned strip_pitch(unsigned group, unsigned words, size_type cols, u
   return group + (remainder + modulus - group % modulus) % modulus;
 }
 
-/// How matrices are cut into panels.
-struct vectorised_cut {
-  size_type matrices = 1;  ///< the panel: matrices, and rows and columns of each
-  size_type rows;
-  size_type cols;
-  size_type parts;  ///< that a matrix is cut into: matrices, or rows or columns of micro-blocks
-  size_type panel_parts;  ///< and those of a panel
-  size_type panels;       ///< of a matrix, or of all that share panels
-  size_type blocks;
-  size_type accesses;   ///< of 16 bytes that a panel holds
-  size_type in_groups;  ///< rows of micro-blocks; of the output, columns
-  size_type out_groups;
-  unsigned strip_shift;
-  unsigned in_pitch;  ///< shared accesses from group to group
-  unsigned out_pitch;
-  size_type shared_bytes;
+/// One side of a panel, the input's or the output's, in accesses of 16 bytes.
+struct panel_side {
+  size_type batch_bytes;    ///< from matrix to matrix
+  size_type panel_bytes;    ///< from panel to panel of a matrix
+  size_type segment_bytes;  ///< from segment to segment of a panel
+  divider segment;          ///< accesses of a segment
+  unsigned part;            ///< bytes that each part of a panel adds to a segment
+  unsigned row_bytes;       ///< of the panel
+  divider group;   ///< accesses of the rows that are transposed together: those of a micro-block
+  unsigned pitch;  ///< accesses from group to group in shared memory
+  unsigned step;   ///< bytes from one micro-block to the next one of another group
+};
 
-  bool fits() const {
-    return parts <= max_blocks && blocks <= max_blocks && shared_bytes <= default_shared_bytes;
-  }
+struct vectorised_arguments {
+  const unsigned char* in;
+  unsigned char* out;
+  panel_side in_side;
+  panel_side out_side;
+  divider panels;        ///< panels of a matrix, or of all that share panels
+  unsigned parts;        ///< those of a matrix: matrices, or rows or columns of micro-blocks
+  unsigned panel_parts;  ///< and those of a panel
+  unsigned accesses;     ///< of a panel
+  unsigned all_rows;     ///< micro-blocks down the panel that do not depend on its parts
+  unsigned part_rows;    ///< and that each part adds
+  unsigned all_cols;     ///< the same across the panel
+  unsigned part_cols;
+  divider rows;          ///< micro-blocks down a matrix of the panel
+  divider cols;          ///< and across it
+  unsigned strip_shift;  ///< log2 of the micro-blocks below each other that go to threads in a row
+  unsigned threads;      ///< of a block
 };
 
 /// Elements of a long side that a panel takes: whole lines where there are many panels, else even parts.
@@ -198,48 +205,96 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
   return divide_up(even, sector) * sector;
 }
 
-/// Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
-inline vectorised_cut cut_vectorised(const tile_problem& problem, size_type batch,
-                                     const vectorised_shape& shape, vectorised_kind kind) {
+/// How matrices are cut into panels. Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
+inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& problem,
+                                                         size_type batch,
+                                                         const vectorised_shape& shape,
+                                                         panel_kind kind) {
   const auto element = static_cast<size_type>(shape.element_bytes);
   const auto rows = static_cast<size_type>(shape.rows);
   const auto cols = static_cast<size_type>(shape.cols);
-  const size_type matrix_bytes = problem.nx * problem.ny * element;
-  vectorised_cut cut{};
-  cut.matrices = 1;
-  cut.rows = problem.ny;
-  cut.cols = problem.nx;
-  if (kind == vectorised_kind::matrices) {
-    cut.matrices = smaller(batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
-    cut.parts = batch;
-    cut.panel_parts = cut.matrices;
-  } else if (kind == vectorised_kind::few_columns) {
-    cut.rows = cut_side(shape, problem.ny, problem.nx * element);
-    cut.parts = problem.ny / rows;
-    cut.panel_parts = cut.rows / rows;
+  const size_type row_bytes = problem.nx * element;
+  const size_type col_bytes = problem.ny * element;
+  const size_type matrix_bytes = problem.nx * col_bytes;
+  launch_plan<vectorised_arguments> plan{{}, 0, shape.threads, 0};
+  vectorised_arguments& arguments = plan.arguments;
+  panel_side& in = arguments.in_side;
+  panel_side& out = arguments.out_side;
+  size_type matrices = 1;  // of a panel
+  size_type panel_rows = problem.ny;
+  size_type panel_cols = problem.nx;
+  size_type parts = batch;
+  size_type panel_parts = 1;
+  size_type in_segments = 1;
+  size_type out_segments = 1;
+  if (kind == panel_kind::small_matrices) {
+    matrices = smaller(batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
+    panel_parts = matrices;
+    arguments.part_rows = static_cast<unsigned>(problem.ny / rows);
+    arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
+    in.part = out.part = static_cast<unsigned>(matrix_bytes);
+  } else if (kind == panel_kind::few_columns) {
+    panel_rows = cut_side(shape, problem.ny, row_bytes);
+    parts = problem.ny / rows;
+    panel_parts = panel_rows / rows;
+    arguments.part_rows = 1;
+    arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
+    in.part = static_cast<unsigned>(rows * row_bytes);
+    out.part = static_cast<unsigned>(rows * element);
+    out_segments = problem.nx;
   } else {
-    cut.cols = cut_side(shape, problem.nx, problem.ny * element);
-    cut.parts = problem.nx / cols;
-    cut.panel_parts = cut.cols / cols;
+    panel_cols = cut_side(shape, problem.nx, col_bytes);
+    parts = problem.nx / cols;
+    panel_parts = panel_cols / cols;
+    arguments.all_rows = static_cast<unsigned>(problem.ny / rows);
+    arguments.part_cols = 1;
+    in.part = static_cast<unsigned>(shape.access());
+    out.part = static_cast<unsigned>(cols * col_bytes);
+    in_segments = problem.ny;
   }
-  cut.panels = divide_up(cut.parts, cut.panel_parts);
-  cut.blocks = (kind == vectorised_kind::matrices ? 1 : batch) * cut.panels;
-  cut.accesses = cut.matrices * cut.rows * cut.cols * element / max_access_bytes;
-  cut.in_groups = cut.matrices * (cut.rows / rows);
-  cut.out_groups = shape.pixels() ? 1 : cut.matrices * (cut.cols / cols);
+  const size_type panels = divide_up(parts, panel_parts);
+  plan.blocks = (kind == panel_kind::small_matrices ? 1 : batch) * panels;
+  if (parts > max_blocks) { plan.blocks = parts; }  // they are counted, too
+  const size_type accesses = matrices * panel_rows * panel_cols * element / max_access_bytes;
+  const size_type down = panel_rows / rows;  // micro-blocks
+  const size_type across = panel_cols / cols;
+  const size_type in_groups = matrices * down;
+  const size_type out_groups = shape.pixels() ? 1 : matrices * across;
+  const auto describe = [&](panel_side& side, size_type segments, size_type groups,
+                            size_type length, size_type stride_bytes, size_type batch_bytes) {
+    side.batch_bytes = batch_bytes;
+    side.panel_bytes = panel_parts * side.part;
+    side.segment_bytes = stride_bytes;
+    side.segment = divider(accesses / segments);
+    side.row_bytes = static_cast<unsigned>(length * element);
+    side.group = divider(accesses / groups);
+  };
+  describe(in, in_segments, in_groups, panel_cols, problem.in_stride_bytes, problem.in_batch_bytes);
+  describe(out, out_segments, out_groups, panel_rows, problem.out_stride_bytes,
+           problem.out_batch_bytes);
 
   const auto words = static_cast<unsigned>(shape.access() / 4);
-  const auto in_group = static_cast<unsigned>(cut.accesses / cut.in_groups);
-  cut.strip_shift = strip_shift(words, cut.in_groups, cut.cols / cols);
-  cut.in_pitch = strip_pitch(in_group, words, cut.cols / cols, cut.strip_shift);
-  if (cut.in_groups * cut.in_pitch * max_access_bytes > default_shared_bytes) {
-    cut.strip_shift = 0;
-    cut.in_pitch = filled_pitch(in_group);
+  arguments.strip_shift = strip_shift(words, in_groups, across);
+  in.pitch = strip_pitch(in.group.divisor, words, across, arguments.strip_shift);
+  if (in_groups * in.pitch * max_access_bytes > default_shared_bytes) {
+    arguments.strip_shift = 0;
+    in.pitch = filled_pitch(in.group.divisor);
   }
-  cut.out_pitch = vectorised_pitch(static_cast<unsigned>(cut.accesses / cut.out_groups));
-  cut.shared_bytes =
-      max_access_bytes * larger(cut.in_groups * cut.in_pitch, cut.out_groups * cut.out_pitch);
-  return cut;
+  out.pitch = vectorised_pitch(out.group.divisor);
+  in.step = in.pitch * max_access_bytes;
+  out.step =
+      shape.pixels() ? static_cast<unsigned>(shape.micro_bytes()) : out.pitch * max_access_bytes;
+  plan.shared_bytes = max_access_bytes * larger(in_groups * in.pitch, out_groups * out.pitch);
+  arguments.in = static_cast<const unsigned char*>(problem.in);
+  arguments.out = static_cast<unsigned char*>(problem.out);
+  arguments.panels = divider(panels);
+  arguments.parts = static_cast<unsigned>(parts);
+  arguments.panel_parts = static_cast<unsigned>(panel_parts);
+  arguments.accesses = static_cast<unsigned>(accesses);
+  arguments.rows = divider(down);
+  arguments.cols = divider(across);
+  arguments.threads = static_cast<unsigned>(shape.threads);
+  return plan;
 }
 
 }  // namespace detail

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Which matrices of elements of 1 and 2 bytes are moved in word-shifted panels, how these are cut, and whether they
-/// fit. Plain C++17, host only.
+/// Which matrices of elements of 1 and 2 bytes are moved in word-shifted panels, how these are cut, and how threads
+/// share them. Plain C++17, host only.
 
 #pragma once
 
@@ -15,21 +15,10 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a panel is made of.
-enum class panel_kind {
-  none,
-  few_columns,    ///< some rows of a matrix of few columns
-  few_rows,       ///< some columns of a matrix of few rows
-  small_matrices  ///< several matrices of a batch
-};
-
 /// True where elements can be moved in word-shifted panels.
 constexpr bool has_word_shifted_panel(int element_bytes, int access_bytes) {
   return element_bytes <= 2 && access_bytes == element_bytes;
 }
-
-/// Panels of whole matrices, of rows of few columns, or of columns of few rows.
-enum class word_shifted_kind { none, matrices, columns, rows };
 
 /// `joins_rows`: the rows of a panel follow each other in the input, and `joins_cols`: its output rows in the output.
 /// Panels of both hold whole matrices, several of a batch that follow each other.
@@ -38,7 +27,7 @@ struct word_shifted_shape {
   bool joins_rows;
   bool joins_cols;
 
-  static constexpr int threads = panel_threads;
+  static constexpr int threads = 256;  ///< of a block
   /// Where lines of memory begin and end in shared memory, too.
   static constexpr unsigned in_line = 128;
   constexpr bool joins_matrices() const { return joins_rows && joins_cols; }
@@ -49,8 +38,8 @@ struct word_shifted_shape {
     return joins_cols ? 0u : static_cast<unsigned>(sector_bytes / element_bytes);
   }
 };
-constexpr word_shifted_shape word_shifted_shape_of(int element_bytes, word_shifted_kind kind) {
-  return {element_bytes, kind != word_shifted_kind::rows, kind != word_shifted_kind::columns};
+constexpr word_shifted_shape word_shifted_shape_of(int element_bytes, panel_kind kind) {
+  return {element_bytes, kind != panel_kind::few_rows, kind != panel_kind::few_columns};
 }
 
 /// What a block takes of the shared memory that it may ask for: two of them share a multiprocessor at least.
@@ -82,49 +71,37 @@ inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_byt
   return worst;
 }
 
-/// What word-shifted panels do better than gathered ones of a kind.
+/// True where word-shifted panels of a kind do better than gathered ones.
 /// \param shared_bytes  what a block may ask for
-inline word_shifted_kind choose_word_shifted(const tile_problem& problem, size_type batch,
-                                             size_type element, panel_kind kind,
-                                             size_type shared_bytes) {
+inline bool takes_word_shifted(const tile_problem& problem, size_type batch, size_type element,
+                               panel_kind kind, size_type shared_bytes) {
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const size_type matrix_bytes = nx * ny * element;
   if (problem.pointer_arrays || !is_dense(problem.in_stride_bytes, nx * element) ||
-      nx * element < 4) {
-    return word_shifted_kind::none;
+      nx * element < 4 || kind == panel_kind::none) {
+    return false;
   }
-  if (kind == panel_kind::few_columns) {
-    return problem.in_stride_bytes == nx * element ? word_shifted_kind::columns
-                                                   : word_shifted_kind::none;
-  }
-  if (kind == panel_kind::none || !is_dense(problem.out_stride_bytes, ny * element) || ny < 4) {
-    return word_shifted_kind::none;
-  }
+  if (kind == panel_kind::few_columns) { return problem.in_stride_bytes == nx * element; }
+  if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
     return batch == 1 && ny >= least_shifted_rows && nx * element >= least_shifted_row_bytes &&
-                   problem.out_stride_bytes == ny * element
-               ? word_shifted_kind::rows
-               : word_shifted_kind::none;
+           problem.out_stride_bytes == ny * element;
   }
-  if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) {
-    return word_shifted_kind::none;
-  }
+  if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
   const size_type least = words ? least_word_bytes : least_shifted_bytes;
   if (ny * element % 4 != 0 &&
       walking_ways(static_cast<unsigned>(divide_up(nx * element, 4)), 1, 0,
                    static_cast<unsigned>(matrix_bytes)) > most_walking_ways) {
-    return word_shifted_kind::none;
+    return false;
   }
   const size_type most = word_shifted_block_bytes(shared_bytes);
   return problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
-                 matrix_bytes >= least &&
-                 (2 * matrix_bytes + 512 <= most ||
-                  (nx * element >= least_parted_bytes &&
-                   matrix_bytes + matrix_bytes / most_shifted_parts + 1024 <= most))
-             ? word_shifted_kind::matrices
-             : word_shifted_kind::none;
+         matrix_bytes >= least &&
+         (2 * matrix_bytes + 512 <= most ||
+          (nx * element >= least_parted_bytes &&
+           matrix_bytes + matrix_bytes / most_shifted_parts + 1024 <= most));
 }
 
 /// The least number from `least` on that is congruent to `stride` modulo a power of two.
@@ -170,83 +147,206 @@ inline size_type cut_columns(const word_shifted_shape& shape, size_type nx, size
   return cols;
 }
 
-/// How matrices are cut into panels, and where these lie in shared memory.
-struct word_shifted_cut {
-  size_type matrices = 1;  ///< the panel, in elements of the input
-  size_type rows;
-  size_type cols;
-  size_type panels;  ///< of a matrix
-  size_type blocks;
-  size_type columns;    ///< groups of columns that are transposed together
-  size_type groups;     ///< and of rows
-  size_type in_pitch;   ///< shared bytes from row to row of the input
-  size_type out_pitch;  ///< and of the output
-  size_type out_place;  ///< where the output is
-  size_type shared_bytes;
+struct word_shifted_arguments {
+  const unsigned char* in;
+  unsigned char* out;
+  size_type in_stride_bytes;
+  size_type out_stride_bytes;
+  size_type in_batch_bytes;
+  size_type out_batch_bytes;
+  size_type nx;
+  size_type ny;
+  size_type batch;
+  unsigned panel_matrices;  ///< the panel, in elements of the input
+  unsigned panel_rows;
+  unsigned panel_cols;  ///< of matrices: that are transposed and drained at a time
+  divider panels;       ///< panels of a matrix
+  bool rows_backwards;  ///< rows of the input follow each other from the last to the first
+  bool cols_backwards;  ///< and those of the output
 
-  bool fits(size_type most_shared_bytes) const {
-    return blocks <= max_blocks &&
-           (shared_bytes <= default_shared_bytes || shared_bytes <= most_shared_bytes);
-  }
+  unsigned in_pitch;   ///< shared bytes from row to row of the input
+  unsigned out_pitch;  ///< and of the output
+  unsigned out_place;  ///< where the output is, a multiple of 32
+  unsigned row_lanes;  ///< log2 of the threads that stage a row of their own
+
+  divider groups;  ///< of columns that are transposed together
+  divider walks;   ///< of a group: a thread walks down some steps, a group of rows each
+  divider steps;
+  unsigned rotation_shift;  ///< log2 of the groups of columns after which banks repeat
+  unsigned rotation_mask;   ///< 0, or ones: the last of them begins with the first step
+  bool in_words;            ///< rows of the input are whole words
+  bool shifts_output;       ///< rows of the output are not
+
+  divider accesses;       ///< of a segment of an output row
+  divider last_accesses;  ///< and of one that ends with the row
 };
 
-/// Precondition: choose_word_shifted named the shape's kind.
+/// How matrices are cut into panels, and where these lie in shared memory: a plan without addresses and walks. Precondition:
+/// takes_word_shifted says so of the shape's kind.
 /// \param shared_bytes  what a block may ask for
-inline word_shifted_cut cut_word_shifted(const tile_problem& problem, size_type batch,
-                                         const word_shifted_shape& shape, size_type shared_bytes) {
+inline launch_plan<word_shifted_arguments> cut_word_shifted(const tile_problem& problem,
+                                                            size_type batch,
+                                                            const word_shifted_shape& shape,
+                                                            size_type shared_bytes) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
   const size_type word_elements = shape.word_elements();
   const size_type skew = shape.skew_rows();
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
-  word_shifted_cut cut{};
-  cut.matrices = 1;
-  cut.rows = ny;
-  cut.cols = nx;
+  size_type matrices = 1;
+  size_type rows = ny;
+  size_type cols = nx;
   if (shape.joins_matrices()) {
-    cut.matrices = larger<size_type>(shifted_matrices_bytes / (nx * ny * element), 1);
+    matrices = larger<size_type>(shifted_matrices_bytes / (nx * ny * element), 1);
     // Of short columns, one a thread, as many as threads take in whole rounds.
     const size_type columns = divide_up(nx, word_elements);
-    const size_type rounds = cut.matrices * columns / shape.threads;
+    const size_type rounds = matrices * columns / shape.threads;
     if (columns < shape.threads && rounds > 0) {
-      cut.matrices = smaller(cut.matrices, rounds * shape.threads / columns);
+      matrices = smaller(matrices, rounds * shape.threads / columns);
     }
-    cut.matrices = smaller(cut.matrices, batch);
+    matrices = smaller(matrices, batch);
     if (nx * ny * element > shifted_matrices_bytes) {
-      cut.cols = choose_part(nx, ny * element, word_elements, shared_bytes);
+      cols = choose_part(nx, ny * element, word_elements, shared_bytes);
     }
   } else if (shape.joins_rows) {
-    cut.rows =
+    rows =
         larger<size_type>(shifted_columns_bytes / (nx * element) / sector_bytes, 2) * sector_bytes;
   } else {
-    cut.cols = cut_columns(shape, nx, ny);
+    cols = cut_columns(shape, nx, ny);
   }
-  cut.panels = shape.joins_matrices() ? 1 : divide_up(ny, cut.rows) * divide_up(nx, cut.cols);
-  cut.blocks = divide_up(batch, cut.matrices) * cut.panels;
-  cut.columns = divide_up(cut.cols, word_elements);
-  cut.groups = divide_up(cut.rows + skew, word_elements);
+  const size_type panels = shape.joins_matrices() ? 1 : divide_up(ny, rows) * divide_up(nx, cols);
   // Rows that are copied one by one do not share accesses.
-  cut.in_pitch = shape.joins_rows ? problem.in_stride_bytes
-                                  : congruent_pitch(cut.cols * element + 4 + 2 * (access - 1),
-                                                    problem.in_stride_bytes, shape.in_line);
+  const size_type in_pitch = shape.joins_rows
+                                 ? problem.in_stride_bytes
+                                 : congruent_pitch(cols * element + 4 + 2 * (access - 1),
+                                                   problem.in_stride_bytes, shape.in_line);
 
   // The input: accesses, the next word of the last one, and where lines begin.
-  size_type in_bytes = cut.matrices * cut.rows * nx * element;
-  if (!shape.joins_cols) { in_bytes = (cut.groups + 1) * word_elements * cut.in_pitch; }
-  if (!shape.joins_rows) { in_bytes = cut.rows * cut.in_pitch; }
+  size_type in_bytes = matrices * rows * nx * element;
+  if (!shape.joins_cols) {
+    in_bytes = (divide_up(rows + skew, word_elements) + 1) * word_elements * in_pitch;
+  }
+  if (!shape.joins_rows) { in_bytes = rows * in_pitch; }
   in_bytes += 4 + access + 2 * shape.in_line;
   // The output. Words of rows above a segment's sector are written before it; segments end as late as the last one.
-  cut.out_pitch = problem.out_stride_bytes;
-  size_type out_bytes = cut.matrices * cut.cols * ny * element + 3 * access;
+  size_type out_pitch = problem.out_stride_bytes;
+  size_type out_bytes = matrices * cols * ny * element + 3 * access;
   if (!shape.joins_cols) {
-    cut.out_pitch =
-        congruent_pitch(cut.rows * element + 3 * sector_bytes, cut.out_pitch, sector_bytes);
-    out_bytes = cut.cols * cut.out_pitch + sector_bytes;
+    out_pitch = congruent_pitch(rows * element + 3 * sector_bytes, out_pitch, sector_bytes);
+    out_bytes = cols * out_pitch + sector_bytes;
   }
-  cut.out_place = divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element;
-  cut.shared_bytes = cut.out_place + out_bytes;
-  return cut;
+  const size_type out_place = divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element;
+  launch_plan<word_shifted_arguments> plan{
+      {}, divide_up(batch, matrices) * panels, shape.threads, out_place + out_bytes};
+  plan.arguments.panel_matrices = static_cast<unsigned>(matrices);
+  plan.arguments.panel_rows = static_cast<unsigned>(rows);
+  plan.arguments.panel_cols = static_cast<unsigned>(cols);
+  plan.arguments.panels = divider(panels);
+  plan.arguments.in_pitch = static_cast<unsigned>(in_pitch);
+  plan.arguments.out_pitch = static_cast<unsigned>(out_pitch);
+  plan.arguments.out_place = static_cast<unsigned>(out_place);
+  return plan;
+}
+
+/// How threads share a panel: `lanes` of them take groups of columns side by side, and walk down `steps` groups of rows.
+struct panel_walks {
+  size_type lanes;
+  size_type steps;
+};
+
+/// The walks with which the warps of a block take the least time in all: to begin a walk takes as long as three steps,
+/// and a step as long as its loads are in conflict, and once more. A walk begins with a whole group. Where a block
+/// waits for rounds of `together` warps, as that of one matrix does, lanes may be left without columns, so that no warp
+/// takes groups of two rows of them.
+inline panel_walks choose_walks(size_type columns, size_type matrices, size_type groups,
+                                size_type whole, size_type group_bytes, size_type matrix_bytes,
+                                size_type together) {
+  constexpr size_type most = 16;
+  if (groups <= most) { return {columns, groups}; }
+  const size_type choices[] = {columns, together > 1 ? divide_up(columns, 32) * 32 : columns};
+  panel_walks best{columns, groups};
+  size_type best_cost = ~size_type{0};
+  for (size_type steps = 1; steps <= most; ++steps) {
+    if (whole < groups && whole % steps == 0) { continue; }
+    const size_type walks = divide_up(groups, steps);
+    for (const size_type lanes : choices) {
+      const size_type warps =
+          divide_up(divide_up(lanes * matrices * walks, 32), together) * together;
+      if (warps * (steps + 3) * 2 > best_cost) { continue; }
+      const unsigned ways = walking_ways(static_cast<unsigned>(lanes), static_cast<unsigned>(walks),
+                                         static_cast<unsigned>(steps * group_bytes),
+                                         static_cast<unsigned>(matrix_bytes));
+      const size_type cost = warps * (steps + 3) * (1 + ways);
+      if (cost <= best_cost) {
+        best = {lanes, steps};
+        best_cost = cost;
+      }
+    }
+  }
+  return best;
+}
+
+/// The same with addresses and walks.
+inline launch_plan<word_shifted_arguments> plan_word_shifted(const tile_problem& problem,
+                                                             size_type batch,
+                                                             const word_shifted_shape& shape,
+                                                             size_type shared_bytes) {
+  constexpr size_type access = max_access_bytes;
+  const auto element = static_cast<size_type>(shape.element_bytes);
+  const size_type word_elements = shape.word_elements();
+  launch_plan<word_shifted_arguments> plan = cut_word_shifted(problem, batch, shape, shared_bytes);
+  word_shifted_arguments& arguments = plan.arguments;
+  arguments.in = static_cast<const unsigned char*>(problem.in);
+  arguments.out = static_cast<unsigned char*>(problem.out);
+  arguments.in_stride_bytes = problem.in_stride_bytes;
+  arguments.out_stride_bytes = problem.out_stride_bytes;
+  arguments.in_batch_bytes = batch > 1 ? problem.in_batch_bytes : 0;
+  arguments.out_batch_bytes = batch > 1 ? problem.out_batch_bytes : 0;
+  arguments.nx = problem.nx;
+  arguments.ny = problem.ny;
+  arguments.batch = batch;
+  arguments.rows_backwards = problem.in_stride_bytes != problem.nx * element;
+  arguments.cols_backwards = problem.out_stride_bytes != problem.ny * element;
+  const size_type in_bits = reinterpret_cast<size_type>(arguments.in) | arguments.in_stride_bytes |
+                            arguments.in_batch_bytes;
+  const size_type out_bits = reinterpret_cast<size_type>(arguments.out) |
+                             arguments.out_stride_bytes | arguments.out_batch_bytes;
+  arguments.in_words = in_bits % 4 == 0;
+  arguments.shifts_output = out_bits % 4 != 0;
+  const size_type rows = arguments.panel_rows;
+  const size_type cols = arguments.panel_cols;
+  if (!shape.joins_rows) {
+    while (arguments.row_lanes < 5 && access << arguments.row_lanes < cols * element + access) {
+      ++arguments.row_lanes;
+    }
+  }
+  if (!shape.joins_cols) {
+    arguments.accesses = divider(rows * element / access);
+    arguments.last_accesses = divider(rows * element / access + sector_bytes / access);
+  }
+
+  const size_type groups = divide_up(rows + shape.skew_rows(), word_elements);
+  const size_type group_bytes = word_elements * arguments.in_pitch;
+  const panel_walks walks = choose_walks(
+      divide_up(cols, word_elements), arguments.panel_matrices, groups,
+      shape.joins_cols ? rows / word_elements : groups, group_bytes, rows * problem.nx * element,
+      cols < problem.nx && shape.joins_matrices() ? shape.threads / 32 : 1);
+  arguments.groups = divider(walks.lanes);
+  arguments.walks = divider(divide_up(groups, walks.steps));
+  arguments.steps = divider(walks.steps);
+  // Words of the output lie ny words from group to group. Pairs at least: then rows of the input spread, too.
+  arguments.rotation_shift = 1;
+  while ((problem.ny << arguments.rotation_shift) % 32 != 0) { ++arguments.rotation_shift; }
+  // Groups of columns that begin a step later lie words of so many rows further down, which must not lead back to the
+  // banks of those before: bytes, batches of 30 x 64, would be three times as slow.
+  const size_type across = size_type{1} << arguments.rotation_shift;
+  const size_type down = group_bytes / 4;
+  arguments.rotation_mask = common_divisor(static_cast<unsigned>((across + down) % 32), 32) >
+                                    common_divisor(static_cast<unsigned>((across - down) % 32), 32)
+                                ? 0xffff
+                                : 0;
+  return plan;
 }
 
 }  // namespace detail

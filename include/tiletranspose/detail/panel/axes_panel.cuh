@@ -18,8 +18,6 @@
 
 #pragma once
 
-#include <type_traits>
-
 #include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
@@ -299,22 +297,6 @@ TILETRANSPOSE_FUNCTION unsigned padded_byte(unsigned byte, unsigned pad_shift) {
   return Pads ? byte + (byte / item >> pad_shift) * item : byte;
 }
 
-/// Calls move(first, count) for items first, first + step, .. before `end`, so many at a time that several loads are under
-/// way.
-template <int Together, class Move>
-TILETRANSPOSE_FUNCTION void move_several(unsigned first, unsigned end, unsigned step, Move move) {
-  unsigned round = 0;  // on the CPU, those of one loop are none of the other
-  for (; first + (Together - 1) * step < end; first += Together * step) {
-    const loop_step here(round++);
-    move(first, std::integral_constant<int, Together>{});
-  }
-  round = 1u << 31;
-  for (; first < end; first += step) {
-    const loop_step here(round++);
-    move(first, std::integral_constant<int, 1>{});
-  }
-}
-
 /// Stages a segment by the items that it lies in: elements keep their places in these. Precondition: it has elements.
 template <int Bytes, bool Pads>
 TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned char* from,
@@ -348,42 +330,11 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
   }
 }
 
-/// Where an element of the panel is in shared memory, and how the next ones are reached. Without pads an address is enough.
-template <int Bytes, bool Pads>
-struct panel_reader {
-  const unsigned char* at;
-
-  panel_reader() = default;
-  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* panel, unsigned place, unsigned)
-      : at(panel + place * Bytes) {}
-  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
-    return load_shared<access_word_t<Bytes>>(at);
-  }
-  TILETRANSPOSE_FUNCTION void advance(unsigned elements) {
-    at += static_cast<int>(elements) * Bytes;
-  }
-};
-template <int Bytes>
-struct panel_reader<Bytes, true> {
-  const unsigned char* panel;
-  unsigned place;
-  unsigned pad_shift;
-
-  panel_reader() = default;
-  TILETRANSPOSE_FUNCTION panel_reader(const unsigned char* in, unsigned first, unsigned shift)
-      : panel(in), place(first), pad_shift(shift) {}
-  TILETRANSPOSE_FUNCTION access_word_t<Bytes> load() const {
-    return load_shared<access_word_t<Bytes>>(panel +
-                                             padded_byte<Bytes, true>(place * Bytes, pad_shift));
-  }
-  TILETRANSPOSE_FUNCTION void advance(unsigned elements) { place += elements; }
-};
-
 /// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
 /// last one.
 template <int Bytes>
-TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)],
-                                          unsigned rotation) {
+TILETRANSPOSE_FUNCTION auto join_elements(
+    const access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)], unsigned rotation) {
   constexpr unsigned count = elements_of_lane(Bytes);
   if constexpr (Bytes < 4) {
     unsigned word = 0;
@@ -392,50 +343,26 @@ TILETRANSPOSE_FUNCTION auto join_elements(access_word_t<Bytes> (&elements)[eleme
       word |= static_cast<unsigned>(elements[k]) << (8 * Bytes * k);
     }
     return funnel_shift(word, word, 0 - 8 * Bytes * rotation);
-  } else {
-    TILETRANSPOSE_UNROLL
-    for (unsigned step = 1; step < count; step *= 2) {
-      access_word_t<Bytes> before[count];
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < count; ++k) { before[k] = elements[(k + count - step) % count]; }
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < count; ++k) {
-        elements[k] = (rotation & step) != 0 ? before[k] : elements[k];
-      }
-    }
+  } else if constexpr (count > 1) {
+    access_word_t<Bytes> ordered[count];
+    rotate_back(elements, rotation, ordered);
     word16 all;
-    __builtin_memcpy(&all, elements, sizeof all);
+    copy_bytes(&all, ordered, sizeof all);
     return all;
+  } else {
+    return elements[0];
   }
 }
 
-/// Writes the stores of a segment. `from`: where the elements of this thread's first one are. `advance`: from there to its
-/// next.
-template <int Bytes, class Reader>
-TILETRANSPOSE_FUNCTION void gather_segment(unsigned char* to,
-                                           Reader (&from)[elements_of_lane(Bytes)],
-                                           unsigned advance, unsigned stores,
-                                           const segment_lanes& lanes, unsigned rotation) {
-  constexpr unsigned parts = elements_of_lane(Bytes);
-  constexpr int several = Bytes == 4 || Bytes == 8 ? 1 : 2;
-  move_several<several>(lanes.lane, stores, lanes.step, [&](unsigned at, auto count) {
-    constexpr int together = decltype(count)::value;
-    access_word_t<bytes_of_lane(Bytes)> values[together];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i) {
-      access_word_t<Bytes> elements[parts];
-      TILETRANSPOSE_UNROLL
-      for (unsigned k = 0; k < parts; ++k) {
-        elements[k] = from[k].load();
-        from[k].advance(advance);
-      }
-      values[i] = join_elements<Bytes>(elements, rotation);
-    }
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < together; ++i, at += lanes.step) {
-      store_global(to + at * sizeof values[i], values[i]);
-    }
-  });
+/// The element of a panel that lies at `at` before items are left out.
+template <int Bytes, bool Pads>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> load_element(const unsigned char* panel,
+                                                         const unsigned char* at,
+                                                         unsigned pad_shift) {
+  if constexpr (Pads) {
+    at = panel + padded_byte<Bytes, true>(static_cast<unsigned>(at - panel), pad_shift);
+  }
+  return load_shared<access_word_t<Bytes>>(at);
 }
 
 /// Writes the ends of segments, an element a thread.
@@ -460,8 +387,9 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
     } else {
       find_places<1>(place, segments + arguments.places, arguments, segment.first + at, 0);
     }
-    const panel_reader<Bytes, Pads> from(panel, segment.place + place[0], arguments.pad_shift);
-    store_global(to + segment.offset + at * Bytes, from.load());
+    const unsigned char* const from = panel + (segment.place + place[0]) * Bytes;
+    store_global(to + segment.offset + at * Bytes,
+                 load_element<Bytes, Pads>(panel, from, arguments.pad_shift));
   }
 }
 
@@ -491,8 +419,10 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   const unsigned char* const along = shared + arguments.places;
   const segment_lanes lanes(group.thread_rank(), Threads, to.lanes);
   constexpr unsigned parts = elements_of_lane(Bytes);
-  const unsigned advance =
-      arguments.period_length.quotient(lanes.step * parts) * arguments.period_step;
+  const int advance =  // bytes from the elements of a store to those of this thread's next one
+      static_cast<int>(arguments.period_length.quotient(lanes.step * parts) *
+                       arguments.period_step) *
+      Bytes;
   const unsigned rotation = (lanes.lane >> arguments.rotation_shift) % parts;
   unsigned own[parts];  // of a segment whose first element has index 0
   find_places<parts>(own, along, arguments, lanes.lane * parts, rotation);
@@ -506,13 +436,21 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     if (segment.first != 0) {
       find_places<parts>(places, along, arguments, segment.first + lanes.lane * parts, rotation);
     }
-    panel_reader<Bytes, Pads> readers[parts];
+    const unsigned char* next[parts];  // before items are left out
     TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < parts; ++k) {
-      readers[k] = panel_reader<Bytes, Pads>(panel, segment.place + places[k], arguments.pad_shift);
+    for (unsigned k = 0; k < parts; ++k) { next[k] = panel + (segment.place + places[k]) * Bytes; }
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned at = lanes.lane; at < segment.stores; at += lanes.step) {
+      const loop_step store(at / lanes.step);
+      access_word_t<Bytes> elements[parts];
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < parts; ++k) {
+        elements[k] = load_element<Bytes, Pads>(panel, next[k], arguments.pad_shift);
+        next[k] += advance;
+      }
+      const auto value = join_elements<Bytes>(elements, rotation);
+      store_global(part.out + segment.offset + at * sizeof value, value);
     }
-    gather_segment<Bytes>(part.out + segment.offset, readers, advance, segment.stores, lanes,
-                          rotation);
   }
   if constexpr (parts > 1) {
     gather_ends<Bytes, Pads, Threads>(group, part.out, shared, panel, arguments);

@@ -2,13 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The launches of panels of arrays of any rank. Plain C++17, host only.
+/// The launches of panels of arrays of any rank, and of gathered panels of matrices, which are panels along the two axes of
+/// a matrix and that of a batch. Plain C++17, host only.
 
 #pragma once
 
 #include <tiletranspose/detail/choose/axes_panel.cuh>
+#include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/panel/axes_panel.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -211,13 +214,6 @@ inline divider share_segments(size_type accesses, unsigned access_bytes, size_ty
   return divider(best);
 }
 
-/// What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.
-inline void set_dense(axes_panel_arguments& arguments, const relocation& move) {
-  const size_type bytes = has_dense_input(move) ? count_elements(move) * move.in_element : 0;
-  arguments.dense_begin = begin_of_input(move);
-  arguments.dense_end = arguments.dense_begin + bytes;
-}
-
 /// How panels of elements of one access are cut and laid out.
 struct axes_panel_layout {
   side_order in;
@@ -229,43 +225,36 @@ struct axes_panel_layout {
 
   unsigned shared_bytes() const { return table_bytes + layout.bytes; }
 };
-inline axes_panel_layout lay_out(const relocation& move, const side_order& in,
-                                 const side_order& out, const panel_cut& cut) {
-  axes_panel_layout laid{in, out, cut, {}, 1, 0};
-  laid.layout = choose_layout(move, cut, in, out, static_cast<unsigned>(move.in_element));
-  if (cut.out.count > 0) {
-    const int last = out.axes[cut.out.count - 1];
-    laid.period = static_cast<unsigned>(cut.out.length / cut.extents[last]);
-  }
-  const size_type segments = cut.elements / cut.out.length;
-  const size_type tables = segments * bytes_of_segment + 4 * (laid.period + more_places);
-  laid.table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
-  return laid;
-}
 
-/// The same of a size that suits, and that fits into the shared memory.
+/// Panels of a size that suits, and that fits into the shared memory.
 /// \param large_bytes   of a panel whose segments would be short otherwise
 /// \param shared_bytes  what a block may ask for
 /// \param whole         elements that are not cut only to have more panels
-inline axes_panel_layout lay_out_fitting(const relocation& move, size_type large_bytes,
-                                         size_type shared_bytes, size_type whole) {
-  const side_order in = order_of(move, true);
-  const side_order out = order_of(move, false);
+inline axes_panel_layout lay_out(const relocation& move, size_type large_bytes,
+                                 size_type shared_bytes, size_type whole) {
+  axes_panel_layout laid{order_of(move, true), order_of(move, false), {}, {}, 1, 0};
+  const panel_cut& cut = laid.cut;
   for (size_type most = large_bytes;; most -= most / 4) {
-    const panel_cut cut =
-        cut_by_size(move, in, out, smaller<size_type>(panel_axes_bytes, most), most, whole);
-    const axes_panel_layout laid = lay_out(move, in, out, cut);
+    laid.cut = cut_by_size(move, laid.in, laid.out, smaller<size_type>(panel_axes_bytes, most),
+                           most, whole);
+    laid.layout =
+        choose_layout(move, cut, laid.in, laid.out, static_cast<unsigned>(move.in_element));
+    const int last = laid.out.axes[larger(cut.out.count, 1) - 1];
+    laid.period =
+        cut.out.count == 0 ? 1 : static_cast<unsigned>(cut.out.length / cut.extents[last]);
+    const size_type segments = cut.elements / cut.out.length;
+    const size_type tables = segments * bytes_of_segment + 4 * (laid.period + more_places);
+    laid.table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
     if (laid.shared_bytes() <= shared_bytes) { return laid; }
   }
 }
 
-/// Panels that an array is cut into; more than max_blocks where one launch cannot count them.
+/// Panels that an array is cut into; more than max_blocks where one launch cannot count them, or an axis.
 inline size_type count_panels(const relocation& move, const panel_cut& cut) {
-  size_type blocks = 1;
+  size_type blocks = 1;  // no more than elements
   for (int k = 0; k < move.rank; ++k) {
-    const size_type panels = divide_up(move.axes[k].extent, cut.part(k));
-    if (move.axes[k].extent > max_blocks || panels > max_blocks / blocks) { return max_blocks + 1; }
-    blocks *= panels;
+    if (move.axes[k].extent > max_blocks) { return max_blocks + 1; }
+    blocks *= divide_up(move.axes[k].extent, cut.part(k));
   }
   return blocks;
 }
@@ -279,7 +268,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
                                                          size_type shared_bytes,
                                                          size_type whole = panel_axes_threads) {
   const size_type bytes = move.in_element;
-  const axes_panel_layout laid = lay_out_fitting(move, large_bytes, shared_bytes, whole);
+  const axes_panel_layout laid = lay_out(move, large_bytes, shared_bytes, whole);
   const side_order& in = laid.in;
   const side_order& out = laid.out;
   const panel_cut& cut = laid.cut;
@@ -352,7 +341,10 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
         divider(panels), move.axes[axis].in_stride * extent * in_element,
         move.axes[axis].out_stride * extent * static_cast<long long>(move.out_element)};
   }
-  set_dense(arguments, move);
+  // What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.
+  arguments.dense_begin = begin_of_input(move);
+  arguments.dense_end =
+      arguments.dense_begin + (has_dense_input(move) ? count_elements(move) * bytes : 0);
   arguments.skew = static_cast<unsigned>(cut.skew);
   arguments.places = arguments.to.count * static_cast<unsigned>(sizeof(gathered_segment));
   arguments.panel = laid.table_bytes;
@@ -367,6 +359,61 @@ auto plan_axes_panels(const relocation& move, Launch launch)
       plan_axes_panel(move, large_panel_axes_bytes, default_shared_bytes);
   if (plan.blocks <= max_blocks) { return launch(plan); }
   return split(move, [&](const relocation& part) { return plan_axes_panels(part, launch); });
+}
+
+/// A transpose as a relocation of three axes; of pointer arrays that of one matrix, from where the array is.
+inline relocation relocation_of(const tile_problem& problem, size_type batch,
+                                size_type element_bytes, size_type access_bytes) {
+  const auto elements = [&](size_type bytes) {
+    return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
+  };
+  relocation move{
+      {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
+  move.axes[0] = problem.pointer_arrays ? relocation_axis{1, 0, 0}
+                                        : relocation_axis{batch, elements(problem.in_batch_bytes),
+                                                          elements(problem.out_batch_bytes)};
+  move.axes[1] = {problem.ny, elements(problem.in_stride_bytes), 1};
+  move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes)};
+  normalize(move);
+  return as_accesses(move, access_bytes);
+}
+
+/// More than max_blocks where the problem is to be split.
+/// \param shared_bytes  what a block may ask for
+inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& problem, size_type batch,
+                                                       size_type element_bytes,
+                                                       size_type access_bytes,
+                                                       size_type shared_bytes) {
+  tile_problem first = problem;
+  if (problem.pointer_arrays) {  // the addresses of matrices are taken for aligned ones
+    first.in = static_cast<const unsigned char*>(problem.in) - address_bits(problem.in) % 128;
+    first.out = static_cast<unsigned char*>(problem.out) - address_bits(problem.out) % 128;
+  }
+  const relocation move = relocation_of(first, batch, element_bytes, access_bytes);
+  const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
+  const size_type large = batch > 1 && matrix_bytes < shared_bytes
+                              ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
+                              : large_panel_axes_bytes;
+  const bool fits_panel = batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
+  const size_type whole =
+      problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};
+  launch_plan<axes_panel_arguments> plan =
+      plan_axes_panel(move, large, shared_bytes, larger<size_type>(whole, panel_axes_threads));
+  if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
+  axes_panel_arguments& arguments = plan.arguments;
+  const auto distance_from = [](const void* start, const void* at) {
+    return static_cast<const unsigned char*>(at) - static_cast<const unsigned char*>(start);
+  };
+  arguments.pointer_arrays = true;
+  arguments.in = problem.in;
+  arguments.out = problem.out;
+  arguments.in_start +=
+      distance_from(first.in, move.in) + static_cast<long long>(problem.in_batch_bytes);
+  arguments.out_start +=
+      distance_from(first.out, move.out) + static_cast<long long>(problem.out_batch_bytes);
+  arguments.dense_begin = arguments.dense_end = nullptr;
+  plan.blocks = batch > max_blocks / plan.blocks ? max_blocks + 1 : plan.blocks * batch;
+  return plan;
 }
 
 }  // namespace detail

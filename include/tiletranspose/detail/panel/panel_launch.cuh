@@ -2,14 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels of panels as CUDA sees them.
+/// The kernels of panels as CUDA sees them, and the launches of panels of arrays of any rank.
 
 #pragma once
 
-#include <tiletranspose/detail/choose/axes_panel.cuh>
-#include <tiletranspose/detail/choose/vectorised_panel.cuh>
-#include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/panel/axes_panel.cuh>
+#include <tiletranspose/detail/core/start_kernel.cuh>
+#include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
 #include <tiletranspose/group.cuh>
@@ -17,13 +15,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks that share a multiprocessor as far as registers go: with six, elements of 1, 2 and 16 bytes spill.
-template <int Bytes>
-inline constexpr int axes_panel_blocks = Bytes == 4 || Bytes == 8 ? 6 : 5;
-
+/// With six blocks for each multiprocessor elements of 1, 2 and 16 bytes spill.
 template <int Bytes>
 __global__ void __launch_bounds__(panel_axes_threads,
-                                  resident_blocks(panel_axes_threads, axes_panel_blocks<Bytes>))
+                                  resident_blocks(panel_axes_threads,
+                                                  Bytes == 4 || Bytes == 8 ? 6 : 5))
     axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},
@@ -46,6 +42,17 @@ __global__ void __launch_bounds__(Shape::threads,
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
   move_word_shifted<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
                            blockIdx.x);
+}
+
+/// Launches panels of elements whose addresses are multiples of `AccessBytes`.
+template <int AccessBytes>
+cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
+  return plan_axes_panels(as_accesses(move, AccessBytes),
+                          [&](launch_plan<axes_panel_arguments> plan) {
+                            void* pointers[] = {&plan.arguments};
+                            return start(&axes_panel_kernel<AccessBytes>, plan.blocks, plan.threads,
+                                         plan.shared_bytes, pointers, stream);
+                          });
 }
 
 }  // namespace detail

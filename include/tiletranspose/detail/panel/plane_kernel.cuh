@@ -9,11 +9,16 @@
 ///     lane holds structures      a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3      12 bytes of 3 members of 1 byte
 ///     words of planes            a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3
 ///
-/// Elements that would not fit registers go one access at a time.
+/// Structures that would not fit registers go one access at a time, and so do all where some address is no multiple of a lane's
+/// accesses. Behind the kernel: how a call is checked, and its launches.
 
 #pragma once
 
+#include <cstddef>
+
 #include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
+#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -22,28 +27,29 @@ namespace detail {
 /// The most bytes of structures that a lane holds at a time.
 inline constexpr int most_lane_bytes = 192;
 
-/// What of elements and planes is known at compile time. `Wide`: a lane's bytes lie, on both sides, at multiples of the
-/// widest access that they are made of; else of `Access` bytes, which an element is made of.
-template <int ElementBytes, int Access, int Planes, bool Wide>
+/// What of elements and planes is known at compile time. `InRegisters`: a warp moves whole structures, and a lane's bytes lie,
+/// on both sides, at multiples of the widest access that they are made of; else structures go one access at a time.
+template <int ElementBytes, int Access, int Planes, bool InRegisters>
 struct plane_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int access = Access;
   static constexpr int planes = Planes;
-  static constexpr bool wide = Wide;
+  static constexpr bool in_registers = InRegisters;
   /// Structures of a lane, such that their elements of a plane are whole words.
   static constexpr int structures = ElementBytes % 4 == 0 ? 1 : ElementBytes % 2 == 0 ? 2 : 4;
   static constexpr int plane_words = structures * ElementBytes / 4;
   static constexpr int words = Planes * plane_words;
-  static constexpr bool fits_registers = 4 * words <= most_lane_bytes;
   /// Rounds of a warp: enough bytes are under way.
   static constexpr int rounds = words >= 12 ? 1 : words >= 6 ? 2 : words >= 3 ? 4 : 8;
   static constexpr int threads = 256;
   static constexpr int warp_structures = 32 * structures * rounds;
   static constexpr int struct_bytes = Planes * ElementBytes;
-  /// Words that start inside of a word of memory are shifted.
-  static constexpr bool shifts = !Wide && Access < 4;
-  /// Accesses of a thread that takes elements one access at a time.
+  static constexpr int struct_accesses = struct_bytes / Access;
+  /// Accesses that are under way where a thread takes them one by one, and bytes of a block.
   static constexpr int accesses = 4;
+  static constexpr size_type block_bytes =
+      InRegisters ? size_type{threads / 32} * warp_structures * struct_bytes
+                  : size_type{threads} * accesses * Access;
 };
 
 template <int Planes>
@@ -53,83 +59,41 @@ struct plane_arguments {
   size_type count;  ///< structures
 };
 
-/// How a warp moves a segment of 32 * Words words, of which lane l holds the Words words from word l * Words on.
-template <int Words, int Access, bool Wide>
+/// How a warp moves a segment of 32 * Words words, of which lane l holds the Words words from word l * Words on: by accesses in
+/// striped order, between which and the words of a lane it exchanges.
+template <int Words>
 struct segment_accesses {
-  static constexpr int bytes = Wide ? access_width(4 * Words) : Access < 4 ? 4 : Access;
-  static constexpr int count = 4 * Words / bytes;
-  using word = access_word_t<bytes>;
-  static constexpr bool shifts = !Wide && Access < 4;
-};
+  using word = access_word_t<access_width(4 * Words)>;
+  static constexpr unsigned count = 4 * Words / sizeof(word);
+  word held[count];
 
-/// Loads the accesses of a segment in striped order. Words that are shifted reach up to three bytes beyond both of its ends.
-template <class Accesses>
-TILETRANSPOSE_FUNCTION void load_segment(typename Accesses::word (&held)[Accesses::count],
-                                         const unsigned char* first) {
-  using word = typename Accesses::word;
-  const unsigned lane = lane_index();
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < Accesses::count; ++i) {
-    const loop_step here(i);
-    const unsigned byte = (32 * i + lane) * sizeof(word);
-    if constexpr (Accesses::shifts) {
-      const unsigned char* const from = word_below(first) + byte;
-      const word low = load_constant<word>(from);
-      held[i] = address_bits(first) % 4 == 0
-                    ? low
-                    : funnel_shift(low, load_constant<word>(from + 4), 8 * address_bits(first));
-    } else {
+  TILETRANSPOSE_FUNCTION void load(const unsigned char* first) {
+    const unsigned lane = lane_index();
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      const loop_step here(i);
+      const unsigned byte = (32 * i + lane) * sizeof(word);
       held[i] = load_constant<word>(first + byte);
     }
   }
-}
-
-/// The inverse. Words that are shifted are joined from those of two lanes; the ends of every 128 bytes are stored by
-/// accesses of `Access` bytes.
-template <class Accesses, int Access>
-TILETRANSPOSE_FUNCTION void store_segment(unsigned char* first,
-                                          const typename Accesses::word (&held)[Accesses::count]) {
-  using word = typename Accesses::word;
-  const unsigned lane = lane_index();
-  TILETRANSPOSE_UNROLL
-  for (unsigned i = 0; i < Accesses::count; ++i) {
-    const loop_step here(i);
-    unsigned char* const to = first + (32 * i + lane) * sizeof(word);
-    if constexpr (Accesses::shifts) {
-      const unsigned off = address_bits(first) % 4;
-      if (off == 0) {
-        store_global(to, held[i]);
-        continue;
-      }
-      const unsigned before = shuffle(held[i], lane - 1);
-      if (lane > 0) { store_global(to - off, funnel_shift(before, held[i], 32 - 8 * off)); }
-      const unsigned begin = lane == 0 ? 0 : 4 - off;
-      const unsigned end = lane == 0 ? 4 - off : lane == 31 ? 4 : begin;
-      TILETRANSPOSE_UNROLL
-      for (unsigned byte = 0; byte < 4; byte += Access) {
-        if (byte >= begin && byte < end) {
-          store_global(to + byte, static_cast<access_word_t<Access>>(held[i] >> (8 * byte)));
-        }
-      }
-    } else {
-      store_global(to, held[i]);
+  TILETRANSPOSE_FUNCTION void store(unsigned char* first) const {
+    const unsigned lane = lane_index();
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < count; ++i) {
+      const loop_step here(i);
+      store_global(first + (32 * i + lane) * sizeof(word), held[i]);
     }
   }
-}
-
-/// From striped accesses to the words that a lane holds.
-template <class Accesses, int Words>
-TILETRANSPOSE_FUNCTION void take_words(unsigned (&words)[Words],
-                                       typename Accesses::word (&held)[Accesses::count]) {
-  warp_striped_to_blocked(static_warp{}, held);
-  copy_bytes(words, held, sizeof(words));
-}
-template <class Accesses, int Words>
-TILETRANSPOSE_FUNCTION void give_words(typename Accesses::word (&held)[Accesses::count],
-                                       const unsigned (&words)[Words]) {
-  copy_bytes(held, words, sizeof(words));
-  warp_blocked_to_striped(static_warp{}, held);
-}
+  /// The words that a lane holds; what was loaded is used up.
+  TILETRANSPOSE_FUNCTION void take(unsigned (&words)[Words]) {
+    warp_striped_to_blocked(static_warp{}, held);
+    copy_bytes(words, held, sizeof(words));
+  }
+  TILETRANSPOSE_FUNCTION void give(const unsigned (&words)[Words]) {
+    copy_bytes(held, words, sizeof(words));
+    warp_blocked_to_striped(static_warp{}, held);
+  }
+};
 
 /// A word whose bytes are bytes from[0] .. from[3] of `words`; all of it is known to the compiler.
 template <int Words>
@@ -182,23 +146,35 @@ TILETRANSPOSE_FUNCTION void pick_structs(unsigned (&structs)[Shape::words],
   }
 }
 
-/// Structures that a warp does not move whole: one element at a time.
+/// Moves accesses of the structures, number `first` and those `step` further each before `end`: of structures that go
+/// so, and of those that a warp does not move whole.
 template <class Shape, bool ToPlanes>
-TILETRANSPOSE_FUNCTION void move_elements(const plane_arguments<Shape::planes>& arguments,
-                                          size_type first, size_type end) {
-  using operation = copy_operation<Shape::element_bytes, Shape::access>;
+TILETRANSPOSE_FUNCTION void move_accesses(const plane_arguments<Shape::planes>& arguments,
+                                          size_type first, size_type end, unsigned step) {
+  using word = access_word_t<Shape::access>;
+  constexpr unsigned of_element = Shape::element_bytes / Shape::access;
   TILETRANSPOSE_UNROLL_BY(1)
-  for (size_type i = first + lane_index(); i < end; i += 32) {
-    const loop_step here(i - first);
-    TILETRANSPOSE_UNROLL_BY(1)
-    for (int k = 0; k < Shape::planes; ++k) {
-      const loop_step of_plane(k);
-      unsigned char* const in_struct =
-          arguments.structs +
-          (i * Shape::planes + static_cast<size_type>(k)) * Shape::element_bytes;
-      unsigned char* const in_plane = arguments.planes[k] + i * Shape::element_bytes;
-      operation::store(ToPlanes ? in_plane : in_struct,
-                       operation::load(ToPlanes ? in_struct : in_plane, 0, 0));
+  for (; first < end; first += size_type{Shape::accesses} * step) {
+    const loop_step round(first / step);
+    word held[Shape::accesses] = {};
+    unsigned char* to[Shape::accesses] = {};
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < Shape::accesses; ++i) {
+      const loop_step here(i);
+      const size_type at = first + i * step;
+      if (at >= end) { continue; }
+      const auto part = static_cast<unsigned>(at % Shape::struct_accesses);
+      unsigned char* const in_struct = arguments.structs + at * Shape::access;
+      unsigned char* const in_plane = arguments.planes[part / of_element] +
+                                      at / Shape::struct_accesses * Shape::element_bytes +
+                                      part % of_element * Shape::access;
+      held[i] = load_constant<word>(ToPlanes ? in_struct : in_plane);
+      to[i] = ToPlanes ? in_plane : in_struct;
+    }
+    TILETRANSPOSE_UNROLL
+    for (unsigned i = 0; i < Shape::accesses; ++i) {
+      const loop_step here(i);
+      if (to[i] != nullptr) { store_global(to[i], held[i]); }
     }
   }
 }
@@ -210,17 +186,13 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
                                         size_type warp) {
   constexpr int rounds = Shape::rounds;
   constexpr size_type round_structs = 32 * Shape::structures;
-  using of_structs = segment_accesses<Shape::words, Shape::access, Shape::wide>;
-  using of_plane = segment_accesses<Shape::plane_words, Shape::access, Shape::wide>;
+  using of_structs = segment_accesses<Shape::words>;
+  using of_plane = segment_accesses<Shape::plane_words>;
   const size_type first = warp * Shape::warp_structures;
   if (first >= arguments.count) { return; }
-  const size_type left = arguments.count - first;
-  // Shifted words reach into what lies before and behind.
-  const bool whole = Shape::shifts ? first > 0 && left >= Shape::warp_structures + Shape::structures
-                                   : left >= Shape::warp_structures;
-  if (!whole) {
-    move_elements<Shape, ToPlanes>(arguments, first,
-                                   first + smaller<size_type>(left, Shape::warp_structures));
+  if (arguments.count - first < Shape::warp_structures) {
+    move_accesses<Shape, ToPlanes>(arguments, first * Shape::struct_accesses + lane_index(),
+                                   arguments.count * Shape::struct_accesses, 32);
     return;
   }
   const auto struct_segment = [&](int r) {
@@ -232,36 +204,36 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
            (first + static_cast<size_type>(r) * round_structs) * Shape::element_bytes;
   };
   if constexpr (ToPlanes) {
-    typename of_structs::word held[rounds][of_structs::count];
+    of_structs loaded[rounds];
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
       const loop_step here(r);
-      load_segment<of_structs>(held[r], struct_segment(r));
+      loaded[r].load(struct_segment(r));
     }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
       const loop_step here(r);
       unsigned words[Shape::words];
-      take_words<of_structs>(words, held[r]);
+      loaded[r].take(words);
       TILETRANSPOSE_UNROLL
       for (int k = 0; k < Shape::planes; ++k) {
         const loop_step of(k);
         unsigned plane[Shape::plane_words];
         pick_plane<Shape>(plane, words, k);
-        typename of_plane::word stored[of_plane::count];
-        give_words<of_plane>(stored, plane);
-        store_segment<of_plane, Shape::access>(plane_segment(k, r), stored);
+        of_plane stored;
+        stored.give(plane);
+        stored.store(plane_segment(k, r));
       }
     }
   } else {
-    typename of_plane::word held[rounds][Shape::planes][of_plane::count];
+    of_plane loaded[rounds][Shape::planes];
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
       const loop_step here(r);
       TILETRANSPOSE_UNROLL
       for (int k = 0; k < Shape::planes; ++k) {
         const loop_step of(k);
-        load_segment<of_plane>(held[r][k], plane_segment(k, r));
+        loaded[r][k].load(plane_segment(k, r));
       }
     }
     TILETRANSPOSE_UNROLL
@@ -271,49 +243,108 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
       TILETRANSPOSE_UNROLL
       for (int k = 0; k < Shape::planes; ++k) {
         unsigned plane[Shape::plane_words];
-        take_words<of_plane>(plane, held[r][k]);
+        loaded[r][k].take(plane);
         copy_bytes(planes + k * Shape::plane_words, plane, sizeof(plane));
       }
       unsigned words[Shape::words];
       pick_structs<Shape>(words, planes);
-      typename of_structs::word stored[of_structs::count];
-      give_words<of_structs>(stored, words);
-      store_segment<of_structs, Shape::access>(struct_segment(r), stored);
+      of_structs stored;
+      stored.give(words);
+      stored.store(struct_segment(r));
     }
   }
 }
 
-/// The body for structures that registers do not hold: consecutive threads take consecutive accesses of structures.
-template <class Shape, bool ToPlanes, class Group>
-TILETRANSPOSE_FUNCTION void move_plane_accesses(Group group,
-                                                const plane_arguments<Shape::planes>& arguments,
-                                                size_type block) {
-  using word = access_word_t<Shape::access>;
-  constexpr unsigned of_element = Shape::element_bytes / Shape::access;
-  constexpr unsigned of_struct = Shape::planes * of_element;
-  const size_type first = block * (Shape::threads * Shape::accesses) + group.thread_rank();
-  const size_type end = arguments.count * of_struct;
-  word held[Shape::accesses] = {};
-  unsigned char* to[Shape::accesses] = {};
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::accesses; ++i) {
-    const loop_step here(i);
-    const size_type at = first + static_cast<size_type>(i * Shape::threads);
-    if (at >= end) { continue; }
-    const size_type index = at / of_struct;
-    const auto part = static_cast<unsigned>(at % of_struct);
-    unsigned char* const in_struct = arguments.structs + at * Shape::access;
-    unsigned char* const in_plane = arguments.planes[part / of_element] +
-                                    index * Shape::element_bytes +
-                                    part % of_element * Shape::access;
-    held[i] = load_constant<word>(ToPlanes ? in_struct : in_plane);
-    to[i] = ToPlanes ? in_plane : in_struct;
+inline constexpr int most_planes = 16;
+
+/// `structures` of `planes` elements each, and as many elements in each plane.
+struct plane_request {
+  const void* structs;
+  const void* plane[most_planes];
+  size_type planes;
+  size_type structures;
+  size_type element;  ///< bytes
+  size_type alignment;
+  bool to_planes;  ///< the planes are written, else the structures
+};
+
+template <bool ToPlanes, class T, class Element, std::size_t Planes>
+plane_request make_planes(const void* structs, Element* const (&planes)[Planes], size_type n) {
+  plane_request request{structs, {}, Planes, n, sizeof(T), alignof(T), ToPlanes};
+  for (std::size_t k = 0; k < Planes; ++k) { request.plane[k] = planes[k]; }
+  return request;
+}
+
+inline verdict examine(const plane_request& request) {
+  if (request.structures == 0) { return nothing_to_move; }
+  size_type bytes = 0;  // of a plane
+  size_type all = 0;
+  const bool fits = multiplies(request.structures, request.element, bytes) &&
+                    multiplies(request.planes, bytes, all);
+  if (!fits) { all = ~size_type{0}; }
+  used_memory memory[most_planes + 1] = {{request.structs, all, !request.to_planes}};
+  for (size_type k = 0; k < request.planes; ++k) {
+    memory[k + 1] = {request.plane[k], bytes, request.to_planes};
   }
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::accesses; ++i) {
-    const loop_step here(i);
-    if (to[i] != nullptr) { store_global(to[i], held[i]); }
+  return examine_memory(memory, request.planes + 1, request.alignment);
+}
+
+/// Planes that lie equally far apart, in either direction, are the rows of a matrix, which is the transpose of that of the
+/// structures. True, with the matrix, where a request that may go is one.
+inline bool is_transpose(const plane_request& request, tile_problem& problem) {
+  const auto address = [&](size_type k) { return reinterpret_cast<size_type>(request.plane[k]); };
+  const size_type step = address(1) - address(0);
+  const size_type distance = address(1) > address(0) ? step : 0 - step;
+  if (distance < request.structures * request.element || distance % request.element != 0) {
+    return false;
   }
+  for (size_type k = 2; k < request.planes; ++k) {
+    if (address(k) - address(k - 1) != step) { return false; }
+  }
+  void* const first = const_cast<void*>(request.plane[0]);
+  void* const structs = const_cast<void*>(request.structs);
+  const size_type struct_bytes = request.planes * request.element;
+  problem = {first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false};
+  if (request.to_planes) {
+    problem = {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false};
+  }
+  return true;
+}
+
+/// Returns use(shape): in registers where these hold the structures of a lane, and all addresses are multiples of its accesses.
+template <int ElementBytes, int Alignment, int Planes, class Use>
+auto with_plane_shape(const plane_request& request, Use use) {
+  const auto struct_bits = reinterpret_cast<size_type>(request.structs);
+  size_type plane_bits = 0;
+  for (int k = 0; k < Planes; ++k) { plane_bits |= reinterpret_cast<size_type>(request.plane[k]); }
+  return with_access<ElementBytes, Alignment>(struct_bits | plane_bits, [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    using in_registers = plane_shape<ElementBytes, access, Planes, true>;
+    using by_accesses = plane_shape<ElementBytes, access, Planes, false>;
+    constexpr int struct_access = access_width(4 * in_registers::words);
+    constexpr int plane_access = access_width(4 * in_registers::plane_words);
+    if constexpr (4 * in_registers::words > most_lane_bytes) {
+      return use(by_accesses{});
+    } else if constexpr (access >= struct_access && access >= plane_access) {
+      return use(in_registers{});
+    } else {
+      return struct_bits % struct_access == 0 && plane_bits % plane_access == 0
+                 ? use(in_registers{})
+                 : use(by_accesses{});
+    }
+  });
+}
+
+/// Calls launch(structures, blocks) for each launch until one fails.
+template <class Shape, class Launch>
+auto plan_planes(size_type structures, Launch launch) -> decltype(launch(structures, structures)) {
+  constexpr size_type most = max_blocks / 4 * Shape::block_bytes / Shape::struct_bytes;
+  decltype(launch(structures, structures)) status{};
+  for (; structures > 0 && status == decltype(status){}; structures -= smaller(structures, most)) {
+    const size_type count = smaller(structures, most);
+    status = launch(count, divide_up(count * Shape::struct_bytes, Shape::block_bytes));
+  }
+  return status;
 }
 
 }  // namespace detail

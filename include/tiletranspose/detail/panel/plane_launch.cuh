@@ -7,7 +7,7 @@
 #pragma once
 
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/panel/plane_plan.cuh>
+#include <tiletranspose/detail/panel/plane_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -16,11 +16,15 @@ template <class Shape, bool ToPlanes>
 __global__ void __launch_bounds__(Shape::threads,
                                   resident_blocks(Shape::threads, Shape::words <= 16 ? 4 : 2))
     plane_kernel(const __grid_constant__ plane_arguments<Shape::planes> arguments) {
-  if constexpr (Shape::fits_registers) {
-    const unsigned warp = static_block<Shape::threads>{}.thread_rank() / 32;
-    move_planes<Shape, ToPlanes>(arguments, blockIdx.x * size_type{Shape::threads / 32} + warp);
+  const unsigned rank = static_block<Shape::threads>{}.thread_rank();
+  if constexpr (Shape::in_registers) {
+    move_planes<Shape, ToPlanes>(arguments,
+                                 blockIdx.x * size_type{Shape::threads / 32} + rank / 32);
   } else {
-    move_plane_accesses<Shape, ToPlanes>(static_block<Shape::threads>{}, arguments, blockIdx.x);
+    constexpr size_type accesses = Shape::block_bytes / Shape::access;
+    const size_type first = blockIdx.x * accesses;
+    const size_type end = smaller(first + accesses, arguments.count * Shape::struct_accesses);
+    move_accesses<Shape, ToPlanes>(arguments, first + rank, end, Shape::threads);
   }
 }
 

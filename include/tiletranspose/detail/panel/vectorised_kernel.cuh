@@ -24,55 +24,18 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One side of a panel, the input's or the output's, in accesses of 16 bytes.
-struct panel_side {
-  size_type batch_bytes;    ///< from matrix to matrix
-  size_type panel_bytes;    ///< from panel to panel of a matrix
-  size_type segment_bytes;  ///< from segment to segment of a panel
-  divider segment;          ///< accesses of a segment
-  unsigned part;            ///< bytes that each part of a panel adds to a segment
-  unsigned row_bytes;       ///< of the panel
-  divider
-      group;  ///< accesses of the rows that are transposed together: as many as a micro-block has
-  unsigned pitch;  ///< accesses from group to group in shared memory
-  unsigned step;   ///< bytes from one micro-block to the next one of another group
-};
-
-struct vectorised_arguments {
-  const unsigned char* in;
-  unsigned char* out;
-  panel_side in_side;
-  panel_side out_side;
-  divider panels;  ///< panels of a matrix
-  unsigned
-      parts;  ///< parts that a matrix is cut into: matrices, or rows or columns of micro-blocks
-  unsigned panel_parts;  ///< and those of a panel
-  unsigned accesses;     ///< of a panel
-  unsigned all_rows;     ///< micro-blocks down the panel that do not depend on its parts
-  unsigned part_rows;    ///< and that each part adds
-  unsigned all_cols;     ///< the same across the panel
-  unsigned part_cols;
-  divider rows;  ///< micro-blocks down a matrix of the panel
-  divider cols;  ///< and across it
-  unsigned
-      strip_shift;   ///< log2 of the micro-blocks below each other that consecutive threads take
-  unsigned threads;  ///< of a block
-};
-
-/// The compile-time side: micro-blocks of Rows x Cols elements, some of them in the registers of each thread.
+/// The compile-time side of a vectorised_shape.
 template <int ElementBytes, int Rows, int Cols = Rows>
 struct static_vectorised_shape {
+  static constexpr vectorised_shape values{ElementBytes, 0, Rows, Cols};  // threads do not matter
   static constexpr int element_bytes = ElementBytes;
   static constexpr int rows = Rows;
   static constexpr int cols = Cols;
-  static constexpr int access = Cols * ElementBytes;  // to shared memory
-  static constexpr int micro_bytes = Rows * access;
-  static constexpr int rounds = 64 / micro_bytes < 4 ? 64 / micro_bytes : 4;  // of a thread
-  static constexpr int thread_bytes = rounds * micro_bytes;
-  static constexpr int copies = thread_bytes / max_access_bytes;  // accesses of a thread
-  static constexpr bool pixels = Rows == 3;  // transposed, they follow each other without a gap
-  static_assert(thread_bytes % max_access_bytes == 0, "");
-  static_assert(pixels ? ElementBytes == 1 && Cols == 4 : Rows == Cols, "");
+  static constexpr int access = values.access();
+  static constexpr int rounds = values.rounds();
+  static constexpr int copies = rounds * values.micro_bytes() / max_access_bytes;
+  static constexpr bool pixels = values.pixels();
+  static_assert(rounds * values.micro_bytes() % max_access_bytes == 0, "");
 };
 
 /// Transposes a micro-block and stores it from `to` on; its rows lie `row_bytes` apart.

@@ -284,16 +284,6 @@ void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) 
   ++axes.count;
 }
 
-/// Where `most` is less than the product of all extents, or some extent is not counted by 31 bits.
-inline bool exceeds(const relocation& move, size_type most) {
-  size_type elements = 1;
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].extent > most / elements) { return true; }
-    elements *= move.axes[k].extent;
-  }
-  return false;
-}
-
 inline tile_side make_side(const relocation& move, const side_axes& axes) {
   tile_side side{static_cast<unsigned>(axes.extent), {}};
   for (int k = 0; k < axes.count; ++k) { count_axis(side.axes, move, axes.axes[k]); }
@@ -334,7 +324,7 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
   const relocation outer = outside_of(choice.sides, move);
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
-  if (longer > most_counted || exceeds(outer, max_blocks / (x_tiles * y_tiles))) {
+  if (longer > most_counted || count_elements(outer) > max_blocks / (x_tiles * y_tiles)) {
     return split(move, [&](const relocation& part) {
       axes_choice chosen = choice;
       fill_sides(chosen, part, choice.tile_side);
@@ -349,13 +339,13 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
 template <class Launch>
 auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
     -> decltype(launch(axes_element_arguments{}, size_type{})) {
-  const int rounds = exceeds(move, most_single_round) ? axes_element_rounds(accesses) : 1;
+  const int rounds = count_elements(move) > most_single_round ? axes_element_rounds(accesses) : 1;
   const auto block = static_cast<size_type>(axes_element_threads * rounds);
   const element_order order = order_elements(move, block);
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
-  if (order.inner_extent > most_counted - block || exceeds(outer, max_blocks / blocks)) {
+  if (order.inner_extent > most_counted - block || count_elements(outer) > max_blocks / blocks) {
     return split(
         move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
   }

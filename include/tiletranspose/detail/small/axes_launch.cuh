@@ -36,12 +36,8 @@ __global__ void __launch_bounds__(Lanes* micro_block_rows)
                                    arguments, blockIdx.x);
 }
 
-/// Blocks that share a multiprocessor as far as registers go.
-constexpr int word_shifted_tile_blocks(int element_bytes) { return element_bytes == 3 ? 3 : 5; }
-
 template <int ElementBytes, int Threads = word_shifted_tile_shape{ElementBytes}.threads()>
-__global__ void __launch_bounds__(Threads,
-                                  resident_blocks(Threads, word_shifted_tile_blocks(ElementBytes)))
+__global__ void __launch_bounds__(Threads, resident_blocks(Threads, ElementBytes == 3 ? 3 : 5))
     word_shifted_tile_kernel(const __grid_constant__ word_shifted_tile_arguments arguments) {
   __shared__ word_shifted_tile<ElementBytes> tile;
   tile.move(static_block<Threads>{}, arguments, blockIdx.x);

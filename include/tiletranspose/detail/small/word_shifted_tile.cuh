@@ -15,7 +15,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/word_shifted_tile.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
 #include <tiletranspose/detail/small/axes_kernel.cuh>
 #include <tiletranspose/warp_transpose.cuh>
