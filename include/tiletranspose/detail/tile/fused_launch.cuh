@@ -39,8 +39,8 @@ constexpr int operand_blocks() {
   if (out > 8) { return 1; }
   // Three bytes: 93.5 and 83; 92 and 82 with 5 blocks; but 4 to 3 spilled with 6.
   if (Fused::threads == 192) { return in < 4 ? 6 : 4; }
-  if (out > 3 || in > 16) { return 2; }
-  if (Fused::loads_unaligned && in >= 8) { return 3; }
+  if (out > 3 || in > 16 || (Fused::loads_unaligned && in > 8)) { return 2; }
+  if (Fused::loads_unaligned && in == 8) { return 3; }
   // Halves to bytes spilled with 3 blocks of 512 threads.
   if (Fused::shifts && in == 2) { return Fused::threads == 512 ? 2 : 3; }
   return out == 3 && !Fused::shifts ? 5 : 4;
