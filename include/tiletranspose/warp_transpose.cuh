@@ -24,6 +24,38 @@
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 
+namespace detail {
+
+/// Where the bytes of a word of a transposed micro-block come from: word `word` of row `column`.
+template <int ElementBytes>
+struct transposed_word {
+  int column;
+  int word;
+
+  TILETRANSPOSE_HOST_DEVICE constexpr int row(int i) const { return (4 * word + i) / ElementBytes; }
+  TILETRANSPOSE_HOST_DEVICE constexpr int byte(int i) const {
+    return column * ElementBytes + (4 * word + i) % ElementBytes;
+  }
+  /// True where byte i lies in another word than byte i - 1, behind which it comes.
+  TILETRANSPOSE_HOST_DEVICE constexpr bool starts_run(int i) const {
+    return i > 0 && (row(i) != row(i - 1) || byte(i) / 4 != byte(i - 1) / 4);
+  }
+  /// Picks the run that byte i starts out of its word. What the first such pick finds in place of the bytes
+  /// before is the word that they lie in; the others find them where they belong.
+  TILETRANSPOSE_HOST_DEVICE constexpr unsigned selector(int i) const {
+    bool first = true;
+    for (int k = 1; k < i; ++k) { first = first && !starts_run(k); }
+    unsigned result = 0;
+    for (int k = 0; k < 4; ++k) {
+      const int from = k >= i ? 4 + byte(k) % 4 : first ? byte(k) % 4 : k;
+      result |= static_cast<unsigned>(from) << (4 * k);
+    }
+    return result;
+  }
+};
+
+}  // namespace detail
+
 /// Transposes a micro-block that one thread holds packed in 32-bit registers.
 ///
 ///     element r of out[c] == element c of in[r]
@@ -65,12 +97,15 @@ TILETRANSPOSE_FUNCTION void thread_transpose(unsigned (&out)[Columns][ColumnWord
     for (int c = 0; c < Columns; ++c) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < ColumnWords; ++w) {
-        out[c][w] = detail::gather_word(
-            [&](int word) { return in[word / RowWords][word % RowWords]; },
-            [&](int i) {
-              const int row = (4 * w + i) / ElementBytes;
-              return 4 * RowWords * row + c * ElementBytes + (4 * w + i) % ElementBytes;
-            });
+        const detail::transposed_word<ElementBytes> from{c, w};
+        out[c][w] = in[from.row(0)][from.byte(0) / 4];
+        TILETRANSPOSE_UNROLL
+        for (int i = 1; i < 4; ++i) {
+          if (from.starts_run(i)) {
+            out[c][w] =
+                detail::pick_bytes(out[c][w], in[from.row(i)][from.byte(i) / 4], from.selector(i));
+          }
+        }
       }
     }
   }
@@ -114,6 +149,7 @@ struct item_registers {
   static constexpr int bytes = static_cast<int>(sizeof(T));
   static constexpr bool squares = N % Lanes == 0;
   static constexpr bool packs = bytes <= 2;
+  static constexpr bool single = !squares && N * bytes <= 4;
   /// An odd number of pairs of words travels as two exchanges of half the words, whose lanes and rotations are the
   /// same.
   static constexpr bool pairs = !squares && !packs && N % 4 == 2 && N > 16;
@@ -121,6 +157,7 @@ struct item_registers {
   static constexpr int per_word =
       !packs    ? 1
       : squares ? 4 / bytes
+      : single  ? N
                 : static_cast<int>(common_divisor(common_divisor(N, 4 / bytes), Lanes));
   static constexpr int planes = packs ? 1 : (bytes + 3) / 4;  // words of one item
   static constexpr int words = (N + per_word - 1) / per_word;
@@ -149,18 +186,22 @@ struct item_registers {
                        4 * plane,
                    static_cast<size_type>(plane_bytes(plane)));
       }
+      if (bytes == 2 && per_word == 1) {
+        packed[w] = half_word(static_cast<unsigned short>(packed[w]));
+      }
     }
   }
 
-  template <bool Striped>
-  TILETRANSPOSE_FUNCTION static void unpack(int plane, const unsigned (&packed)[words],
+  template <bool Striped, int PerWord = per_word>
+  TILETRANSPOSE_FUNCTION static void unpack(int plane,
+                                            const unsigned (&packed)[(N + PerWord - 1) / PerWord],
                                             T (&items)[N]) {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) {
-      const unsigned first = static_cast<unsigned>(i % per_word * bytes);
+      const unsigned first = static_cast<unsigned>(i % PerWord * bytes);
       const unsigned word = first == 0
-                                ? packed[i / per_word]
-                                : pick_bytes(packed[i / per_word], 0, 0x3210 + 0x1111 * first);
+                                ? packed[i / PerWord]
+                                : pick_bytes(packed[i / PerWord], 0, 0x3210 + 0x1111 * first);
       copy_bytes(
           reinterpret_cast<unsigned char*>(&items[Striped ? striped_place(i) : i]) + 4 * plane,
           &word, static_cast<size_type>(plane_bytes(plane)));
@@ -188,6 +229,10 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
       registers::template pack<!ToStriped>(plane, items, words);
       if constexpr (registers::squares) {
         transpose_squares<lanes, registers::packs ? registers::bytes : 4>(there.rank, words);
+      } else if constexpr (registers::single) {
+        unsigned apart[N];
+        travel_in_word<ToStriped, registers::bytes>(there, words[0], apart);
+        registers::template unpack<ToStriped, 1>(plane, apart, items);
       } else if constexpr (registers::packs && lanes == 32 && N * registers::bytes == 16) {
         travel_by_matrix<ToStriped, registers::bytes>(there, words);
       } else if constexpr (registers::pairs) {
@@ -210,7 +255,9 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
             there, words);
         if constexpr (ToStriped) { transpose_squares<per_word, bytes>(there.rank, words); }
       }
-      registers::template unpack<ToStriped>(plane, words, items);
+      if constexpr (!registers::single) {
+        registers::template unpack<ToStriped>(plane, words, items);
+      }
     }
   }
 }
@@ -232,7 +279,7 @@ TILETRANSPOSE_FUNCTION void exchange_items(Group group, T (&items)[N]) {
 ///               or 32. All 32 lanes of the warp call, groups of the same warp at the same time.
 /// \param items  N items of each lane, 1 to 64; T has 1 to 64 bytes and is trivially copyable
 /// Cost per 4 bytes of an item: N shuffles, the numbers of their lanes, and N selects for each round of a rotation;
-/// where N is odd, five rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
+/// where N is odd, four rounds at most. Items of 1 and 2 bytes travel four and two in a word, as far as their
 /// number allows.
 /// Shared memory: none. Barriers: none; the shuffles keep the warp together.
 /// Source: Catanzaro, Keller, Garland, PPoPP 2014 (see detail/core/exchange.cuh).

@@ -105,8 +105,8 @@ both_ways flips(std::size_t nx, std::size_t ny) {
           const lib::copy_operation<Bytes, decltype(width)::value> operation;
           const lib::little_rows work = lib::make_little_rows(rows);
           return lib::launch_small<false>(lib::small_mover_of(work.problem, false), work.problem,
-                                          lib::small_batch<lib::matrices::one>(work.sides),
-                                          operation, device().stream);
+                                          lib::batch_of<lib::matrices::one>(work.sides), operation,
+                                          device().stream);
         });
       },
       [=] { return lib::launch_rows<Bytes, Alignment>(rows, device().stream); },

@@ -199,17 +199,13 @@ TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[ban
   STATIC_REQUIRE(rounds_share_banks<8, 4>(128));
 }
 
-// Threads that each read the same word of their group, of a size that a kernel reverses in groups.
-template <int Bytes>
-struct group_lanes {
-  constexpr long long operator()(int lane) const { return lane * word_group<Bytes>::bytes; }
-};
+// Elements of a size that a kernel reverses in groups: an odd number of words, but for multiples of 8 bytes.
 template <int Bytes>
 constexpr bool has_proven_group() {
-  if constexpr (known_element(Bytes) == 0) {
+  if constexpr (known_element(Bytes) == 0 || known_order(Bytes) != row_order::grouped) {
     return true;
   } else {
-    return request_ways(group_lanes<Bytes>{}, 4) == (Bytes % 8 == 0 ? 2 : 1);
+    return word_group<Bytes>::words % 2 != 0 || Bytes % 8 == 0;
   }
 }
 template <int... Less>

@@ -141,7 +141,7 @@ cudaError_t transpose_written(const transpose_request& request, cudaStream_t str
           small_transpose(problem, request.batch, ElementBytes, ElementBytes);
       if (takes_written_tile(work, TileDim)) {
         return launch_small_tiles<operation, TileDim, BlockRows, Padding>(
-            work, small_batch<matrices::one>(problem), operation{}, stream);
+            work, batch_of<matrices::one>(problem), operation{}, stream);
       }
     }
     if constexpr (access == ElementBytes) {

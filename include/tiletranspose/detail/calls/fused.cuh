@@ -96,7 +96,7 @@ cudaError_t transform_problem(const tile_problem& problem, size_type batch, cons
     const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), sizeof(In),
                                 sizeof(Out));
     if (work.mover != small_mover::none) {
-      return launch_small<true>(work.mover, work.problem, small_batch<Matrices>(problem),
+      return launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }

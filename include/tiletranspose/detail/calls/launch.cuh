@@ -76,8 +76,7 @@ cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& 
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                        const choice& chosen, cudaStream_t stream) {
-  return launch_small<true>(chosen.little, little_problem(facts),
-                            small_batch<Matrices>(facts.problem),
+  return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts.problem),
                             copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 

@@ -25,7 +25,7 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
       const little_rows work = make_little_rows(rows);
       const small_mover mover = choose_small_rows(work.problem);
       if (mover != small_mover::none) {
-        return launch_small<false>(mover, work.problem, small_batch<Matrices>(work.sides),
+        return launch_small<false>(mover, work.problem, batch_of<Matrices>(work.sides),
                                    copy_operation<ElementBytes, access>{}, stream);
       }
     }

@@ -16,23 +16,26 @@ namespace detail {
 /// How the output is found in the input.
 enum class row_order {
   forward,   ///< together: where it is
-  reversed,  ///< together: elements of 1, 2, 4, 8 or 16 bytes reversed, at multiples of their size
+  reversed,  ///< together: elements of 1, 2, 4, 8 or 16 bytes reversed
+  vectors,   ///< together: of a multiple of 16 bytes
   words,     ///< word by word: elements of 4 bytes at multiples of 4
-  elements,  ///< word by word: elements of less than 8 bytes; a word holds bytes of several of them
-  bytes,  ///< word by word: elements of 2 bytes at even addresses, or of 1 byte in rows of at least 3
+  elements,  ///< word by word: elements of 3 to 7 bytes; a word holds bytes of one or two of them
+  halves,    ///< word by word: elements of 2 bytes at even addresses
+  bytes,     ///< word by word: elements of 1 byte, rows of at least 3
+  any,       ///< byte by byte
   accesses,  ///< access by access: elements of 8 bytes or more; an access holds bytes of up to three of them
   grouped  ///< grouped: elements of a size that the kernel knows
 };
 
 /// True where the bytes of an access lie together in the input.
 TILETRANSPOSE_HOST_DEVICE constexpr bool lie_together(row_order order) {
-  return order <= row_order::reversed;
+  return order <= row_order::vectors;
 }
 
 /// True where the words of an access are found one by one in a shared segment: joined rows, and elements that no kernel
 /// knows.
 TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
-  return order >= row_order::words && order <= row_order::bytes;
+  return order >= row_order::words && order <= row_order::any;
 }
 
 /// Accesses that a thread has under way.
@@ -50,28 +53,37 @@ struct row_choice {
   }
 };
 
-/// The size of elements that a kernel of their own reverses in groups; 0 where there is none.
+/// The size of elements that a kernel of their own reverses; 0 where none is needed.
 constexpr int known_element(int element) {
-  const bool lacks_one = element == 0 || 16 % element == 0 || element % 16 == 0 ||
-                         (element % 2 != 0 && element >= least_ungrouped_element);
-  return lacks_one ? 0 : element;
+  return element == 0 || 16 % element == 0 || element % 16 == 0 ? 0 : element;
+}
+
+/// How a kernel that is made for elements of one size reverses them.
+constexpr row_order known_order(int element) {
+  return element % 2 == 0 || element < least_ungrouped_element ? row_order::grouped
+                                                               : row_order::accesses;
 }
 
 /// True where short rows of elements of a size are reversed out of place in panels, whose segments run along many rows:
 /// elements that are no words. Of 12 bytes they are as fast as rows, and words of 1 to 16 bytes are reversed in registers.
-constexpr bool reverses_in_panels(int element) { return element > 2 && element % 4 != 0; }
+constexpr bool reverses_in_panels(int element) { return known_element(element) % 4 != 0; }
 
-/// Rows from this size on are reversed in groups; shorter ones are joined.
-constexpr size_type least_grouped_bytes(size_type element) {
-  return element < least_large_grouped_element ? least_small_grouped_row_bytes
-                                               : least_grouped_row_bytes;
+/// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
+constexpr size_type least_known_bytes(row_order order, size_type element) {
+  return order == row_order::grouped
+             ? (element < least_large_grouped_element ? least_small_grouped_row_bytes
+                                                      : least_grouped_row_bytes)
+         : order == row_order::accesses ? least_known_row_bytes
+                                        : 0;
 }
 
 /// Blocks of a multiprocessor that a kernel's registers are kept low for.
 constexpr int row_blocks(row_order order) {
-  return takes_words(order)            ? word_row_blocks
-         : order == row_order::grouped ? grouped_row_blocks
-                                       : access_row_blocks;
+  return lie_together(order)            ? together_row_blocks
+         : order == row_order::any      ? byte_row_blocks
+         : order == row_order::accesses ? access_row_blocks
+         : order == row_order::grouped  ? grouped_row_blocks
+                                        : word_row_blocks;
 }
 
 /// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
@@ -105,18 +117,18 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
   if (!rows.reverses) { return {row_order::forward, 0}; }
   const size_type element = rows.element_bytes;
   if (!joined) {
-    if (16 % element == 0 && rows.alignment % element == 0) {
-      return {row_order::reversed, static_cast<int>(element)};
-    }
-    if (element == static_cast<size_type>(known) &&
-        element * rows.length >= least_grouped_bytes(element)) {
-      return {row_order::grouped, known};
+    if (16 % element == 0) { return {row_order::reversed, static_cast<int>(element)}; }
+    if (element % 16 == 0) { return {row_order::vectors, 0}; }
+    if (element == static_cast<size_type>(known)) {
+      const row_order order = known_order(known);
+      if (element * rows.length >= least_known_bytes(order, element)) { return {order, known}; }
     }
   }
   if (element >= 8) { return {row_order::accesses, 0}; }
-  if (element == 4 && rows.alignment % 4 == 0) { return {row_order::words, 0}; }
-  const bool is_bytes = element == 2 ? rows.alignment % 2 == 0 : element == 1 && rows.length >= 3;
-  return {is_bytes ? row_order::bytes : row_order::elements, 0};
+  if (element % 4 == 0 && rows.alignment % 4 == 0) { return {row_order::words, 0}; }
+  if (element >= 3) { return {row_order::elements, 0}; }
+  const bool whole_words = element == 2 ? rows.alignment % 2 == 0 : rows.length >= 3;
+  return {!whole_words ? row_order::any : element == 2 ? row_order::halves : row_order::bytes, 0};
 }
 
 /// True where some rows of elements of a size are moved by a kernel; rows that count as elements may have any size from
@@ -126,25 +138,23 @@ constexpr bool moves_rows_by(row_choice kernel, int element) {
   if (order == row_order::forward || element == 0) { return order == row_order::forward; }
   if (order == row_order::reversed) { return kernel.element % element == 0; }
   if (order == row_order::grouped) { return kernel.element == element; }
-  if (order == row_order::bytes) { return element <= 2; }
-  return order == row_order::accesses || element < 8;
+  if (order == row_order::words || order == row_order::elements) { return element < 8; }
+  if (order == row_order::halves || order == row_order::any) { return element <= 2; }
+  return order != row_order::bytes || element == 1;
 }
 
 /// True where some array of elements of a type with this size and alignment is reversed by a kernel: the shortest that are
 /// no little work, of which a single element is only copied, or a long one. Between these choose_rows changes its mind
-/// once at most, and at most once from an alignment to the element's size.
+/// once at most.
 /// \param known  as for choose_rows
 constexpr bool reverses_array_by(row_choice kernel, int element, int alignment, int known) {
   const auto bytes = static_cast<size_type>(element);
   const bool has_little = has_little_work(element, access_width(bytes, alignment), false);
   const size_type little = has_little ? small_limits_of(element).rows : 0;
   const size_type lengths[] = {little + 1, little + 2, size_type{1} << 40};
-  const size_type alignments[] = {bytes, bytes | static_cast<size_type>(alignment)};
   for (const size_type length : lengths) {
-    for (const size_type multiple_of : alignments) {
-      const row_shape array{length > 1, bytes, length, multiple_of};
-      if (choose_rows(array, known, false) == kernel) { return true; }
-    }
+    const row_shape array{length > 1, bytes, length, bytes};
+    if (choose_rows(array, known, false) == kernel) { return true; }
   }
   return false;
 }

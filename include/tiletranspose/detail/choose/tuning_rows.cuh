@@ -30,8 +30,10 @@ inline constexpr int word_rounds = 8;
 
 /// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Accesses
 /// whose bytes lie together gain from blocks up to 6: rows of 1001 bytes reversed 96, with 8 90.
+inline constexpr int together_row_blocks = 6;
+inline constexpr int word_row_blocks = 4;  ///< words of joined rows
+inline constexpr int byte_row_blocks = 3;  ///< the same byte by byte
 inline constexpr int access_row_blocks = 6;
-inline constexpr int word_row_blocks = 4;
 inline constexpr int grouped_row_blocks = 5;
 
 /// Rows up to so many bytes that are taken from the last to the first count as the elements of one array. Row by row
@@ -52,8 +54,8 @@ inline constexpr size_type most_joined_access_bytes = 448;
 /// The same of all others: 40 bytes, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61; 83, 62; 76, 60.
 inline constexpr size_type most_joined_other_bytes = 256;
 
-/// Odd elements of so many bytes and more are not grouped, but read access by access: groups are less than 128 bytes. 31
-/// bytes: grouped 98, 97, access by access 95, 93.
+/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, 97, access
+/// by access 95, 93.
 inline constexpr int least_ungrouped_element = 32;
 
 /// Shorter rows of grouped elements are joined instead.
@@ -62,6 +64,10 @@ inline constexpr size_type least_grouped_row_bytes = 1024;
 /// joined 73, by themselves 79.
 inline constexpr size_type least_small_grouped_row_bytes = 256;
 inline constexpr size_type least_large_grouped_element = 15;
+/// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, by themselves 58; of
+/// 2331 bytes 80, 80.
+inline constexpr size_type least_known_row_bytes = 2048;
+
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them and keeps
 /// a quarter of its memory for the loads under way: 9 bytes 98 with five blocks, 92 with six, 97 with four.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;

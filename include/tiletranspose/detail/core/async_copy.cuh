@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Copies from global to shared memory that the thread does not wait for: `cp.async` from compute capability 8.0 on, elsewhere
-/// a load and a store; and from 9.0 on copies of boxes by the bulk tensor engine, which one thread starts and an mbarrier in
-/// shared memory counts. In PTX, because cuda::ptx has these only since CUDA 12.5, and takes nvcc a second. In the emulator
+/// Copies from global to shared memory that the thread does not wait for: `cp.async` where the architecture
+/// has it (8.0 and newer), through CUDA's pipeline primitives, elsewhere a load and a store; and copies of boxes by the bulk
+/// tensor engine of compute capability 9.0 and newer, which one thread starts and an mbarrier in shared memory counts. The
+/// latter in PTX, because cuda::ptx has these instructions only since CUDA 12.5, and takes nvcc a second. In the emulator
 /// copies arrive when they are waited for.
 
 #pragma once

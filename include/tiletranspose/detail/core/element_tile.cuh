@@ -88,11 +88,6 @@ template <class Offset>
 struct element_steps {
   Offset along_row;
   Offset along_col;
-
-  /// From the first element to the one in row y and column x.
-  TILETRANSPOSE_FUNCTION Offset distance(Offset y, Offset x) const {
-    return y * along_col + x * along_row;
-  }
 };
 
 /// Transposes a tile of which `rows` x `cols` elements exist, at most all.
@@ -122,7 +117,8 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   const int stores = element < static_cast<int>(rows) ? static_cast<int>(cols) - first : 0;
 
   typename Tile::element held[rounds];
-  const unsigned char* const from = in + in_steps.distance(first, lane);
+  const unsigned char* const from = in + (static_cast<Offset>(first) * in_steps.along_col +
+                                          static_cast<Offset>(lane) * in_steps.along_row);
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
@@ -133,7 +129,9 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
     }
   }
   const auto to = [&](int k) {
-    return out + (out_first + out_steps.distance(first, lane)) +
+    return out +
+           (out_first + static_cast<Offset>(first) * out_steps.along_col +
+            static_cast<Offset>(lane) * out_steps.along_row) +
            static_cast<long long>(BlockRows * out_steps.along_col) * k;
   };
   typename Operation::fetched old[rounds];

@@ -8,16 +8,17 @@
 ///     blocked    register i of lane l holds word l * N + i
 ///     striped    register i of lane l holds word i * Lanes + l
 ///
-/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register. Hence three steps:
-/// every lane rotates its registers so that words for different lanes stand in one register, one shuffle per register, and
-/// every lane rotates again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
+/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
+/// Hence three steps lead from one order to the other: every lane rotates its registers so that words for
+/// different lanes stand in one register, one shuffle per register, and every lane rotates its registers
+/// again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
 /// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
 /// a multiple of Lanes, squares are transposed bit by bit instead, which takes fewer selects.
 ///
-/// The selects decide the speed. A multiprocessor issues four instructions in a cycle, of which two can be logic, such as
-/// selects, and two multiply-adds; a shuffle takes the time of two (H200). Hence multiply-adds that other lanes leave out in
-/// the place of selects.
+/// The selects decide the speed. A multiprocessor issues four instructions in a cycle, of which two can be
+/// logic, such as selects, and two multiply-adds; a shuffle takes the time of two (H200). Hence rounds of three
+/// ways, which are fewer, and multiply-adds that other lanes leave out in the place of selects.
 
 #pragma once
 
@@ -30,8 +31,9 @@ namespace detail {
 
 // ---------------------------------------------------- inside one lane
 
-/// `which != 0 ? a : b`, as one select. In assembly, because the compiler makes a branch of many selects that ask the same,
-/// and moves shuffles into both of its arms, where each waits for the warp to come together (nvcc 13.0).
+/// `which != 0 ? a : b`, as one select. Said in assembly, because the compiler makes a branch of many
+/// selects that ask the same question, and moves the shuffles between them into both of its arms, where
+/// every one of them then waits for the warp to come together (nvcc 13.0).
 TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned result;
@@ -44,7 +46,8 @@ TILETRANSPOSE_FUNCTION unsigned choose(unsigned which, unsigned a, unsigned b) {
 #endif
 }
 
-/// 1, but to the compiler any number: it makes a multiply-add by 1 a move or a select, which go to the pipeline for logic.
+/// 1, but to the compiler any number: it makes a multiply-add by 1 an addition, a move or a select, all of which
+/// go to the pipeline for logic.
 TILETRANSPOSE_FUNCTION unsigned unknown_one() {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned lanes_above;
@@ -52,6 +55,17 @@ TILETRANSPOSE_FUNCTION unsigned unknown_one() {
   return 1 + (lanes_above & 1);  // lane 0 is above none
 #else
   return 1;
+#endif
+}
+
+/// a + b by a multiply-add.
+TILETRANSPOSE_FUNCTION unsigned add(unsigned a, unsigned b) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned sum;
+  asm("mad.lo.u32 %0, %1, %2, %3;" : "=r"(sum) : "r"(a), "r"(unknown_one()), "r"(b));
+  return sum;
+#else
+  return a + b;
 #endif
 }
 
@@ -67,12 +81,57 @@ TILETRANSPOSE_FUNCTION void replace_if(unsigned which, unsigned& word, unsigned 
 #endif
 }
 
-/// The lanes, as bits, that rotate in the round for `place` words.
+/// `word` becomes `next` where `once != 0`, but `second` where `twice != 0` as well: a choice of three by one
+/// select that the other lanes leave out. A copy is saved as above.
+TILETRANSPOSE_FUNCTION void replace_if(unsigned once, unsigned twice, unsigned& word, unsigned next,
+                                       unsigned second) {
+#if TILETRANSPOSE_ON_DEVICE
+  asm("{\n\t.reg .pred p, q;\n\tsetp.ne.u32 p, %3, 0;\n\tsetp.ne.u32 q, %4, 0;\n\t"
+      "@p selp.b32 %0, %2, %1, q;\n\t}"
+      : "+r"(word)
+      : "r"(next), "r"(second), "r"(once), "r"(twice));
+#else
+  word = once == 0 ? word : twice != 0 ? second : next;
+#endif
+}
+
+/// A word whose lower half is `half`. What the upper one holds is left to the compiler, which clears it by an
+/// instruction otherwise.
+TILETRANSPOSE_FUNCTION unsigned half_word(unsigned short half) {
+#if TILETRANSPOSE_ON_DEVICE
+  unsigned word;
+  asm("{\n\t.reg .b16 any;\n\tmov.b32 %0, {%1, any};\n\t}" : "=r"(word) : "h"(half));
+  return word;
+#else
+  return half;
+#endif
+}
+
+/// How many ways the first round of a rotation by less than `limit` has: there are as few rounds as will do, those
+/// of three ways first, and as few of them as will do. For 7 and 8, three rounds of two ways take no longer than
+/// two of three ways with their copies.
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned first_radix(unsigned limit) {
+  unsigned threes = 1, twos = 1;
+  while (threes < limit) {
+    threes *= 3;
+    twos *= 2;
+  }
+  return twos < limit && limit != 7 && limit != 8 ? 3 : 2;
+}
+
+/// Whether all rounds have three ways.
+TILETRANSPOSE_HOST_DEVICE constexpr bool only_threes(unsigned limit) {
+  while (limit > 1 && first_radix(limit) == 3) { limit = (limit + 2) / 3; }
+  return limit == 1;
+}
+
+/// The lanes, as bits, that rotate by at least `least` steps of `place` words in a round of `radix` ways.
 template <class Rotation>
-TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_rotate(unsigned place) {
+TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_rotate(unsigned place, unsigned radix,
+                                                               unsigned least) {
   unsigned result = 0;
   for (unsigned rank = 0; rank < Rotation::lanes; ++rank) {
-    if ((Rotation::amount(rank) & place) != 0) { result |= 1u << rank; }
+    if (Rotation::amount(rank) / place % radix >= least) { result |= 1u << rank; }
   }
   return result;
 }
@@ -82,15 +141,20 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned lanes_that_rotate(unsigned place) {
 /// \tparam Rotation  `lanes`; `amount`, a constexpr function of the rank, less than `limit`; `spares_logic`, true
 ///               where the pipeline for logic has much else to do
 /// \param self   1 << rank
-template <class Rotation, bool Back, unsigned Place = 1, int N>
+template <class Rotation, bool Back, unsigned Limit = Rotation::limit, unsigned Place = 1, int N>
 TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
-  if constexpr (Place < Rotation::limit) {
+  if constexpr (Limit > 1) {
+    constexpr unsigned radix = first_radix(Limit);
     constexpr unsigned distance = Back ? N - Place : Place;
     constexpr unsigned cycles = common_divisor(N, distance);
-    // So that both pipelines are busy, one of so many words takes a select. It is the fastest number of those tried (H200).
+    // So that both pipelines are busy: of so many words in a round of two ways one takes a select, and of so many
+    // in a round of three ways one takes two multiply-adds. The numbers are the fastest of those tried (H200).
     constexpr unsigned selects = Rotation::spares_logic ? N : 3;
-    constexpr unsigned lanes = lanes_that_rotate<Rotation>(Place);
-    const unsigned rotates = self & lanes;
+    constexpr unsigned sums = Rotation::spares_logic ? 2 : only_threes(Rotation::limit) ? 6 : N + 1;
+    constexpr unsigned lanes_once = lanes_that_rotate<Rotation>(Place, radix, 1);
+    constexpr unsigned lanes_twice = lanes_that_rotate<Rotation>(Place, radix, 2);
+    const unsigned once = self & lanes_once;
+    const unsigned twice = self & lanes_twice;
     unsigned old[N];
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < N; ++i) { old[i] = words[i]; }
@@ -101,14 +165,23 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
       for (unsigned step = 0; step < N / cycles; ++step) {
         const unsigned i = (first + step * distance) % N;
         const unsigned next = old[(i + distance) % N];
-        if (step % selects == 0) {
-          words[i] = choose(rotates, next, old[i]);
+        const unsigned second = old[(i + 2 * distance) % N];
+        if (radix == 2) {
+          if (step % selects == 0) {
+            words[i] = choose(once, next, old[i]);
+          } else {
+            replace_if(once, words[i], next);
+          }
+        } else if (step >= 2 && step % sums == sums - 1) {
+          replace_if(once, words[i], next);
+          replace_if(twice, words[i], second);
         } else {
-          replace_if(rotates, words[i], next);
+          if (step < 2) { words[i] = add(old[i], 0); }
+          replace_if(once, twice, words[i], next, second);
         }
       }
     }
-    rotate<Rotation, Back, 2 * Place>(words, self);
+    rotate<Rotation, Back, (Limit + radix - 1) / radix, Place * radix>(words, self);
   }
 }
 
@@ -197,6 +270,21 @@ TILETRANSPOSE_FUNCTION void transpose_squares(unsigned lane, unsigned (&words)[N
   }
 }
 
+/// N items of `Bytes` bytes, 1 or 2, that fit one word. Every lane fetches the word of each of its items and
+/// picks the item out of it. What lies in a word above the item means nothing.
+template <bool ToStriped, int Bytes, int Lanes, int N>
+TILETRANSPOSE_FUNCTION void travel_in_word(lane_group<Lanes> lanes, unsigned word,
+                                           unsigned (&items)[N]) {
+  static_assert(N * Bytes <= 4, "");
+  TILETRANSPOSE_UNROLL
+  for (unsigned i = 0; i < N; ++i) {
+    const unsigned element = ToStriped ? i * Lanes + lanes.rank : lanes.rank * N + i;
+    const unsigned from = ToStriped ? element / N : element % Lanes;
+    const unsigned item = ToStriped ? element % N : element / Lanes;
+    items[i] = pick_bytes(lanes.fetch(word, from), 0, Bytes == 1 ? item : 0x22 * item + 0x10);
+  }
+}
+
 /// The three steps for N words in each of `Lanes` lanes. On the striped side lanes may answer to other
 /// numbers: with Share > 1, lane p is number p % Share * (Lanes / Share) + p / Share.
 /// \tparam Packed  words are packed from items and unpacked again, which is logic
@@ -273,7 +361,7 @@ struct word_route {
         const unsigned k = first + common * row;
         const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
         const unsigned from =
-            row * (period - inverse) % period + (number / common * inverse - borrowed);
+            add(row * (period - inverse) % period, number / common * inverse - borrowed);
         // With one rotation only, `fetch` cuts the number to its range.
         words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
       }
@@ -298,7 +386,7 @@ struct word_route {
     TILETRANSPOSE_UNROLL
     for (unsigned k = 0; k < N; ++k) {
       const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
-      words[k] = lanes.fetch(words[k], rank_of_scaled(k % Lanes * scale + (from - wrapped)));
+      words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
     }
     rotate<rotation_of<false>, true>(words, 1u << lanes.rank);
   }

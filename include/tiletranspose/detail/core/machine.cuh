@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What device code asks of the machine that runs it where that is not a GPU: the emulator implements `machine`, and
-/// memory.cuh, group.cuh and shuffle.cuh call it. On the device every function of this file is empty.
+/// What device code asks of the machine that runs it where that is not a GPU: the emulator implements
+/// `machine`, and the accessors of memory.cuh, the groups of group.cuh and the exchanges of shuffle.cuh
+/// call it. Device code sees none of this: there every function of this file is empty.
 
 #pragma once
 
@@ -12,8 +13,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A place in the source: as a default argument `access_site here = access_site::at()` that of the call, also through
-/// functions that hand it on. On the device it is never read, and NVRTC learnt the names for it after CUDA 12.4.
+/// A place in the source. As a default argument `access_site here = access_site::at()` it is the place of
+/// the call, also through functions that hand it on. On the device it is never read, and NVRTC learnt the
+/// compiler's names for it after CUDA 12.4.
 struct access_site {
   const char* file;
   int line;

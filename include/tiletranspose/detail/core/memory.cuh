@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Every access of a device function to memory goes through the functions of this file, on the GPU as one instruction of the
-/// width asked for, on the CPU as a copy of that many bytes, of which the emulator hears first, with its place in the source.
-/// And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
+/// Every access of a device function to memory goes through the functions of this file, on the GPU
+/// as one instruction of the width asked for, on the CPU as a copy of that many bytes. That is what lets
+/// a CPU run the same code and count what it costs: there the emulator hears of each access first, with its
+/// place in the source. And what is done to the words: shifts, permutes, and values that the compiler must not work out anew.
 
 #pragma once
 
@@ -81,9 +82,10 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #endif
 }
 
-/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a pointer
-/// that was itself loaded; a generic access costs up to a third of the bandwidth. On the CPU a machine that watches is told,
-/// with the width of the accesses that a GPU makes: false where it must not be made.
+/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a
+/// pointer that was itself loaded (batches of pointers); a generic access costs up to a third of the bandwidth. On the CPU
+/// the access is announced to a machine that watches, with the width of those that a GPU makes it of: false where it must
+/// not be made.
 template <access_kind Kind, class Word>
 TILETRANSPOSE_FUNCTION bool announce(const void* address, access_site site) {
 #if TILETRANSPOSE_ON_DEVICE
@@ -238,8 +240,8 @@ TILETRANSPOSE_FUNCTION unsigned address_bits(const void* address) {
   return static_cast<unsigned>(reinterpret_cast<size_type>(address));
 }
 
-/// A value of 4 or 8 bytes that the compiler does not work out from its terms again, each time that it is used and in between
-/// of loads that should be under way together (nvcc 13.0).
+/// A value of 4 or 8 bytes that the compiler takes as it is: what is worked out from it is not worked out from its terms
+/// instead, each time anew and in between of loads that should be under way together (nvcc 13.0).
 template <class Value>
 TILETRANSPOSE_FUNCTION Value optimisation_barrier(Value value) {
 #if TILETRANSPOSE_ON_DEVICE
@@ -295,31 +297,6 @@ TILETRANSPOSE_FUNCTION unsigned pick_bytes(unsigned low, unsigned high, unsigned
 #endif
 }
 
-/// A word whose byte i is byte source(i) of the words that words(0) starts: a permute for each word less one that they come
-/// from. Sources are numbers that the compiler knows. Precondition: bytes that all come from one word are that word.
-template <class Words, class Source>
-TILETRANSPOSE_FUNCTION unsigned gather_word(Words words, Source source) {
-  unsigned result = words(source(0) / 4);
-  bool is_first = true;  // the first permute puts bytes of that word in their places, too
-  TILETRANSPOSE_UNROLL
-  for (int i = 1; i < 4; ++i) {
-    bool is_new = true;
-    unsigned selector = 0;
-    TILETRANSPOSE_UNROLL
-    for (int k = 0; k < 4; ++k) {
-      const bool picked = source(k) / 4 == source(i) / 4;
-      is_new = is_new && !(picked && k < i);
-      const int from = picked ? 4 + source(k) % 4 : is_first ? source(k) % 4 : k;
-      selector |= static_cast<unsigned>(from) << 4 * k;
-    }
-    if (is_new) {
-      result = pick_bytes(result, words(source(i) / 4), selector);
-      is_first = false;
-    }
-  }
-  return result;
-}
-
 /// The 32 bits of (low, high) that start at bit `shift` % 32 of low.
 TILETRANSPOSE_FUNCTION unsigned funnel_shift(unsigned low, unsigned high, unsigned shift) {
 #if TILETRANSPOSE_ON_DEVICE
@@ -354,32 +331,19 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> shift_together(const access_word_t<B
   return result;
 }
 
-/// The first `count` bytes of `before` and those of `after` behind them, of accesses of 4, 8 or 16 bytes.
-template <int Bytes>
-TILETRANSPOSE_FUNCTION access_word_t<Bytes> merge_bytes(const access_word_t<Bytes>& before,
-                                                        const access_word_t<Bytes>& after,
-                                                        int count) {
-  unsigned words[Bytes / 4], others[Bytes / 4];
-  copy_bytes(words, &before, Bytes);
-  copy_bytes(others, &after, Bytes);
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Bytes / 4; ++i) {
-    const int bits = 8 * count - 32 * i;
-    const unsigned kept = bits < 0 ? 0 : static_cast<unsigned>(bits);
+/// The bits of `before` below bit `bit` and those of `after` from there on; `bit` may lie outside of the word.
+TILETRANSPOSE_FUNCTION unsigned merge_words(unsigned before, unsigned after, int bit) {
+  const auto bits = static_cast<unsigned>(bit < 0 ? 0 : bit);
 #if TILETRANSPOSE_ON_DEVICE
-    const unsigned mask = __funnelshift_lc(0u, ~0u, kept);
+  const unsigned mask = __funnelshift_lc(0u, ~0u, bits);
 #else
-    const unsigned mask = kept < 32 ? ~0u << kept : 0;
+  const unsigned mask = bits < 32 ? ~0u << bits : 0;
 #endif
-    words[i] = (words[i] & ~mask) | (others[i] & mask);
-  }
-  access_word_t<Bytes> result;
-  copy_bytes(&result, words, Bytes);
-  return result;
+  return (before & ~mask) | (after & mask);
 }
 
-/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4: lanes that began with the same word would
-/// use the same banks.
+/// Puts words in order of which read[i] is number (i + rotation) % Count, 2 or 4. Lanes read their words by such
+/// a bank rotation where they would use the same banks if all of them began with the first.
 template <class Word, unsigned Count>
 TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rotation,
                                         Word (&words)[Count]) {

@@ -34,26 +34,30 @@ struct row_kernels {
   /// The kernel for a choice.
   static row_kernel_pointer find(row_choice wanted) {
     row_kernel_pointer found = nullptr;
-    offer<row_order::forward, 0>(wanted, found);
-    offer<row_order::reversed, 1, 2, 4, 8, 16>(wanted, found);
-    offer<row_order::words, 0>(wanted, found);
-    offer<row_order::elements, 0>(wanted, found);
-    offer<row_order::bytes, 0>(wanted, found);
-    offer<row_order::accesses, 0>(wanted, found);
-    offer<row_order::grouped, known>(wanted, found);
+    offer<row_order::forward, row_order::vectors, row_order::words, row_order::elements,
+          row_order::halves, row_order::bytes, row_order::any, row_order::accesses>(wanted, found);
+    offer_made_for<row_order::reversed, 1, 2, 4, 8, 16>(wanted, found);
+    offer_made_for<known_order(known), known>(wanted, found);
     return found;
   }
 
  private:
-  template <row_order Order, int Element, int... More>
+  template <row_order... Orders>
   static void offer(row_choice wanted, row_kernel_pointer& found) {
+    (offer_made_for<Orders, 0>(wanted, found), ...);
+  }
+  template <row_order Order, int... Elements>
+  static void offer_made_for(row_choice wanted, row_kernel_pointer& found) {
+    (offer_kernel<Order, Elements>(wanted, found), ...);
+  }
+  template <row_order Order, int Element>
+  static void offer_kernel(row_choice wanted, row_kernel_pointer& found) {
     constexpr row_choice kernel{Order, Element};
     if constexpr (moves_rows_by(kernel, ElementBytes)) {
       if constexpr (!IsArray || reverses_array_by(kernel, ElementBytes, Alignment, known)) {
         if (wanted == kernel) { found = &row_kernel<Order, Element>; }
       }
     }
-    if constexpr (sizeof...(More) > 0) { offer<Order, More...>(wanted, found); }
   }
 };
 

@@ -135,6 +135,19 @@ struct row_plan {
   bool on_lines;
 };
 
+/// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
+/// else at a multiple of 16.
+inline unsigned find_lead(const void* out, size_type element, size_type most) {
+  const auto address = reinterpret_cast<size_type>(out);
+  constexpr size_type steps[] = {128, 16};
+  for (const size_type step : steps) {
+    for (unsigned lead = 0; lead < 128 && lead <= most; ++lead) {
+      if ((address - lead * element) % step == 0) { return lead; }
+    }
+  }
+  return 0;
+}
+
 /// The fewest elements or rows of `bytes` bytes that are whole lines of 128 bytes.
 inline size_type count_of_lines(size_type bytes) {
   size_type count = 128;
@@ -176,7 +189,7 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
 }
 
 /// Cuts rows that are longer than half a block into about equal segments, of whole lines where elements allow it, that
-/// start on lines of the output, but for elements of other sizes than powers of two in rows that start elsewhere.
+/// start on lines of the output. Rows that are no whole lines apart have a lead each.
 /// \returns the blocks of a row
 inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
   row_arguments& arguments = plan.arguments;
@@ -185,8 +198,13 @@ inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
   const size_type line_elements = count_of_lines(element);
   const size_type fit = plan.most_segment / element;
   arguments.leads = (element & (element - 1)) == 0 && element <= 128;
-  const bool leads = arguments.leads && !plan.on_lines && row_bytes > plan.most_segment;
-  const size_type total = row_bytes / element + (leads ? 127 / element : 0);
+  const bool alike = !problem.pointer_arrays &&
+                     (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
+                     (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
+  const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
+  const size_type total = row_bytes / element + (plan.on_lines || row_bytes <= plan.most_segment ? 0
+                                                 : arguments.leads ? 127 / element
+                                                                   : lead);
   const size_type even = divide_up(total, divide_up(total, fit));
   size_type rounded = divide_up(even, line_elements) * line_elements;
   if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
@@ -196,6 +214,7 @@ inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
                                      : plan.on_lines ? fit / line_elements * line_elements
                                                      : even;
   arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
+  arguments.lead_bytes = lead * static_cast<unsigned>(element);
   return divide_up(total, segment_elements);
 }
 

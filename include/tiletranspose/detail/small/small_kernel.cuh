@@ -73,43 +73,67 @@ inline small_grid row_grid(const small_problem& problem, bool divides, int acces
           threads};
 }
 
-/// Where the matrices are: one, or one behind the other, or where device arrays of pointers say.
+/// One axis of rows.
+struct small_axis {
+  unsigned extent;
+  int in_stride;  ///< bytes, of either sign
+  int out_stride;
+};
+
+/// Where the matrices are: one behind the other, or where device arrays of pointers say.
 template <matrices Matrices>
 struct small_batch {
-  static constexpr bool is_one = Matrices == matrices::one;
+  static constexpr bool is_one = false;
   static constexpr bool pointers = Matrices == matrices::pointers;
-  using in_data = std::conditional_t<pointers, const unsigned char* const*, const unsigned char*>;
-  using out_data = std::conditional_t<pointers, unsigned char* const*, unsigned char*>;
+  using in_data =
+      typename std::conditional<pointers, const unsigned char* const*, const unsigned char*>::type;
+  using out_data = typename std::conditional<pointers, unsigned char* const*, unsigned char*>::type;
   in_data in;
   out_data out;
   /// Bytes to the next matrix; or from where a pointer leads to the element that comes first.
   long long in_step;
   long long out_step;
 
-  /// Precondition: `Matrices` says the truth.
-  explicit small_batch(const tile_problem& problem)
-      : in(static_cast<in_data>(problem.in)),
-        out(static_cast<out_data>(problem.out)),
-        in_step(static_cast<long long>(problem.in_batch_bytes)),
-        out_step(static_cast<long long>(problem.out_batch_bytes)) {}
-
   TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned b) const {
-    return matrix<const unsigned char*>(in, b, in_step);
+    if constexpr (pointers) {
+      return in[b] + in_step;
+    } else {
+      return in + b * in_step;
+    }
   }
   TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned b) const {
-    return matrix<unsigned char*>(out, b, out_step);
-  }
-
- private:
-  template <class Pointer, class Data>
-  TILETRANSPOSE_FUNCTION static Pointer matrix(Data data, unsigned b, long long step) {
     if constexpr (pointers) {
-      return data[b] + step;
+      return out[b] + out_step;
     } else {
-      return is_one ? data : data + b * step;
+      return out + b * out_step;
     }
   }
 };
+template <>
+struct small_batch<matrices::one> {
+  static constexpr bool is_one = true;
+  using in_data = const unsigned char*;
+  using out_data = unsigned char*;
+  in_data in;
+  out_data out;
+
+  TILETRANSPOSE_FUNCTION const unsigned char* in_matrix(unsigned) const { return in; }
+  TILETRANSPOSE_FUNCTION unsigned char* out_matrix(unsigned) const { return out; }
+};
+
+/// Where the matrices of a problem are. Precondition: `Matrices` says the truth.
+template <matrices Matrices>
+small_batch<Matrices> batch_of(const tile_problem& problem) {
+  using batch = small_batch<Matrices>;
+  const auto in = static_cast<typename batch::in_data>(problem.in);
+  const auto out = static_cast<typename batch::out_data>(problem.out);
+  if constexpr (Matrices == matrices::one) {
+    return {in, out};
+  } else {
+    return {in, out, static_cast<long long>(problem.in_batch_bytes),
+            static_cast<long long>(problem.out_batch_bytes)};
+  }
+}
 
 /// What a tile kernel moves: matrices of `ny` rows of `nx` elements, which lie one behind the other, as do those of the
 /// output's rows.
@@ -140,86 +164,90 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
   const unsigned y0 = block.x * side;
   const element_steps<int> in_steps{Operation::in_bytes, arguments.in_pitch};
   const element_steps<int> out_steps{Operation::out_bytes, arguments.out_pitch};
-  const int from = in_steps.distance(static_cast<int>(y0), static_cast<int>(x0));
-  const int to = out_steps.distance(static_cast<int>(x0), static_cast<int>(y0));
+  const auto from =
+      static_cast<int>(y0) * in_steps.along_col + static_cast<int>(x0) * in_steps.along_row;
+  const auto to =
+      static_cast<int>(y0) * out_steps.along_row + static_cast<int>(x0) * out_steps.along_col;
   transpose_elements<BlockRows>(
       group, Tile(storage), smaller(arguments.ny - y0, side), smaller(arguments.nx - x0, side), y0,
       x0, operation, optimisation_barrier_global(arguments.batch.in_matrix(block.z) + from),
       in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z)), to, out_steps);
 }
 
-/// What the row kernel moves: rows of `extent` elements, which are the fastest axis of both sides, or short. Steps are bytes,
-/// of either sign.
+/// What the row kernel moves: rows along axes[0], which is the fastest of both sides, or short.
 template <class Batch>
 struct small_row_arguments {
   Batch batch;
-  unsigned extent;
-  element_steps<int> in;
-  element_steps<int> out;
+  small_axis axes[2];
   bool few;        ///< one element a thread
   unsigned count;  ///< elements of all matrices; this and the next, where blocks take several rows
   divider area;    ///< elements of a matrix
-  divider width;   ///< `extent`
-};
-
-/// Where an element is in memory, and in its matrix of the input.
-struct small_place {
-  const unsigned char* from;
-  unsigned char* to;
-  unsigned row;
-  unsigned col;
+  divider width;   ///< the extent of axes[0]
 };
 
 /// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
-/// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along rows first.
+/// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along axes[0] first.
 template <bool Divides, int Threads, int Rounds, class Group, class Batch, class Operation>
 TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
                                             const small_row_arguments<Batch>& arguments,
                                             const Operation& operation, block_place block) {
+  const small_axis fast = arguments.axes[0];
+  const small_axis slow = arguments.axes[1];
   const unsigned first = block.x * (Threads * Rounds) + group.thread_rank();
-  const unsigned count = Divides ? arguments.count : arguments.extent;
-  const auto place_at = [&](unsigned matrix, unsigned y, unsigned x) -> small_place {
-    const auto row = static_cast<int>(y);
-    const auto col = static_cast<int>(x);
-    return {arguments.batch.in_matrix(matrix) + arguments.in.distance(row, col),
-            arguments.batch.out_matrix(matrix) + arguments.out.distance(row, col), x, y};
-  };
-  small_place start{};
+  const unsigned count = Divides ? arguments.count : fast.extent;
+  const unsigned char* in = nullptr;
+  unsigned char* out = nullptr;
   if constexpr (!Divides) {
-    start = place_at(block.z, block.y, first);
-    start.from = optimisation_barrier_global(start.from);
-    start.to = optimisation_barrier_global(start.to);
+    in = optimisation_barrier_global(
+        arguments.batch.in_matrix(block.z) +
+        (static_cast<int>(block.y) * slow.in_stride + static_cast<int>(first) * fast.in_stride));
+    out = optimisation_barrier_global(
+        arguments.batch.out_matrix(block.z) +
+        (static_cast<int>(block.y) * slow.out_stride + static_cast<int>(first) * fast.out_stride));
   }
-  const auto place_of = [&](int k) -> small_place {
+  typename Operation::stored held[Rounds];
+  typename Operation::fetched old[Rounds];
+  unsigned char* places[Rounds] = {};  // of elements of the output, where blocks take several rows
+  unsigned row[Rounds];
+  unsigned col[Rounds];
+  const auto to = [&](int k) {
+    if constexpr (Divides) {
+      return places[k];
+    } else {
+      return out + static_cast<long long>(Threads * fast.out_stride) * k;
+    }
+  };
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < Rounds; ++k) {
+    const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
+    if (i >= count) { continue; }
+    const unsigned char* from = nullptr;
     if constexpr (Divides) {  // rows of the input run across the output's fastest axis
       const unsigned matrix = Batch::is_one ? 0 : arguments.area.quotient(i);
       const unsigned inside = Batch::is_one ? i : arguments.area.remainder(i, matrix);
-      const unsigned y = arguments.width.quotient(inside);
-      return place_at(matrix, y, arguments.width.remainder(inside, y));
+      col[k] = arguments.width.quotient(inside);
+      row[k] = arguments.width.remainder(inside, col[k]);
+      const int at_fast = static_cast<int>(row[k]);
+      const int at_slow = static_cast<int>(col[k]);
+      from =
+          arguments.batch.in_matrix(matrix) + (at_fast * fast.in_stride + at_slow * slow.in_stride);
+      places[k] = arguments.batch.out_matrix(matrix) +
+                  (at_fast * fast.out_stride + at_slow * slow.out_stride);
     } else {
-      return {start.from + static_cast<long long>(Threads * arguments.in.along_row) * k,
-              start.to + static_cast<long long>(Threads * arguments.out.along_row) * k, block.y, i};
+      row[k] = block.y;
+      col[k] = i;
+      from = in + static_cast<long long>(Threads * fast.in_stride) * k;
     }
-  };
-  typename Operation::stored held[Rounds];
-  typename Operation::fetched old[Rounds];
-  small_place places[Rounds];
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < Rounds; ++k) {
-    const loop_step here(k);
-    if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
-    const small_place& at = places[k] = place_of(k);
-    held[k] = operation.load(at.from, at.row, at.col);
-    if constexpr (Operation::fetches) { old[k] = operation.fetch(at.to); }
+    held[k] = operation.load(from, row[k], col[k]);
+    if constexpr (Operation::fetches) { old[k] = operation.fetch(to(k)); }
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
     const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
-    const small_place& at = places[k];
-    operation.write_second(held[k], at.row, at.col);
-    operation.store(at.to, held[k], old[k], at.row, at.col);
+    operation.write_second(held[k], row[k], col[k]);
+    operation.store(to(k), held[k], old[k], row[k], col[k]);
   }
 }
 

@@ -47,6 +47,11 @@ cudaError_t start(Kernel* kernel, const small_grid& grid, void** arguments, cuda
   return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, arguments, stream);
 }
 
+inline small_axis make_axis(const relocation_axis& axis) {
+  return {static_cast<unsigned>(axis.extent), static_cast<int>(axis.in_stride),
+          static_cast<int>(axis.out_stride)};
+}
+
 /// Launches the tile kernel for a problem that choose_small says it takes.
 template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
@@ -92,13 +97,8 @@ cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, 
                                       small_row_rounds(false, Operation::kept_bytes,
                                                        Operation::accesses)) <= longest_row_segment,
                 "has_short_offsets knows of no more");
-  const auto steps = [](long long along_row, long long along_col) -> element_steps<int> {
-    return {static_cast<int>(along_row), static_cast<int>(along_col)};
-  };
   small_row_arguments<Batch> arguments{batch,
-                                       static_cast<unsigned>(problem.fast.extent),
-                                       steps(problem.fast.in_stride, problem.slow.in_stride),
-                                       steps(problem.fast.out_stride, problem.slow.out_stride),
+                                       {make_axis(problem.fast), make_axis(problem.slow)},
                                        has_few_elements(problem),
                                        0,
                                        divider(),
