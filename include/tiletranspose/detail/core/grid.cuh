@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/config.cuh>
+#include <tiletranspose/detail/core/divide.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -57,23 +57,15 @@ inline constexpr bool is_nvcc_12 = false;
 /// one that was measured, 9.0, take a few registers more for the same code: with those of as many blocks, small and
 /// narrow tiles, panels and fused calls spilled (nvcc 13.0).
 constexpr int resident_blocks(int threads, int wanted) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-  constexpr int most_threads = 1024;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && \
-    (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1100)
-  constexpr int most_threads = 1536;
+#if defined(__CUDA_ARCH__)
+  constexpr int architecture = __CUDA_ARCH__;
 #else
-  constexpr int most_threads = 2048;
+  constexpr int architecture = 900;
 #endif
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1000
-  wanted = wanted / 2;
-#endif
-  const int held = most_threads / threads < 16 ? most_threads / threads : 16;
-  const int blocks = wanted < held ? wanted : held;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 900
-  if (blocks > 2) { return blocks - 1; }
-#endif
-  return blocks > 0 ? blocks : 1;
+  constexpr bool is_large = architecture == 800 || (architecture >= 900 && architecture < 1100);
+  const int held = (architecture < 800 ? 1024 : is_large ? 2048 : 1536) / threads;
+  const int most = smaller(architecture >= 1000 ? wanted / 2 : wanted, smaller(held, 16));
+  return larger(1, architecture < 900 && most > 2 ? most - 1 : most);
 }
 
 }  // namespace detail
