@@ -219,7 +219,7 @@ void describe(explanation& result, tile_mover<ElementBytes, AccessBytes> mover,
 }
 template <int ElementBytes>
 void describe(explanation& result, vector_mover<ElementBytes>, const transpose_facts& facts,
-              const choice&, const launch_plan<tile_arguments>&) {
+              const choice&, const launch_plan<vector_tile_arguments>&) {
   using tile = vector_shape<ElementBytes>;
   result.mover = "tile";
   result.tile_rows = result.tile_cols = tile::side;

@@ -289,6 +289,7 @@ TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>&
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
                                       loaded_batch<Fused, Interior>& loaded) {
+  using places = tile_loads<Fused, Interior>;
   const tile_source& source = at.tile.source;
   const unsigned char* const row = source.row(at.row(first));
   const int byte = at.col * Fused::in_bytes;

@@ -218,15 +218,24 @@ TILETRANSPOSE_FUNCTION void move_tile(Group group, unsigned char* shared,
 /// Shared memory: Shape::shared_bytes, aligned to 16. Barriers: inside.
 template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_vector_tile(Group group, unsigned char* shared,
-                                             const tile_arguments& arguments, unsigned tile_row,
+                                             const vector_tile_arguments& matrix, unsigned tile_row,
                                              unsigned tile_col) {
-  const tile_problem& problem = arguments.problem;
-  const tile_order::place at{0, tile_row, tile_col};
-  tile_target target = make_target<Shape>(arguments, at, static_cast<unsigned char*>(problem.out));
-  target.sector_mask = 0;  // for the compiler to see
-  move_tile_between<Shape, true>(
-      group, shared,
-      make_source<Shape>(arguments, at, static_cast<const unsigned char*>(problem.in)), target);
+  constexpr int row_bytes = Shape::tile_cols * Shape::element_bytes;
+  const tile_source source{
+      matrix.in + tile_row * Shape::tile_rows * matrix.in_stride_bytes + tile_col * row_bytes,
+      matrix.in_stride_bytes,
+      0,
+      Shape::tile_rows,
+      0,
+      row_bytes};
+  const tile_target target{matrix.out + tile_col * Shape::tile_cols * matrix.out_stride_bytes +
+                               tile_row * Shape::segment_bytes,
+                           matrix.out_stride_bytes,
+                           Shape::tile_cols,
+                           0,
+                           Shape::segment_bytes,
+                           0};
+  move_tile_between<Shape, true>(group, shared, source, target);
 }
 
 }  // namespace detail
