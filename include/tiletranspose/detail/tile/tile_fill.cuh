@@ -8,12 +8,41 @@
 
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/tile_segments.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
+
+/// `Constant` promises that nobody writes the memory while the kernel runs; Fetched: load_constant_near.
+template <int Bytes, bool Constant, int Fetched>
+TILETRANSPOSE_FUNCTION void load_words(const void* address,
+                                       unsigned (&words)[larger(Bytes / 4, 1)]) {
+  access_word_t<Bytes> word;
+  if constexpr (Constant) {
+    word = load_constant_near<access_word_t<Bytes>, Fetched>(address);
+  } else {
+    word = load_global<access_word_t<Bytes>>(address);
+  }
+  if constexpr (Bytes == 16) {
+    words[0] = word.x, words[1] = word.y, words[2] = word.z, words[3] = word.w;
+  } else if constexpr (Bytes == 8) {
+    words[0] = static_cast<unsigned>(word), words[1] = static_cast<unsigned>(word >> 32);
+  } else {
+    words[0] = word;
+  }
+}
+
+template <int Bytes, int Words>
+TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[Words]) {
+  if constexpr (Bytes == 16) {
+    return {words[0], words[1], words[2], words[3]};
+  } else if constexpr (Bytes == 8) {
+    return (static_cast<unsigned long long>(words[1]) << 32) | words[0];
+  } else {
+    return static_cast<access_word_t<Bytes>>(words[0]);
+  }
+}
 
 /// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `AccessBytes` bytes, 1 or 2, or
 /// of a word's:
@@ -43,7 +72,7 @@ struct unaligned_words {
     }
   }
   /// Copies the bytes that lie from `first` on, as loaded.
-  TILETRANSPOSE_FUNCTION void copy(const unsigned char* first, void* to) const {
+  TILETRANSPOSE_FUNCTION void copy(const unsigned char* first, unsigned char* to) const {
     if constexpr (!shifts) {
       __builtin_memcpy(to, words, Bytes);
     } else {
@@ -80,28 +109,38 @@ struct tile_source {
 template <class Shape, bool Interior>
 TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsigned char* from,
                                            int from_byte, bool row_exists,
-                                           unsigned (&loaded)[Shape::load_words]) {
+                                           unsigned (&loaded)[larger(Shape::load_bytes / 4, 1)]) {
+  constexpr int words = larger(Shape::load_bytes / 4, 1);
   if constexpr (!Shape::shifts_loads) {
     if (row_exists && (Interior || from_byte + Shape::load_bytes <= source.end_byte)) {
-      packed_elements<unsigned, Shape::load_words, Shape::load_access> row;
-      if constexpr (Shape::in_place) {
-        row.load_changing(from);
+      if constexpr (!Shape::moves_groups) {
+        load_words<Shape::load_bytes, !Shape::in_place, Shape::fetched>(from, loaded);
       } else {
-        row.template load<Shape::fetched>(from);
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words; ++w) {
+          const loop_step part(w);
+          loaded[w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
+        }
       }
-      copy_bytes(loaded, row.memory, sizeof loaded);
     }
   } else {
-    using words = unaligned_words<Shape::load_bytes, Shape::access_bytes>;
-    words row = {};
-    const int first = from_byte - static_cast<int>(address_bits(from) % 4);
-    if (row_exists &&
-        (Interior || (first >= source.first_byte && first + 4 * words::count <= source.end_byte))) {
-      row.load(from, [](const unsigned char* word) {
-        return load_constant_near<unsigned, Shape::fetched>(word);
-      });
+    // One word more than wanted, from the word boundary on, shifted together.
+    const int below = static_cast<int>(address_bits(from) % 4);
+    unsigned next = 0;
+    if (row_exists && (Interior || (from_byte - below >= source.first_byte &&
+                                    from_byte - below + 4 * words + 4 <= source.end_byte))) {
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < words; ++w) {
+        const loop_step part(w);
+        loaded[w] = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
+      }
+      next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
     }
-    row.copy(from, loaded);
+    TILETRANSPOSE_UNROLL
+    for (int w = 0; w < words; ++w) {
+      loaded[w] =
+          funnel_shift(loaded[w], w + 1 < words ? loaded[w + 1] : next, 8 * address_bits(from));
+    }
   }
 }
 
@@ -109,16 +148,23 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
 template <class Shape, int Rows, int Words>
 TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
                                               const unsigned (&loaded)[Rows][Words]) {
-  constexpr int words = Shape::fill_bytes / 4;
-  unsigned transposed[Shape::micro_cols][words];
-  thread_transpose<Shape::splits_element ? Shape::access_bytes : Shape::element_bytes>(transposed,
-                                                                                       loaded);
-  TILETRANSPOSE_UNROLL
-  for (int c = 0; c < Shape::micro_cols; ++c) {
-    const loop_step here(c);
-    packed_elements<unsigned, words, Shape::fill_access> column;
-    copy_bytes(column.memory, transposed[c], sizeof transposed[c]);
-    column.store_to_shared(to + c * Shape::pitch);
+  if constexpr (Shape::micro_rows == 1 && Shape::micro_cols == 1 && !Shape::moves_groups) {
+    store_shared(to, join_words<Shape::fill_bytes>(loaded[0]));
+  } else {
+    unsigned transposed[Shape::micro_cols][Shape::fill_bytes / 4];
+    thread_transpose<Shape::element_bytes>(transposed, loaded);
+    TILETRANSPOSE_UNROLL
+    for (int c = 0; c < Shape::micro_cols; ++c) {
+      if constexpr (!Shape::moves_groups) {
+        store_shared(to + c * Shape::pitch, join_words<Shape::fill_bytes>(transposed[c]));
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < Shape::fill_bytes / 4; ++w) {
+          const loop_step part(c * Shape::fill_bytes / 4 + w);
+          store_shared(to + c * Shape::pitch + 4 * w, transposed[c][w]);
+        }
+      }
+    }
   }
 }
 
@@ -129,6 +175,7 @@ TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
 template <class Shape, bool Interior, int Rows, class Group>
 TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const tile_source& source,
                                       int from_row, int first_row, int cols = Shape::tile_cols) {
+  constexpr int words = larger(Shape::load_bytes / 4, 1);
   constexpr int micro_rows = Shape::micro_rows;
   constexpr unsigned load_threads = Shape::load_threads;
   constexpr unsigned steps = Rows / micro_rows * load_threads;
@@ -163,7 +210,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {
     return;
   }
-  unsigned loaded[rounds][micro_rows][Shape::load_words];
+  unsigned loaded[rounds][micro_rows][words];
   const unsigned char* address =
       source.row(from_row + static_cast<int>(rank / load_threads * micro_rows)) +
       rank % load_threads * Shape::load_bytes;
@@ -186,7 +233,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
       const unsigned char* const from = is_next ? address + source.next_bytes : address;
       const int from_byte = is_next ? byte + Shape::element_bytes : byte;
       TILETRANSPOSE_UNROLL
-      for (unsigned& word : loaded[round][r]) { word = 0; }
+      for (int w = 0; w < words; ++w) { loaded[round][r][w] = 0; }
       load_micro_row<Shape, Interior>(source, from, from_byte, row_exists, loaded[round][r]);
     }
   }
@@ -217,6 +264,9 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
   static_assert(Shape::row_loads <= 32 && together % elements == 0, "");
   const loop_step call(from_row);
   using word = access_word_t<element_bytes>;
+  struct alignas(16) vector {
+    word elements[16 / Shape::element_bytes];
+  };
   const int lane = static_cast<int>(group.thread_rank() % row_lanes);
   const int first_row = Shape::dealt_row(static_cast<int>(group.thread_rank())) + from_row;
   const unsigned char* row = source.row(first_row);
@@ -231,14 +281,15 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
            (Interior || (at >= source.first_row && at < source.end_row));
   };
 
-  packed_elements<word, elements, 16> loaded[rounds];
+  vector loaded[rounds];
   const bool whole = Interior || (byte >= source.first_byte && byte + 16 <= source.end_byte);
   TILETRANSPOSE_UNROLL
   for (int round = 0; round < rounds; ++round) {
     const loop_step here(round);
     if (whole && exists(round)) {
-      loaded[round].template load<Shape::fetched>(row + byte +
-                                                  round * together * source.stride_bytes);
+      const word16 all = load_constant_near<word16, Shape::fetched>(
+          row + byte + round * together * source.stride_bytes);
+      __builtin_memcpy(&loaded[round], &all, 16);
     }
   }
   // Afterwards, because loads between which more is asked are not under way together.
@@ -251,8 +302,8 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
       for (int round = 0; round < rounds; ++round) {
         const loop_step here(i * rounds + round);
         if (exists(round)) {
-          loaded[round].put(
-              i, load_constant<word>(row + from + round * together * source.stride_bytes));
+          loaded[round].elements[i] =
+              load_constant<word>(row + from + round * together * source.stride_bytes);
         }
       }
     }
@@ -269,7 +320,7 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
       const loop_step part(i);
       store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift) +
                        round * together * Shape::element_bytes,
-                   loaded[round].get(i));
+                   loaded[round].elements[i]);
     }
   }
 }

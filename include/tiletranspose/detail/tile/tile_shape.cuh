@@ -65,8 +65,6 @@ struct tile_shape {
   /// Elements that words do not hold one by one are loaded, transposed and stored in groups of whole words.
   static constexpr bool moves_groups = (Whole || shifts_loads) && AccessBytes < ElementBytes;
   static_assert(!moves_groups || (AccessBytes < 4 && LoadBytes % 4 == 0), "");
-  static constexpr int load_words = LoadBytes / 4;
-  static constexpr int load_access = moves_groups ? 4 : LoadBytes;
   static constexpr int fill_access = moves_groups ? 4 : FillBytes;
   static_assert(Whole || StoreBytes == AccessBytes || joins_stores, "");
 
@@ -93,7 +91,7 @@ struct tile_shape {
   static constexpr int spare_cols = deals_loads ? micro_cols : 0;
   /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
   static constexpr int thread_words =
-      TileRows * load_threads / Threads / micro_rows * micro_rows * load_words;
+      TileRows * load_threads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
   static constexpr int rows_at_once = !splits_element     ? TileRows
                                       : thread_words > 64 ? TileRows / 4
                                       : thread_words > 32 ? TileRows / 2
