@@ -168,7 +168,7 @@ template <int Bytes, int Access>
 void check_byte_tiles() {
   INFO("plain bytes of a square in place, " << Bytes << " bytes by " << Access);
   CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access>>() == 1);
-  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, byte_tiles::small>>() == 1);
+  CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, byte_tiles::little>>() == 1);
   if constexpr (has_aligned_byte_tiles<Bytes, Access>) {
     CHECK(byte_tile_ways<byte_tile_shape<Bytes, Access, byte_tiles::aligned>>() == 1);
   }

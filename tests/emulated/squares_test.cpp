@@ -132,7 +132,7 @@ template <int ElementBytes, int Access = tt::access_width(ElementBytes)>
 void check_sizes() {
   check_byte_tiles<tt::detail::byte_tile_shape<ElementBytes, Access>>();
   check_byte_tiles<
-      tt::detail::byte_tile_shape<ElementBytes, Access, tt::detail::byte_tiles::small>>();
+      tt::detail::byte_tile_shape<ElementBytes, Access, tt::detail::byte_tiles::little>>();
   if constexpr (tt::detail::has_aligned_byte_tiles<ElementBytes, Access>) {
     check_byte_tiles<
         tt::detail::byte_tile_shape<ElementBytes, Access, tt::detail::byte_tiles::aligned>>();

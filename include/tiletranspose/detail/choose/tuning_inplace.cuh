@@ -47,7 +47,7 @@ inline constexpr size_type large_tiles = 32;
 
 /// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones, whose time is that of one tile or
 /// a few; and those whose rows start at multiples of 16 bytes.
-enum class byte_tiles { any, small, aligned };
+enum class byte_tiles { any, little, aligned };
 
 /// Tiles of plain bytes for elements of one size, and of larger ones up to the next row.
 struct byte_tile_row {
@@ -73,11 +73,11 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
     {byte_tiles::any, 20, 32, 64, 4, 512},      // with the registers of 1024 threads they spill
     {byte_tiles::any, 21, 32, 64, 4, 1024},     //
     {byte_tiles::any, 49, 16, 64, 2, 1024},     //
-    {byte_tiles::small, 1, 96, 16, 16, 1024},   //
-    {byte_tiles::small, 2, 48, 16, 16, 1024},   // 1001 rows of 3 bytes 9.8, 7.1
-    {byte_tiles::small, 4, 48, 16, 8, 1024},    //
-    {byte_tiles::small, 5, 32, 16, 8, 1024},    // 601 rows of 12 bytes 8.0, 5.9
-    {byte_tiles::small, 17, 16, 32, 4, 1024},   // of 31 bytes 16.1, 12.1
+    {byte_tiles::little, 1, 96, 16, 16, 1024},  //
+    {byte_tiles::little, 2, 48, 16, 16, 1024},  // 1001 rows of 3 bytes 9.8, 7.1
+    {byte_tiles::little, 4, 48, 16, 8, 1024},   //
+    {byte_tiles::little, 5, 32, 16, 8, 1024},   // 601 rows of 12 bytes 8.0, 5.9
+    {byte_tiles::little, 17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1
     {byte_tiles::aligned, 1, 64, 64, 8, 896},   //
     {byte_tiles::aligned, 3, 128, 64, 8, 896},  // 84, 89; 64 rows a tile 88
     // 5 bytes 86, 87; 6 88.5, 89.7; 7 88.7, 89.2; 9 83, 88; 10 85, 91

@@ -107,7 +107,7 @@ inline constexpr size_type most_direct_dual =
 
 /// The same behind arrays of pointers, where each element waits for two of them.
 inline constexpr size_type most_direct_pointers =
-    tuning_row{32, h200, "2026-11-26",
+    tuning_row{36, h200, "2026-11-26",
                "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33; 65 of 22 x 22 bytes 1.25, "
                "1.34; 87 of 12 x 12 x 16 bytes 1.27, 1.36"};
 

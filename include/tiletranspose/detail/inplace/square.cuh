@@ -62,7 +62,7 @@ square_kernel find_square_kernel(size_type elements, size_type side, size_type b
   }
   return takes_large_tiles(large.tile, elements, side, most)
              ? large
-             : square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::small>>();
+             : square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::little>>();
 }
 
 /// Transposes `tall` rows of squares, the first of which starts at arguments.first. Precondition: the kernel is allowed

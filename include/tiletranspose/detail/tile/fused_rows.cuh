@@ -249,12 +249,17 @@ TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>&
                 "rounds are aligned alike");
   const size_type stride = at.tile.source.stride_bytes;
   unsigned raw[places::batch][places::micro_rows][words] = {};
-  // Bytes of a row's first load that lie before its first element.
-  const auto past = [&](int r) { return static_cast<int>(address_bits(row + r * stride) % bytes); };
-  at.each_row(first, row, [&](int b, int r, const unsigned char* address) {
+  const unsigned char* starts[places::micro_rows];
+  int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < places::micro_rows; ++r) {
+    past[r] = static_cast<int>(address_bits(row + r * stride) % bytes);
+    starts[r] = row + r * stride + at.col * Fused::in_bytes - past[r];
+  }
+  at.each_row(first, row, [&](int b, int r, const unsigned char*) {
     if (!at.row_exists(first + b, r)) { return; }
-    const int from = at.col * Fused::in_bytes - past(r);
-    const unsigned char* const start = address + from;
+    const int from = at.col * Fused::in_bytes - past[r];
+    const unsigned char* const start = starts[r] + b * places::apart * stride;
     if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
       const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
       copy_bytes(raw[b][r], &all, bytes);
@@ -268,13 +273,13 @@ TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>&
   });
   const unsigned next = lane_index() + 1;
   at.each_row(first, row, [&](int b, int r, const unsigned char*) {
-    const auto shift = static_cast<unsigned>(8 * past(r));
+    const auto shift = static_cast<unsigned>(8 * past[r]);
     const unsigned(&own)[words] = raw[b][r];
     unsigned shifted[words];
     if constexpr (words == 1) {
       shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
     } else {
-      const bool second = past(r) >= 4;  // the first element begins in the second word
+      const bool second = past[r] >= 4;  // the first element begins in the second word
       const unsigned low = second ? own[1] : own[0];
       const unsigned after = shuffle(own[0], next);
       const unsigned middle = second ? after : own[1];
@@ -289,7 +294,6 @@ TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>&
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
                                       loaded_batch<Fused, Interior>& loaded) {
-  using places = tile_loads<Fused, Interior>;
   const tile_source& source = at.tile.source;
   const unsigned char* const row = source.row(at.row(first));
   const int byte = at.col * Fused::in_bytes;
