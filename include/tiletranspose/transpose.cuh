@@ -430,7 +430,8 @@ template <class T>
 /// whichever are more in number, and never more than the matrix itself; all of it where a side has 2^31 elements or
 /// more. Between that and the whole matrix more scratch rarely helps: only where the matrix has no regular segments,
 /// and the shared memory of all multiprocessors does not hold 32 bytes of every row, or that of one block does not hold
-/// a row: they pass through scratch, of which every byte up to 24 MB saves launches. Squares, single rows and single
+/// a row: they pass through scratch, of which every byte up to 24 MB saves launches of columns, and lets more rows go at a
+/// time. Squares, single rows and single
 /// columns need none, for which the query answers 1 byte, and a single pass or none.
 ///
 /// Passes over columns, and over slabs that several blocks hold, are cooperative launches, whose blocks wait for each

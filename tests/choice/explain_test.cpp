@@ -100,6 +100,10 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(fused.launches == 1);
   CHECK(fused.blocks == 4096 * 8192 / (fused.tile_rows * fused.tile_cols));
   CHECK(tt::explain_transform(bytes, 8192 * 4096, tall, 8192 * 4096, 70000).launches == 1);
+  const tt::matrix_view<unsigned char> far{at<unsigned char>(52), 4096, 8192, 8192};
+  const tt::explanation many = tt::explain_transform(far, 8192 * 4096, tall, 8192 * 4096, 2000000);
+  CHECK(many.launches == 2);
+  CHECK(many.blocks == 2000000 * fused.blocks);
   CHECK(std::string(tt::explain_transform(square(40), square(40)).rule) == "refused");
   CHECK(rule_of(tt::explain_inplace(square(300))) == "little work");
   CHECK(rule_of(tt::explain_inplace(square(4096))) == "whole squares");

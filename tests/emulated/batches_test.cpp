@@ -214,7 +214,15 @@ TEST_CASE("batches: as few launches as the grid allows") {
   };
   CHECK(launches_of(2, 3000) == 1);
   CHECK(launches_of(200000, 3000) == 1);
+  const auto blocks = [] {
+    size_type sum = 0;
+    for (const cpu::launch_shape& one : cpu::this_device().seen) { sum += one.grid.x; }
+    return sum;
+  };
+  CHECK(launches_of(1, 3000) == 1);
+  const size_type of_one = blocks();
   CHECK(launches_of(2000000, 3000) == 2);
+  CHECK(blocks() == 2000000 * of_one);
   CHECK(launches_of(3, 5) == 1);
 }
 

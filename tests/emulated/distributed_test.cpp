@@ -331,6 +331,52 @@ TEST_CASE("what NCCL says becomes a status, and nothing more is queued") {
   REQUIRE(matrix.network.messages == 0);
 }
 
+namespace {
+
+/// Carries nothing: writes down how much waits in the caller's stream when a step is to travel, and fails at one.
+struct counting_transport {
+  static constexpr bool lands = false;
+  std::vector<std::size_t>* queued;
+  size_type fails_at;
+
+  cudaError_t transfer(const tt::detail::exchange_plan&, size_type step, const unsigned char*,
+                       unsigned char*, cudaStream_t) const {
+    queued->push_back(cpu::machines().streams[0].size());
+    return step == fails_at ? cudaErrorUnknown : cudaSuccess;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("two steps travel or wait while a third is placed, and a failure ends it") {
+  const tt::detail::exchange_plan plan(64, 64, 2, 0, sizeof(float), 1024);
+  REQUIRE(plan.steps == 4);
+  for (const size_type fails_at : {size_type{4}, size_type{1}}) {
+    machines(2, 1);
+    spread<float> matrix(2, 64, 64);
+    memory<unsigned char> scratch(1 << 16);
+    std::vector<std::size_t> queued;
+    tt::detail::device_exchange<float, counting_transport> exchange(
+        plan, tt::detail::matrix_slices(matrix.out_of(0), matrix.in_of(0), 64, 64),
+        counting_transport{&queued, fails_at}, scratch.data(), cudaStream_t{});
+    REQUIRE(exchange.prepare(nullptr) == cudaSuccess);
+    if (fails_at < plan.steps) {
+      REQUIRE(exchange.run() == cudaErrorUnknown);
+      REQUIRE(queued.size() == fails_at + 1);
+      // The caller's stream waits for what travels, and gets no more work.
+      REQUIRE(cpu::machines().streams[0].size() <= queued.back() + 1);
+      continue;
+    }
+    REQUIRE(exchange.run() == cudaSuccess);
+    REQUIRE(queued.size() == 4);
+    REQUIRE(queued[0] == 2);  // packed and marked, and nothing is kept before
+    const std::size_t step = queued[1] - queued[0];  // what is kept, and the next step packed
+    REQUIRE(queued[2] - queued[1] == step);
+    REQUIRE(queued[3] - queued[2] > step);  // the first step is placed, too
+    REQUIRE(cpu::machines().drain());
+  }
+}
+
 TEST_CASE("ranks that differ all learn of it") {
   const size_type begins[] = {0, 5, 16};
   struct arguments {

@@ -88,7 +88,7 @@ struct word_shifted_mover {
   }
 };
 
-/// Calls visit(mover) with the mover of a choice for elements of this size and access. Precondition: it is reachable.
+/// Calls visit(mover) with the mover of a choice for elements of this size and access, one that these can have.
 template <int ElementBytes, int AccessBytes, class Visit>
 auto with_mover(const choice& chosen, Visit visit) {
   if constexpr (has_little_work(ElementBytes, AccessBytes, true)) {

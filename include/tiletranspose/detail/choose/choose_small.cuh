@@ -64,6 +64,8 @@ constexpr const small_limits& small_limits_of(int element_bytes) {
   }
   return *found;
 }
+static_assert(small_limits_of(1).element_bytes == 1,
+              "tt: the rows of TILETRANSPOSE_SMALL_TUNING must have one of elements of 1 byte");
 
 /// True where registers hold the elements that a thread loads together, each of so many accesses.
 constexpr bool fits_registers(int element_bytes, int access) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Which matrices are moved in vectorised panels, 16 bytes at a time on both sides, and how these are cut. Plain C++17, host
-/// only.
+/// Which matrices are moved in vectorised panels, 16 bytes at a time on both sides, and how these are cut, with the
+/// arguments of their kernel. Plain C++17.
 
 #pragma once
 

@@ -3,7 +3,7 @@
 
 /// \file
 /// Which matrices of elements of 1 and 2 bytes are moved in word-shifted panels, how these are cut, and how threads
-/// share them. Plain C++17, host only.
+/// share them, with the arguments of their kernel. Plain C++17.
 
 #pragma once
 
@@ -287,7 +287,7 @@ inline panel_walks choose_walks(size_type columns, size_type matrices, size_type
   return best;
 }
 
-/// The same with addresses and walks.
+/// As cut_word_shifted, with addresses and walks.
 inline launch_plan<word_shifted_arguments> plan_word_shifted(const tile_problem& problem,
                                                              size_type batch,
                                                              const word_shifted_shape& shape,

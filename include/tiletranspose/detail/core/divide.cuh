@@ -109,7 +109,7 @@ struct long_divider {
   }
 
   /// The same in fewer instructions: quotients are at most one too small, so that 32 bits hold the remainder. But
-  /// shuffle_rows is faster with the one above.
+  /// the kernel that shuffles rows (inplace/rectangle.cuh) is faster with the one above.
   TILETRANSPOSE_FUNCTION unsigned short_remainder(unsigned long long n) const {
     const unsigned left = static_cast<unsigned>(n) - static_cast<unsigned>(quotient(n)) * divisor;
     return smaller(left, left - divisor);

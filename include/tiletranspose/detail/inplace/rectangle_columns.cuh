@@ -101,8 +101,9 @@ struct segment_layout {
   }
 };
 
-/// A barrier of some of the blocks of a cooperative launch, which have read what others of them write: says that this block has come to counter `mine`, and waits until `expected` blocks have come to each of those from
-/// `first` to `last`, this one among them; a barrier where `arrived` is null. On the CPU nobody reads data that others
+/// A barrier of some of the blocks of a cooperative launch, which have read what others of them write: says that this
+/// block has come to counter `mine`, and waits until `expected` blocks have come to each of those from `first` to `last`,
+/// this one among them; a barrier of the block where `arrived` is null. On the CPU nobody reads data that others
 /// write. Precondition: all of them run at once.
 template <class Group>
 TILETRANSPOSE_FUNCTION void grid_barrier(Group group, unsigned* arrived, unsigned mine,

@@ -302,7 +302,11 @@ struct byte_tile_shape {
       const auto inside = [&](const unsigned char* wide) {
         return Whole || (wide >= memory.begin && wide + 16 <= memory.end);
       };
+#if TILETRANSPOSE_ON_DEVICE
       word16 got[batch];
+#else
+      word16 got[batch] = {};  // GCC does not see that only what is loaded is stored
+#endif
       const unsigned char* wide = row + start;
       TILETRANSPOSE_UNROLL
       for (int step = 0; step < batch; ++step, wide += down) {

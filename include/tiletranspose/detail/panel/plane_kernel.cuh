@@ -16,7 +16,6 @@
 
 #include <cstddef>
 
-#include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/warp_transpose.cuh>

@@ -14,9 +14,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Whether a const `Op` can be called with these arguments, as lvalues, and yields what converts to `Result`.
+/// Whether a const `Op` can be called with these arguments, as lvalues, and yields what converts to `Result`. A pointer to a
+/// member is invoked, but not called.
 template <class Result, class Op, class... Arguments>
-inline constexpr bool yields = std::is_invocable_r<Result, const Op&, const Arguments&...>::value;
+inline constexpr bool yields = !std::is_member_pointer<Op>::value &&
+                               std::is_invocable_r<Result, const Op&, const Arguments&...>::value;
 
 /// Whether a class has one call operator, of three parameters: what Clang can say of one that is for the device alone.
 template <class Op, class = void>

@@ -236,8 +236,7 @@ TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior
   });
 }
 
-/// Loads a batch of rows as words from the boundary at or below each row's first element on, `byte` bytes after `row`; the
-/// next lane has what lacks.
+/// Loads a batch of rows as words from the boundary at or below the lane's first element on; the next lane has what lacks.
 template <class Fused, bool Interior>
 TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>& at, int first,
                                               const unsigned char* row,
