@@ -82,6 +82,9 @@ inline bool takes_word_shifted(const tile_problem& problem, size_type batch, siz
       nx * element < 4 || kind == panel_kind::none) {
     return false;
   }
+  // Where words of the output are shifted, columns of whole groups of banks would begin in the same ones.
+  const auto out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
+  if (out_bits % 4 != 0 && ny * element % 8 == 0) { return false; }
   if (kind == panel_kind::few_columns) { return problem.in_stride_bytes == nx * element; }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {

@@ -142,7 +142,8 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
       if (k * BlockRows < stores) { old[k] = operation.fetch(to(k)); }
     }
   }
-  keep_access_order();
+  // All of these words are held at a time; more would not fit registers.
+  if constexpr (rounds * Operation::accesses <= 24) { keep_access_order(); }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);

@@ -55,7 +55,7 @@ constexpr int fused_blocks() {
   constexpr int out = Fused::out_bytes;
   // One packed element a lane. 3 bytes to 12 90 %, 88 with 4 blocks.
   if (Fused::loads_unaligned && !Fused::copies && widens_packed(in, out)) {
-    return Fused::out_access < 4 ? 3 : in + out > 20 ? 4 : 6;
+    return Fused::out_access < 4 ? 3 : in + out > 16 ? 4 : 6;
   }
   // The words that packed elements lie in. 3 bytes to 1: 70 % with 4 blocks, 63 with 3, 54 with 2.
   if (Fused::loads_unaligned && in + out <= 16) {
@@ -91,11 +91,12 @@ constexpr int fused_blocks() {
 }
 
 /// The blocks of a multiprocessor that a kernel's registers are kept low for. Places of elements take some: with those of
-/// a function that does without, two outputs of 4 and 8 bytes spilled in rows that start anywhere.
+/// a function that does without, two outputs of 4 and 8 bytes, and bytes, spilled in rows that start anywhere.
 template <class Fused, class Op>
 constexpr int blocks_with_function() {
   const int blocks = fused_blocks<Fused>();
-  return Fused::deals && takes_place<typename Fused::in, typename Fused::out, Op> && blocks > 1
+  const bool is_full = Fused::deals || (Fused::in_bytes == 1 && Fused::out_bytes == 1);
+  return is_full && takes_place<typename Fused::in, typename Fused::out, Op> && blocks > 1
              ? blocks - 1
              : blocks;
 }
