@@ -84,8 +84,8 @@ template <class T>
                                                 cudaStream_t stream = nullptr,
                                                 const distributed_options& options = {}) {
   static_assert(detail::check_output<T>(), "");
-  return detail::exchange_by_nccl(detail::matrix_slices(out, in, nx.total, ny.total), nx, ny, 1,
-                                  temp, temp_bytes, comm, stream, options);
+  return detail::exchange_by_nccl(detail::matrix_mover<T>{out, in}, nx, ny, 1, temp, temp_bytes,
+                                  comm, stream, options);
 }
 
 /// Permutes the axes of an array that is distributed along its first axis, into one that is distributed along its own
@@ -117,7 +117,7 @@ template <class T, std::size_t Rank>
     }
   }
   if (first != 0) {
-    const detail::slice_mover<T> mover{out, in, axes,
+    const detail::array_mover<T> mover{out, in, axes,
                                        detail::make_relocation(out, in, extents, axes)};
     return detail::exchange_by_nccl(mover, extents[first], extents[0], together, temp, temp_bytes,
                                     comm, stream, options);

@@ -3,12 +3,13 @@
 
 /// \file
 /// Runs the exchange of one rank on its GPU: kernels on the caller's stream, transfers on a stream of their own, events
-/// between the two. Slices are brought from the input into send order, and from there to where they belong, by permutes with
-/// strides, which those of a matrix are, too.
+/// between the two. Slices are brought from the input into send order, and from there to where they belong: those of
+/// matrices by transposes of views, those of arrays of more axes by permutes with strides.
 
 #pragma once
 
 #include <tiletranspose/detail/calls/permute.cuh>
+#include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/exchange_plan.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
@@ -57,17 +58,59 @@ inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
 }
 
+/// One rank's rows of a matrix and of its transpose.
+template <class T>
+struct matrix_mover {
+  T* out;
+  const T* in;
+
+  /// Transposes a slice of the input into the output; or to where it is packed, `cols` dense rows of the output.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
+    const matrix_view<const T> source{
+        in + (slice.y - plan.first_row()) * plan.columns.total + slice.x, slice.rows, slice.cols,
+        plan.columns.total};
+    const matrix_view<T> packed{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
+    return transpose_bytes<sizeof(T), alignof(T), matrices::one>(
+        view_request(to != nullptr ? packed : place_of(plan, slice), source), stream);
+  }
+  /// Copies what is packed into the output.
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
+    const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
+                                      slice.rows};
+    return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
+        reorient_request(place_of(plan, slice), packed, symmetry::identity), symmetry::identity,
+        stream);
+  }
+
+ private:
+  matrix_view<T> place_of(const exchange_plan& plan, const exchange_slice& slice) const {
+    const size_type pitch = plan.rows.total;
+    return {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows, pitch};
+  }
+};
+
 /// One rank's part of an array and of its permute. A slice takes part of two axes of the input, the first one (y) and the
 /// one that becomes the first of the output (x), and all of the others.
 template <class T>
-struct slice_mover {
+struct array_mover {
   T* out;
   const T* in;
   const int* axes;   ///< axis j of the output is axis axes[j] of the input
   relocation whole;  ///< of the whole array
 
-  /// Moves a slice from the input, or from where it is packed, into the output, or to where it is packed: dense, in the
-  /// output's order.
+  /// As matrix_mover's: what is packed is dense, in the output's order.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
+    return move(plan, slice, nullptr, to, stream);
+  }
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
+    return move(plan, slice, from, nullptr, stream);
+  }
+
+ private:
   cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
                    void* to, cudaStream_t stream) const {
     size_type extents[most_given_axes];
@@ -95,13 +138,6 @@ struct slice_mover {
   }
 };
 
-/// The same of a matrix and its transpose.
-template <class T>
-slice_mover<T> matrix_slices(T* out, const T* in, size_type nx, size_type ny) {
-  static constexpr int axes[] = {1, 0};
-  return {out, in, axes, make_relocation(out, in, {ny, nx}, axes)};
-}
-
 /// The exchange of one rank, in two queues: the caller's stream, which works, and one that transfers. A Transport carries the
 /// messages of one step:
 ///
@@ -113,11 +149,11 @@ slice_mover<T> matrix_slices(T* out, const T* in, size_type nx, size_type ny) {
 ///
 /// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
 /// because transfer waits for work before each step. An exchange of one step needs no second stream.
-template <class T, class Transport>
+template <class Mover, class Transport>
 class device_exchange {
  public:
-  device_exchange(const exchange_plan& plan, const slice_mover<T>& mover,
-                  const Transport& transport, void* temp, cudaStream_t work)
+  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
+                  void* temp, cudaStream_t work)
       : plan_(plan),
         mover_(mover),
         transport_(transport),
@@ -157,9 +193,7 @@ class device_exchange {
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
     plan_.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) {
-        ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
-      }
+      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
     });
     return status_ == cudaSuccess;
   }
@@ -174,17 +208,19 @@ class device_exchange {
   /// Transposes a slice of what stays on this rank.
   bool keep(size_type step) {
     const exchange_slice slice = plan_.kept(step);
-    return slice.bytes == 0 || ok(mover_.move(plan_, slice, nullptr, nullptr, work_));
+    return slice.bytes == 0 || ok(mover_.pack(plan_, slice, nullptr, work_));
   }
   /// Brings what has arrived to where it belongs.
   void place(size_type step) {
-    if ((!is_simple() && !ok(mark(step).hold(work_))) || Transport::lands) { return; }
-    const unsigned char* const received = buffer(step) + plan_.send_bytes;
-    plan_.for_each_received(step, [&](const exchange_slice& slice) {
-      if (status_ == cudaSuccess) {
-        ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
-      }
-    });
+    if (!is_simple() && !ok(mark(step).hold(work_))) { return; }
+    if constexpr (!Transport::lands) {
+      const unsigned char* const received = buffer(step) + plan_.send_bytes;
+      plan_.for_each_received(step, [&](const exchange_slice& slice) {
+        if (status_ == cudaSuccess) {
+          ok(mover_.place(plan_, slice, received + slice.offset, work_));
+        }
+      });
+    }
   }
 
   bool is_simple() const { return plan_.steps == 1; }
@@ -198,7 +234,7 @@ class device_exchange {
   }
 
   exchange_plan plan_;
-  slice_mover<T> mover_;
+  Mover mover_;
   Transport transport_;
   unsigned char* temp_;
   cudaStream_t work_;

@@ -90,8 +90,8 @@ bool examine_exchange(const exchange_plan& plan, const T* out, const T* in, cons
 }
 
 /// The two calls of a distributed call.
-template <class T>
-cudaError_t exchange_by_nccl(const slice_mover<T>& mover, partition columns, partition rows,
+template <class Mover>
+cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition rows,
                              size_type together, void* temp, size_type& temp_bytes, ncclComm_t comm,
                              cudaStream_t stream, const distributed_options& options) {
   int ranks = 0;
@@ -99,7 +99,8 @@ cudaError_t exchange_by_nccl(const slice_mover<T>& mover, partition columns, par
   cudaError_t status = ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
   size_type element = 0;
-  if (!multiplies(together, sizeof(T), element) || !can_plan(columns, rows, ranks, element)) {
+  if (!multiplies(together, sizeof(*mover.out), element) ||
+      !can_plan(columns, rows, ranks, element)) {
     return cudaErrorInvalidValue;
   }
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
@@ -111,7 +112,7 @@ cudaError_t exchange_by_nccl(const slice_mover<T>& mover, partition columns, par
   if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
     return cudaErrorInvalidValue;
   }
-  device_exchange<T, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
+  device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
   status = exchange.prepare(options.transfer_stream);
   return status == cudaSuccess ? exchange.run() : status;
 }

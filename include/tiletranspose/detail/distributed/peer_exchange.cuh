@@ -108,15 +108,15 @@ bool examine_parts(const Part* parts, int count, bool copies, partition columns,
 template <class T, class Part>
 cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partition columns,
                                partition rows, const distributed_options& options) {
-  using exchange = device_exchange<T, peer_transport<Part>>;
+  using exchange = device_exchange<matrix_mover<T>, peer_transport<Part>>;
   std::vector<std::unique_ptr<exchange>> ranks;
   size_type rounds = 0;
   for (int i = 0; i < count; ++i) {
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(
-        plan, matrix_slices(part.out, part.in, columns.total, rows.total),
-        peer_transport<Part>{parts, reach}, part.temp, part.stream));
+    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
+                                               peer_transport<Part>{parts, reach}, part.temp,
+                                               part.stream));
     rounds = plan.rounds();
     cudaError_t status = cudaSetDevice(part.device);
     if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }

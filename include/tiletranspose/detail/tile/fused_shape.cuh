@@ -60,9 +60,9 @@ struct fused_shape {
           : tuned_fused_policy(Kind, in_bytes, out_bytes, loads, whole_in && !splits_out, Large);
   static constexpr int threads = wanted.threads;
   static constexpr int count = wanted.count;
-  /// Rows of small packed elements are stored together, as whole words.
-  static constexpr bool packs =
-      access_bytes < bytes && bytes < 8 && bytes % 4 != 0 && (holds_operand || loads_unaligned);
+  /// Rows of packed elements are stored together, as whole words, as far as registers go.
+  static constexpr bool packs = access_bytes < bytes && bytes % 4 != 0 &&
+                                (holds_operand ? bytes < 16 : loads_unaligned && bytes < 8);
   static constexpr int micro_rows = access_bytes == bytes ? wanted.micro_rows
                                     : packs               ? word_elements(bytes)
                                                           : 1;
