@@ -20,7 +20,12 @@
 ///
 /// Each rank transposes what it sends straight into the order in which it is sent, step by step, while the step before
 /// travels. What arrives is put into place in one pass. What a rank keeps never leaves its GPU. Scratch is three steps of
-/// sent and received bytes, however large the matrix is.
+/// sent and received bytes, however large the matrix is, and as much on all ranks.
+///
+/// With NCCL 2.29 or newer scratch can be a window (ncclCommWindowRegister) that `distributed_options::window` names. Then
+/// messages are put into the other ranks' scratch, between GPUs of a host by the copy engines, and transposes have the
+/// multiprocessors for themselves. On all ranks the window begins where scratch does, and no put or signal of NCCL's that
+/// others have made over the communicator still waits to be received.
 ///
 /// All calls are collective: every rank of the communicator makes them, in the same order, with the same sizes, partitions,
 /// element size and options. They run asynchronously on `stream`, allocate no device memory, and are made on the
@@ -34,7 +39,8 @@
 /// The other ranks do not learn of it, and wait for this one; distributed_check tells all of them before data moves.
 ///
 /// Errors of NCCL: cudaErrorOperatingSystem (ncclSystemError), cudaErrorInvalidResourceHandle (ncclInvalidArgument and
-/// ncclInvalidUsage), cudaErrorUnknown (all others); ncclGetLastError(comm) has NCCL's own words. After an error in the
+/// ncclInvalidUsage), cudaErrorUnknown (all others); ncclGetLastError(comm) has NCCL's own words. cudaErrorNotSupported: a window, and an
+/// NCCL older than 2.29 at compile time. After an error in the
 /// middle of a call, NCCL's or a launch's, the output holds anything, the stream waits for what was queued, and other
 /// ranks wait as long as NCCL does: end them, and the communicator, by ncclCommAbort.
 
@@ -70,8 +76,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 /// \param temp_bytes  bytes of scratch; set where `temp` is null, and then nothing else is done
 /// \param comm        the communicator
 /// \param stream      where the work is queued
-/// \param options     tt::distributed_options: `step_bytes`, about so many bytes a rank sends in a step, and
-///                    `transfer_stream`, a stream for transfers
+/// \param options     tt::distributed_options: `step_bytes`, about so many bytes a rank sends in a step,
+///                    `transfer_stream`, a stream for transfers, and `window`, of which `temp` is the start
 /// \returns see the top of this file
 ///
 /// With rows dealt out as the caller says, and a step of 16 MiB:
@@ -158,7 +164,8 @@ template <class T>
   if (status != cudaSuccess) { return status; }
   bool valid = detail::can_plan(nx, ny, ranks, sizeof(T));
   if (valid && nx.total > 0 && ny.total > 0) {
-    const detail::exchange_plan plan(nx, ny, ranks, rank, sizeof(T), options.step_bytes);
+    const detail::exchange_plan plan(nx, ny, ranks, rank, sizeof(T), options.step_bytes,
+                                     detail::most_nccl_bytes);
     valid = detail::examine_exchange(plan, out, in, temp, temp_bytes);
   }
   const unsigned long long facts[] = {valid,
@@ -166,6 +173,7 @@ template <class T>
                                       ny.total,
                                       sizeof(T),
                                       options.step_bytes,
+                                      options.window != nullptr,
                                       valid ? detail::hash_of(nx, ranks) : 0,
                                       valid ? detail::hash_of(ny, ranks) : 0};
   return detail::compare_facts(facts, temp, comm, stream);

@@ -49,7 +49,7 @@ traffic count(const exchange_plan& plan) {
 }
 
 void print(int ranks, size_type side, size_type element) {
-  const exchange_plan plan(side, side, ranks, 0, element, 0);
+  const exchange_plan plan(side, side, ranks, 0, element, 0, tt::detail::most_nccl_bytes);
   const traffic sent = count(plan);
   const double link = std::max(static_cast<double>(sent.inside) / nvlink,
                                static_cast<double>(sent.outside) / network);

@@ -137,6 +137,82 @@ TEST_CASE("as many ranks as devices") {
   check<float>(comms, 8192, 8191, 0);
 }
 
+#if NCCL_VERSION_CODE >= 22900
+
+namespace {
+
+// Scratch of one rank that is a window.
+class window_scratch {
+ public:
+  window_scratch(std::size_t bytes, ncclComm_t comm) : comm_(comm) {
+    if (ncclMemAlloc(&memory_, bytes) != ncclSuccess ||
+        ncclCommWindowRegister(comm, memory_, bytes, &window_, NCCL_WIN_COLL_SYMMETRIC) !=
+            ncclSuccess) {
+      throw std::runtime_error{std::string{"a window: "} + ncclGetLastError(comm)};
+    }
+  }
+  window_scratch(const window_scratch&) = delete;
+  window_scratch& operator=(const window_scratch&) = delete;
+  ~window_scratch() {
+    if (window_ != nullptr) { (void)ncclCommWindowDeregister(comm_, window_); }
+    (void)ncclMemFree(memory_);
+  }
+  void* memory() const { return memory_; }
+  ncclWindow_t window() const { return window_; }
+
+ private:
+  ncclComm_t comm_;
+  void* memory_ = nullptr;
+  ncclWindow_t window_ = nullptr;
+};
+
+template <class T>
+void check_put(const communicators& comms, partition nx, partition ny, std::size_t step_bytes) {
+  INFO(comms.ranks() << " ranks, " << nx.total << " x " << ny.total << " elements of " << sizeof(T)
+                     << ", steps of " << step_bytes << " bytes");
+  dealt_matrix matrix(devices_of(comms), nx, ny, sizeof(T));
+  const auto statuses = on_all_ranks(comms.ranks(), [&](int r) {
+    const stream own;
+    std::size_t bytes = 0;
+    const auto call = [&](void* temp, void* window) {
+      return tt::distributed_transpose(matrix.out<T>(r), matrix.in<T>(r), nx, ny, temp, bytes,
+                                       comms[r], own, {step_bytes, nullptr, window});
+    };
+    cudaError_t status = call(nullptr, nullptr);
+    if (status != cudaSuccess) { return status; }
+    const window_scratch scratch(bytes, comms[r]);
+    if (scratch.window() == nullptr) { return cudaErrorNotSupported; }
+    for (int i = 0; i < 5 && status == cudaSuccess; ++i) {
+      status = call(scratch.memory(), scratch.window());
+    }
+    own.wait();
+    return status;
+  });
+  REQUIRE(all_are(cudaSuccess, statuses));
+  REQUIRE(matrix.difference().empty());
+}
+
+}  // namespace
+
+TEST_CASE("messages are put into windows") {
+  require_device();
+  if (device_count() < 2) { SKIP("needs two devices"); }
+  const communicators comms(device_count());
+  const auto ranks = static_cast<std::size_t>(comms.ranks());
+  check_put<float>(comms, 512, 512, 1 << 14);
+  check_put<float>(comms, 1021, 517, 30000);
+  check_put<float>(comms, 1, 300, 100);
+  check_put<unsigned char>(comms, 1021, 1023, 9999);
+  check_put<float_triple>(comms, 333, 501, 20000);
+  check_put<float>(comms, 8192, 8191, 0);
+  std::vector<std::size_t> begins(ranks, 0);  // the last rank holds everything
+  begins.push_back(400);
+  check_put<float>(comms, {400, begins.data()}, 300, 1 << 14);
+  check_put<float>(comms, 300, {400, begins.data()}, 1 << 14);
+}
+
+#endif
+
 TEST_CASE("calls follow each other without a wait of the host") {
   require_device();
   const communicators comms(device_count());

@@ -365,4 +365,22 @@ cudaError_t transpose_rows(float* out, const float* in, std::size_t nx, std::siz
   const cudaError_t freed = temp != nullptr ? cudaFreeAsync(temp, stream) : cudaSuccess;
   return status != cudaSuccess ? status : freed;
 }
+
+#if NCCL_VERSION_CODE >= 22900
+// Once; scratch and its window serve all calls that ask for no more. All ranks register.
+ncclResult_t make_window(void** temp, std::size_t temp_bytes, ncclWindow_t* window,
+                         ncclComm_t comm) {
+  const ncclResult_t status = ncclMemAlloc(temp, temp_bytes);
+  if (status != ncclSuccess) { return status; }
+  return ncclCommWindowRegister(comm, *temp, temp_bytes, window, NCCL_WIN_COLL_SYMMETRIC);
+}
+
+cudaError_t transpose_through(ncclWindow_t window, float* out, const float* in, std::size_t nx,
+                              std::size_t ny, void* temp, std::size_t temp_bytes, ncclComm_t comm,
+                              cudaStream_t stream) {
+  tt::distributed_options options;
+  options.window = window;
+  return tt::distributed_transpose(out, in, nx, ny, temp, temp_bytes, comm, stream, options);
+}
+#endif
 #endif

@@ -366,7 +366,7 @@ enum ncclResult_t {
 };
 enum ncclDataType_t { ncclUint8 = 1, ncclUint64 = 5 };
 enum ncclRedOp_t { ncclMax = 2 };
-#define NCCL_VERSION_CODE 21900
+#define NCCL_VERSION_CODE 22900
 
 namespace cpu {
 
@@ -386,6 +386,12 @@ struct network {
   std::map<std::pair<int, int>, std::deque<message>> mail;
   std::vector<reduction> reductions;
   std::size_t messages = 0;
+  std::map<std::pair<int, int>, int> signals;  ///< from one rank to another, not yet waited for
+};
+/// A window: the memory of each rank.
+struct window {
+  std::vector<unsigned char*> memory;
+  std::vector<std::size_t> bytes;
 };
 
 }  // namespace cpu
@@ -501,6 +507,38 @@ inline ncclResult_t ncclSend(const void* memory, std::size_t count, ncclDataType
 inline ncclResult_t ncclRecv(void* memory, std::size_t count, ncclDataType_t, int peer,
                              ncclComm_t comm, cudaStream_t stream) {
   cpu::open_group().push_back({comm, memory, count, peer, false, stream});
+  return cpu::queued();
+}
+/// A message is put as late as its signal, by which alone the other rank may know of it.
+using ncclWindow_t = cpu::window*;
+struct ncclWaitSignalDesc_t {
+  int opCnt, peer, sigIdx, ctx;
+};
+inline ncclResult_t ncclPutSignal(const void* memory, std::size_t count, ncclDataType_t, int peer,
+                                  ncclWindow_t window, std::size_t offset, int, int, unsigned,
+                                  ncclComm_t comm, cudaStream_t stream) {
+  if (cpu::machines().nccl_fails) { return ncclSystemError; }
+  const auto to = static_cast<std::size_t>(peer);
+  if (offset + count > window->bytes[to]) { return ncclInvalidArgument; }
+  cpu::enqueue(stream, [=] {
+    std::memcpy(window->memory[to] + offset, memory, count);
+    ++comm->network->messages;
+    ++comm->network->signals[{comm->rank, peer}];
+  });
+  return cpu::queued();
+}
+inline ncclResult_t ncclSignal(int peer, int, int, unsigned, ncclComm_t comm, cudaStream_t stream) {
+  cpu::enqueue(stream, [=] { ++comm->network->signals[{comm->rank, peer}]; });
+  return cpu::queued();
+}
+inline ncclResult_t ncclWaitSignal(int count, ncclWaitSignalDesc_t* signals, ncclComm_t comm,
+                                   cudaStream_t stream) {
+  for (int i = 0; i < count; ++i) {
+    const ncclWaitSignalDesc_t one = signals[i];
+    const auto left = [=]() -> int& { return comm->network->signals[{one.peer, comm->rank}]; };
+    cpu::enqueue(
+        stream, [=] { left() -= one.opCnt; }, [=] { return left() >= one.opCnt; });
+  }
   return cpu::queued();
 }
 /// The greatest of each number, in place.

@@ -114,10 +114,15 @@ struct spread {
       temp.push_back(std::make_unique<memory<unsigned char>>(bytes));
       REQUIRE(call(r, temp.back()->data(), bytes) == cudaSuccess);
     }
+    return ends();
+  }
+  /// Runs all that was queued; true where no message and no signal is left.
+  bool ends() {
     cpu::current_device() = 0;
-    const bool ends = cpu::machines().drain();
+    const bool all_ran = cpu::machines().drain();
     for (const auto& box : network.mail) { CHECK(box.second.empty()); }
-    return ends;
+    for (const auto& signal : network.signals) { CHECK(signal.second == 0); }
+    return all_ran;
   }
   bool transpose(const tt::distributed_options& options) {
     return run([&](int r, void* scratch, size_type& bytes) {
@@ -219,6 +224,66 @@ TEST_CASE("a stream can be lent for transfers") {
   }));
   REQUIRE(cpu::machines().streams.size() == 4);
   REQUIRE(matrix.is_transposed());
+}
+
+namespace {
+
+/// Two matrices through one window, one after the other; all ranks have their scratch before the first one calls.
+void check_put(int ranks, partition nx, partition ny, size_type step_bytes, unsigned seed) {
+  INFO(ranks << " ranks, " << nx.total << " x " << ny.total << ", steps of " << step_bytes
+             << " bytes, seed " << seed);
+  machines(ranks, seed);
+  spread<float> first(ranks, nx, ny);
+  spread<float> second(ranks, ny, nx);
+  cpu::window window;
+  const auto call = [&](spread<float>& matrix, int r, void* temp, size_type& bytes) {
+    cpu::current_device() = r;
+    return tt::distributed_transpose(matrix.out_of(r), matrix.in_of(r), matrix.nx, matrix.ny, temp,
+                                     bytes, first.comm_of(r), cudaStream_t{},
+                                     {step_bytes, nullptr, &window});
+  };
+  size_type bytes = 0;
+  for (int r = 0; r < ranks; ++r) {
+    size_type asked[2] = {};
+    REQUIRE(call(first, r, nullptr, asked[0]) == cudaSuccess);
+    REQUIRE(call(second, r, nullptr, asked[1]) == cudaSuccess);
+    const size_type most = std::max(asked[0], asked[1]);
+    REQUIRE((r == 0 || most == bytes));
+    bytes = most;
+    first.temp.push_back(std::make_unique<memory<unsigned char>>(bytes));
+    window.memory.push_back(first.temp.back()->data());
+  }
+  window.bytes.assign(window.memory.size(), bytes);
+  for (spread<float>* matrix : {&first, &second, &first}) {
+    for (int r = 0; r < ranks; ++r) {
+      REQUIRE(call(*matrix, r, first.temp[static_cast<std::size_t>(r)]->data(), bytes) ==
+              cudaSuccess);
+    }
+  }
+  REQUIRE(first.ends());
+  REQUIRE(cpu::machines().faults.empty());
+  REQUIRE(first.is_transposed());
+  REQUIRE(second.is_transposed());
+}
+
+}  // namespace
+
+TEST_CASE("messages are put into windows, in any order that the streams leave open") {
+  for (const int ranks : {1, 2, 3, 5}) {
+    for (const size_type step_bytes : {1, 300, 900, 1 << 20}) {
+      check_put(ranks, 70, 45, step_bytes, 1);
+    }
+  }
+  for (unsigned seed = 0; seed < 40; ++seed) { check_put(3, 64, 30, 300, seed); }
+  std::mt19937 random(12);
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const int ranks = 2 + static_cast<int>(random() % 4);
+    const size_type nx = 1 + random() % 60;
+    const size_type ny = 1 + random() % 60;
+    const auto columns = random_begins(ranks, nx, random);
+    const auto rows = random_begins(ranks, ny, random);
+    check_put(ranks, {nx, columns.data()}, {ny, rows.data()}, 1 + random() % 2000, seed);
+  }
 }
 
 namespace {
@@ -336,6 +401,7 @@ namespace {
 /// Carries nothing: writes down how much waits in the caller's stream when a step is to travel, and fails at one.
 struct counting_transport {
   static constexpr bool lands = false;
+  static constexpr size_type ahead = 2;
   std::vector<std::size_t>* queued;
   size_type fails_at;
 
@@ -385,7 +451,9 @@ TEST_CASE("ranks that differ all learn of it") {
     size_type step_bytes;
     bool has_input;
     cudaError_t wanted;
+    void* window = nullptr;
   };
+  cpu::window window;
   const arguments second[] = {
       {16, 16, 64, true, cudaSuccess},
       {17, 16, 64, true, cudaErrorInvalidValue},
@@ -393,6 +461,7 @@ TEST_CASE("ranks that differ all learn of it") {
       {16, {16, begins}, 64, true, cudaErrorInvalidValue},
       {16, 16, 128, true, cudaErrorInvalidValue},
       {16, 16, 64, false, cudaErrorInvalidValue},
+      {16, 16, 64, true, cudaErrorInvalidValue, &window},
   };
   for (const arguments& other : second) {
     machines(2, 3);
@@ -404,9 +473,10 @@ TEST_CASE("ranks that differ all learn of it") {
         const arguments own = r == 0 ? second[0] : other;
         cpu::current_device() = r;
         memory<unsigned char> scratch(1 << 14);
-        answers[r] = tt::distributed_check(
-            matrix.out_of(r), own.has_input ? matrix.in_of(r) : nullptr, own.nx, own.ny,
-            scratch.data(), 1 << 14, matrix.comm_of(r), cudaStream_t{}, {own.step_bytes});
+        answers[r] =
+            tt::distributed_check(matrix.out_of(r), own.has_input ? matrix.in_of(r) : nullptr,
+                                  own.nx, own.ny, scratch.data(), 1 << 14, matrix.comm_of(r),
+                                  cudaStream_t{}, {own.step_bytes, nullptr, own.window});
       });
     }
     for (std::thread& rank : ranks) { rank.join(); }

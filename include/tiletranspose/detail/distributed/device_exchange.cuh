@@ -19,11 +19,13 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 /// How the work of a distributed call is cut. All ranks must give the same numbers.
 struct distributed_options {
   /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it
-  /// sends, 16 to 88 MiB, or 1 MiB to each other rank where that is more.
+  /// sends, from 16 MiB to 128 over NCCL and 88 by copies, or 1 MiB to each other rank where that is more.
   size_type step_bytes = 0;
   /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes the host some
   /// microseconds.
   cudaStream_t transfer_stream = nullptr;
+  /// Of distributed.cuh: an ncclWindow_t at whose start scratch begins, on all ranks. Null: messages are sent and received.
+  void* window = nullptr;
 };
 
 namespace detail {
@@ -50,9 +52,12 @@ inline size_type held_out(const exchange_plan& plan) {
 /// Never 0: who allocates nothing has a null pointer, and would ask again. The least holds what distributed_check sends.
 inline constexpr size_type least_exchange_scratch = 256;
 
-/// Bytes of a buffer, and of scratch. `lands`: messages arrive where they belong, not in scratch.
+/// Bytes of a buffer, in front of that of a step, and of scratch. `lands`: messages arrive where they belong, not in scratch.
 inline size_type exchange_buffer(const exchange_plan& plan, bool lands) {
   return plan.send_bytes + (lands ? 0 : plan.receive_bytes);
+}
+inline size_type buffer_begin(const exchange_plan& plan, size_type step, bool lands) {
+  return step % plan.buffers() * exchange_buffer(plan, lands);
 }
 inline size_type exchange_scratch(const exchange_plan& plan, bool lands) {
   return larger(plan.buffers() * exchange_buffer(plan, lands), least_exchange_scratch);
@@ -141,14 +146,16 @@ struct array_mover {
 /// The exchange of one rank, in two queues: the caller's stream, which works, and one that transfers. A Transport carries the
 /// messages of one step:
 ///
-///     static constexpr bool lands;
+///     static constexpr bool lands;       // where it belongs, not in scratch
+///     static constexpr size_type ahead;  // steps that travel or wait while one is put into place
 ///     cudaError_t transfer(plan, step, const unsigned char* sent, unsigned char* received, stream);
 ///
 ///     work      pack 0, keep 0, pack 1, keep 1, pack 2, keep 2, place 0, pack 3, keep 3, place 1, ...
 ///     transfer          0 ................ 1 ................ 2 ................ 3 ...
 ///
 /// A buffer is packed anew only after work has waited for its last transfer, and received into anew only after it was emptied,
-/// because transfer waits for work before each step. An exchange of one step needs no second stream.
+/// because transfer waits for work before each step. The order above is that of two steps ahead. An exchange of one step
+/// needs no second stream.
 template <class Mover, class Transport>
 class device_exchange {
  public:
@@ -168,11 +175,13 @@ class device_exchange {
     return status_;
   }
 
-  /// Queues one of the plan's rounds; nothing more where something fails.
+  /// In each round a step is sent, and the one before those that travel or wait is put into place.
+  size_type rounds() const { return plan_.steps + ahead(); }
+
+  /// Queues one of the rounds; nothing more where something fails.
   cudaError_t round(size_type number) {
     if (number < plan_.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
-    const size_type ahead = plan_.buffers() - 1;
-    if (number >= ahead && status_ == cudaSuccess) { place(number - ahead); }
+    if (number >= ahead() && status_ == cudaSuccess) { place(number - ahead()); }
     return status_;
   }
 
@@ -182,7 +191,7 @@ class device_exchange {
     return status_;
   }
   cudaError_t run() {
-    for (size_type number = 0; number < plan_.rounds(); ++number) {
+    for (size_type number = 0; number < rounds(); ++number) {
       if (round(number) != cudaSuccess) { return abandon(); }
     }
     return cudaSuccess;
@@ -224,8 +233,9 @@ class device_exchange {
   }
 
   bool is_simple() const { return plan_.steps == 1; }
+  size_type ahead() const { return smaller(plan_.buffers() - 1, Transport::ahead); }
   unsigned char* buffer(size_type step) const {
-    return temp_ + step % plan_.buffers() * exchange_buffer(plan_, Transport::lands);
+    return temp_ + buffer_begin(plan_, step, Transport::lands);
   }
   stream_mark& mark(size_type step) { return arrived_[step % plan_.buffers()]; }
   bool ok(cudaError_t status) {

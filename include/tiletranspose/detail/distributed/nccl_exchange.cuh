@@ -54,30 +54,111 @@ inline cudaError_t ask_communicator(ncclComm_t comm, int& ranks, int& rank) {
   return status == cudaSuccess && current != device ? cudaErrorInvalidDevice : status;
 }
 
+/// Calls add(call) for what NCCL is to do at once; add calls it unless an earlier one has failed.
+template <class Calls>
+cudaError_t nccl_group(ncclComm_t comm, Calls calls) {
+  ncclResult_t result = ncclGroupStart();
+  if (result != ncclSuccess) { return nccl_status(result, comm); }
+  calls([&](auto call) {
+    const ncclResult_t next = result == ncclSuccess ? call() : result;
+    if (next != ncclInProgress) { result = next; }
+  });
+  const ncclResult_t ended = ncclGroupEnd();  // also where a call failed: it must be closed
+  return nccl_status(result != ncclSuccess ? result : ended, comm);
+}
+
 /// All messages of a step in one group, so that they travel at once.
 struct nccl_transport {
   static constexpr bool lands = false;
+  static constexpr size_type ahead = 2;
   ncclComm_t comm;
 
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char* received, cudaStream_t stream) const {
-    ncclResult_t result = ncclGroupStart();
-    if (result != ncclSuccess) { return nccl_status(result, comm); }
-    const auto add = [&](ncclResult_t next) {
-      if (next != ncclInProgress) { result = next; }
-    };
-    plan.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (result != ncclSuccess) { return; }
-      add(ncclSend(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
+    return nccl_group(comm, [&](auto add) {
+      plan.for_each_sent(step, [&](const exchange_slice& slice) {
+        add([&] {
+          return ncclSend(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream);
+        });
+      });
+      plan.for_each_received(step, [&](const exchange_slice& slice) {
+        add([&] {
+          return ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm,
+                          stream);
+        });
+      });
     });
-    plan.for_each_received(step, [&](const exchange_slice& slice) {
-      if (result != ncclSuccess) { return; }
-      add(ncclRecv(received + slice.offset, slice.bytes, ncclUint8, slice.peer, comm, stream));
-    });
-    const ncclResult_t ended = ncclGroupEnd();  // also where a message failed: it must be closed
-    return nccl_status(result != ncclSuccess ? result : ended, comm);
   }
 };
+
+#if NCCL_VERSION_CODE >= 22900
+
+/// Messages are put into the other ranks' scratch, which leaves the multiprocessors to the transposes: between GPUs of a host
+/// the copy engines do it. Scratch is what the window begins with, on all ranks.
+///
+/// A rank signals every step to all with whom it exchanges messages: what it sends them is there, and its buffer of the next
+/// step is free, since it has put into place all steps but the one before. Who has waited for these signals may put the
+/// next step. Before the first step one more is exchanged, with which all have come to the call.
+struct window_transport {
+  static constexpr bool lands = false;
+  static constexpr size_type ahead = 1;
+  ncclComm_t comm;
+  ncclWindow_t window;
+
+  cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
+                       unsigned char*, cudaStream_t stream) const {
+    const cudaError_t status = step == 0 ? put(plan, step, nullptr, stream) : cudaSuccess;
+    return status == cudaSuccess ? put(plan, step, sent, stream) : status;
+  }
+
+ private:
+  /// Puts and signals, or only signals where `sent` is null; then waits for the others' signals.
+  cudaError_t put(const exchange_plan& plan, size_type step, const unsigned char* sent,
+                  cudaStream_t stream) const {
+    cudaError_t status = nccl_group(comm, [&](auto add) {
+      if (sent != nullptr) {
+        plan.for_each_sent(step, [&](const exchange_slice& slice) {
+          add([&] {
+            return ncclPutSignal(sent + slice.offset, slice.bytes, ncclUint8, slice.peer, window,
+                                 landing_place(plan, step, slice.peer), 0, 0, 0, comm, stream);
+          });
+        });
+      }
+      for_each_peer(plan, [&](int peer) {
+        if (sent != nullptr && plan.slice(step, plan.rank, peer).bytes > 0) { return; }
+        add([&] { return ncclSignal(peer, 0, 0, 0, comm, stream); });
+      });
+    });
+    for_each_peer(plan, [&](int peer) {
+      ncclWaitSignalDesc_t signal{1, peer, 0, 0};
+      if (status == cudaSuccess) {
+        status = nccl_status(ncclWaitSignal(1, &signal, comm, stream), comm);
+      }
+    });
+    return status;
+  }
+  /// Of what this rank sends to `peer`, in its window.
+  static size_type landing_place(const exchange_plan& plan, size_type step, int peer) {
+    const exchange_plan theirs = plan.seen_by(peer);
+    size_type place = 0;
+    theirs.for_each_received(step, [&](const exchange_slice& slice) {
+      if (slice.peer == plan.rank) { place = slice.offset; }
+    });
+    return buffer_begin(theirs, step, lands) + theirs.send_bytes + place;
+  }
+  /// Calls use(peer) for all ranks with which messages are exchanged in some step.
+  template <class Use>
+  static void for_each_peer(const exchange_plan& plan, Use use) {
+    for (int i = 1; i < plan.ranks; ++i) {
+      const int peer = (plan.rank + i) % plan.ranks;
+      if (plan.slice(0, plan.rank, peer).bytes + plan.slice(0, peer, plan.rank).bytes > 0) {
+        use(peer);
+      }
+    }
+  }
+};
+
+#endif
 
 /// Whether one rank's memory serves its plan.
 template <class T>
@@ -103,18 +184,30 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
       !can_plan(columns, rows, ranks, element)) {
     return cudaErrorInvalidValue;
   }
-  const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes);
+  const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes,
+                           most_nccl_bytes);
   if (temp == nullptr) {
-    temp_bytes = exchange_scratch(plan, nccl_transport::lands);
+    temp_bytes = 0;
+    for (int r = 0; r < ranks; ++r) {  // windows are as large on all ranks
+      temp_bytes = larger(temp_bytes, exchange_scratch(plan.seen_by(r), nccl_transport::lands));
+    }
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
   if (!examine_exchange(plan, mover.out, mover.in, temp, temp_bytes)) {
     return cudaErrorInvalidValue;
   }
-  device_exchange<Mover, nccl_transport> exchange(plan, mover, nccl_transport{comm}, temp, stream);
-  status = exchange.prepare(options.transfer_stream);
-  return status == cudaSuccess ? exchange.run() : status;
+  const auto exchange_by = [&](auto transport) {
+    device_exchange<Mover, decltype(transport)> exchange(plan, mover, transport, temp, stream);
+    status = exchange.prepare(options.transfer_stream);
+    return status == cudaSuccess ? exchange.run() : status;
+  };
+  if (options.window == nullptr) { return exchange_by(nccl_transport{comm}); }
+#if NCCL_VERSION_CODE >= 22900
+  return exchange_by(window_transport{comm, static_cast<ncclWindow_t>(options.window)});
+#else
+  return cudaErrorNotSupported;
+#endif
 }
 
 /// One number of all begins, another one for almost every other partition.

@@ -63,6 +63,7 @@ cudaError_t join_streams(const Part* parts, int count) {
 template <class Part>
 struct peer_transport {
   static constexpr bool lands = true;
+  static constexpr size_type ahead = 2;
   const Part* parts;
   bool reach;  ///< the devices reach each other's memory
 
@@ -117,7 +118,7 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
     ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
                                                peer_transport<Part>{parts, reach}, part.temp,
                                                part.stream));
-    rounds = plan.rounds();
+    rounds = ranks.back()->rounds();
     cudaError_t status = cudaSetDevice(part.device);
     if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }
     if (status != cudaSuccess) { return status; }
