@@ -369,6 +369,14 @@ TEST_CASE("small: what has an operation has limits of its own") {
   CHECK(!work_of(dual).direct);
   dual.fast.extent = 8;
   CHECK(work_of(dual).direct);
+  // Two outputs of smaller elements are little work where a side is short, however long the other one is.
+  small_problem halves = dense_transpose(1'000'000, tt::detail::lone_dual_side, 4);
+  halves.is_dual = true;
+  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::none);
+  halves.kept_bytes = 2;
+  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::tiles);
+  halves.slow.extent = tt::detail::lone_dual_side + 1;
+  CHECK(tt::detail::choose_small_operation(halves, false) == small_mover::none);
   CHECK(!takes(46, true, true));
   // Sides that would leave tiles mostly empty have none.
   small_problem narrow = dense_transpose(30, 100'000, 4);

@@ -213,10 +213,13 @@ constexpr small_mover choose_small_rows(const small_problem& problem) {
 constexpr small_mover choose_small_operation(const small_problem& problem, bool whole) {
   const small_limits& limits = small_limits_of(problem.element_bytes);
   const size_type shorter = smaller(problem.fast.extent, problem.slow.extent);
-  const size_type most = shorter <= lone_side(problem.element_bytes) ? most_counted
-                         : whole                                     ? limits.fused_whole
-                         : problem.is_dual                           ? limits.pitched
-                                                                     : limits.fused;
+  const bool narrows =
+      problem.is_dual && problem.kept_bytes < problem.element_bytes && problem.element_bytes <= 8;
+  const size_type lone = narrows ? lone_dual_side : lone_side(problem.element_bytes);
+  const size_type most = shorter <= lone   ? most_counted
+                         : whole           ? limits.fused_whole
+                         : problem.is_dual ? limits.pitched
+                                           : limits.fused;
   return choose_small(problem, most, work_of(problem).direct);
 }
 

@@ -97,6 +97,13 @@ inline constexpr small_limits small_tuning[] = {
 /// are moved as little work is, however many they are.
 constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 64 : 32; }
 
+/// The same with two outputs of smaller elements than the input's, of up to 8 bytes.
+inline constexpr size_type lone_dual_side = tuning_row{
+    48, h200, "2026-11-26",
+    "us, tiles, little, floats to halves: 33 rows of 181818 39, 19; 520833 of 48 148, 73; "
+    "438596 of 57 117, 146; doubles to floats: 40 rows of 625000 176, 107; 520833 of 48 "
+    "129, 139; 390625 of 64 103, 128"};
+
 /// Outputs whose rows have so few elements have `direct_rows`: what is written directly are whole sectors.
 inline constexpr size_type few_small_rows = 64;
 

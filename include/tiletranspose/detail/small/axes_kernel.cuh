@@ -23,23 +23,27 @@ struct axis_steps {
   long long out;
 };
 
-/// Axes of which an index counts all elements, the fastest first.
+/// Axes of which an index counts all elements, the fastest first. What one of them needs lies together, because a launch finds
+/// none of its arguments in the multiprocessors' caches.
+struct counted_axis {
+  divider extent;
+  axis_steps steps;
+};
 template <int MostAxes>
 struct counted_axes {
   int count;
-  divider extents[MostAxes];
-  axis_steps steps[MostAxes];
+  counted_axis axes[MostAxes];
 
   /// The places of element `index`, in bytes.
   TILETRANSPOSE_FUNCTION axis_steps places(unsigned index) const {
     axis_steps at{0, 0};
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < MostAxes; ++k) {
-      if (k >= count) { break; }
-      const unsigned next = k + 1 < count ? extents[k].quotient(index) : 0;
-      const unsigned here = k + 1 < count ? extents[k].remainder(index, next) : index;
-      at.in += here * steps[k].in;
-      at.out += here * steps[k].out;
+      if (k > 0 && k >= count) { break; }
+      const unsigned next = axes[k].extent.quotient(index);
+      const unsigned here = axes[k].extent.remainder(index, next);
+      at.in += here * axes[k].steps.in;
+      at.out += here * axes[k].steps.out;
       index = next;
     }
     return at;
@@ -61,10 +65,10 @@ struct tile_side {
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
-  tile_side x;
-  tile_side y;
   divider x_tiles;
   divider y_tiles;
+  tile_side x;
+  tile_side y;
   counted_axes<most_outer_axes> outer;
 };
 
@@ -173,7 +177,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(y.in, down);
     if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
-      held[k] = items.load(from + at, arguments.y.axes.steps[0].in, y0 + down, col);
+      held[k] = items.load(from + at, arguments.y.axes.axes[0].steps.in, y0 + down, col);
     }
   }
   keep_access_order();
@@ -192,7 +196,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const long long at = shuffle(x.out, across);
     if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
-      items.store(to + at, arguments.x.axes.steps[0].out, lane, across);
+      items.store(to + at, arguments.x.axes.axes[0].steps.out, lane, across);
     }
   }
 }
@@ -278,9 +282,9 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
 /// Counts one axis more.
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
-  axes.extents[axes.count] = divider(move.axes[axis].extent);
-  axes.steps[axes.count] = {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
-                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
+  axes.axes[axes.count] = {divider(move.axes[axis].extent),
+                           {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
+                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)}};
   ++axes.count;
 }
 
@@ -303,10 +307,10 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
                                                size_type x_tiles, size_type y_tiles) {
   axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
                                 static_cast<unsigned char*>(move.out),
-                                make_side(move, sides[0]),
-                                make_side(move, sides[1]),
                                 divider(x_tiles),
                                 divider(y_tiles),
+                                make_side(move, sides[0]),
+                                make_side(move, sides[1]),
                                 {}};
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
