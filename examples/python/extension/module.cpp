@@ -58,6 +58,15 @@ nb::object reorder(nb::handle x, nb::handle axes, nb::handle swapped, nb::handle
   return (*others)(x, axes, swapped, flipped, out);
 }
 
+/// The array itself where its elements lie in C order without gaps.
+nb::object contiguous(nb::handle x) {
+  static const nb::object* const others =
+      new nb::object(nb::module_::import_("tiletranspose._arrays").attr("is_contiguous"));
+  const bool is_dense = is_tensor(x) ? is_contiguous(x) : nb::cast<bool>((*others)(x));
+  return is_dense ? nb::borrow(x)
+                  : reorder(x, nb::none(), nb::none(), nb::make_tuple(), nb::none());
+}
+
 /// For the kernels of PyTorch's operators, which are called below all that is_plain() asks for.
 nb::object reorder_plain(nb::handle x, nb::handle axes, nb::handle flipped, nb::handle out) {
   nb::object result = reorder_tensor(x, {axes, nb::none(), flipped}, out);
@@ -175,6 +184,7 @@ NB_MODULE(_core, m) {
   m.doc() = "The extension module of tiletranspose; its functions are not for users.";
   m.def("reorder", &reorder, nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg().none(),
         nb::arg().none());
+  m.def("contiguous", &contiguous, nb::arg());
   m.def("reorder_plain", &reorder_plain, nb::arg("x"), nb::arg("axes").none(),
         nb::arg("flipped").none(), nb::arg("out").none());
   m.def("complete_order", &complete_order, nb::arg("rank"), nb::arg("axes").none(),

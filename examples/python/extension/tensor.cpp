@@ -20,6 +20,7 @@ struct attribute_names {
   nb::object is_cuda = nb::str("is_cuda");
   nb::object is_conj = nb::str("is_conj");
   nb::object is_neg = nb::str("is_neg");
+  nb::object is_contiguous = nb::str("is_contiguous");
   nb::object is_inference = nb::str("is_inference");
   nb::object new_empty = nb::str("new_empty");
   nb::object requires_grad = nb::str("requires_grad");
@@ -151,6 +152,10 @@ bool is_tensor(nb::handle object) {
   if (found == nullptr) { return false; }
   const nb::handle type = object.type();
   return type.is(found->tensor) || type.is(found->parameter);
+}
+
+bool is_contiguous(nb::handle tensor) {
+  return is_true(tensor.attr(torch().names.is_contiguous)());
 }
 
 bool is_plain(nb::handle tensor) {

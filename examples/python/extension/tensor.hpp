@@ -16,6 +16,8 @@ namespace tiletranspose_python {
 /// True where `object` is a torch.Tensor or a Parameter, and no class of somebody else's.
 bool is_tensor(nanobind::handle object);
 
+bool is_contiguous(nanobind::handle tensor);
+
 /// True where nothing but the elements of a tensor matters: no gradient is recorded, no mode or transform of PyTorch wants
 /// to see the call, and no conjugation is pending. What else there is goes through PyTorch's dispatcher.
 bool is_plain(nanobind::handle tensor);

@@ -96,9 +96,7 @@ def contiguous(x: ArrayT, *, out: Optional[ArrayT] = None) -> ArrayT:
 
     :param out: receives the elements, also where ``x`` is contiguous
     """
-    if out is None and _arrays.is_contiguous(x):
-        return x
-    return _reorder(x, None, None, (), out)
+    return _core.contiguous(x) if out is None else _reorder(x, None, None, (), out)
 
 
 def explain(function: Callable[..., Any], x: Any, *arguments: Any, **keywords: Any) -> str:

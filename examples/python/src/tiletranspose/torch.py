@@ -197,7 +197,9 @@ def permute_into(out: Tensor, x: Tensor, axes: Sequence[int]) -> Tensor:
 
 def transpose(x: Tensor, axis0: int = -2, axis1: int = -1, *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.transpose``."""
-    return _reorder(x, None, (axis0, axis1), (), out)
+    if _is_compiling():  # not by _reorder: a call less
+        return reorder_any(x, None, (axis0, axis1), (), out)
+    return _core_reorder(x, None, (axis0, axis1), (), out)
 
 
 def flip(
