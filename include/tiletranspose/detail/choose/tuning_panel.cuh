@@ -130,10 +130,12 @@ inline constexpr size_type most_shifted_column_bytes =
 /// Where the output has few columns, shorter rows of the input are gathered.
 inline constexpr size_type least_shifted_row_bytes =
     tuning_row{512, h200, "2026-11-21", "a panel would hold the whole row"};
-/// Fewer rows are gathered.
-inline constexpr size_type least_shifted_rows =
-    tuning_row{7, h200, "2026-11-21",
-               "gathered, shifted: 5 rows of bytes 86, 77, 7 rows 89, 90, 13 rows 87, 93"};
+/// Fewer rows are gathered, of bytes, and of halves.
+inline constexpr size_type least_shifted_byte_rows = tuning_row{
+    11, h200, "2026-11-26",
+    "gathered, shifted: 7 rows 94, 84, 9 94, 83, 10 92, 88, 11 90, 93, 13 95, 92, 19 90, 95"};
+inline constexpr size_type least_shifted_half_rows = tuning_row{
+    10, h200, "2026-11-26", "gathered, shifted: 7 rows 96, 94, 9 95, 94, 10 94, 97, 19 88, 96"};
 /// So are matrices of fewer bytes, where rows of neither side are whole words, and where those of one are.
 inline constexpr size_type least_shifted_bytes =
     tuning_row{256, h200, "2026-11-21",

@@ -88,7 +88,8 @@ inline bool takes_word_shifted(const tile_problem& problem, size_type batch, siz
   if (kind == panel_kind::few_columns) { return problem.in_stride_bytes == nx * element; }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
-    return batch == 1 && ny >= least_shifted_rows && nx * element >= least_shifted_row_bytes &&
+    const size_type rows = element == 1 ? least_shifted_byte_rows : least_shifted_half_rows;
+    return batch == 1 && ny >= rows && nx * element >= least_shifted_row_bytes &&
            problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
