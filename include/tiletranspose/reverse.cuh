@@ -272,54 +272,39 @@ template <class T>
 
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reverse(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t flip_lr(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t flip_ud(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t rotate(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t anti_transpose(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_batch_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reorient_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
-                "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reorient_batched(Out*, size_type, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
 TILETRANSPOSE_NAMESPACE_END

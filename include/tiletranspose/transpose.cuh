@@ -455,54 +455,45 @@ template <class T>
 
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <
-    class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out, class In,
-    class... Rest,
-    typename std::enable_if<!detail::is_pair<Out, In> || !detail::same_type<T, Out>, int>::type = 0>
+template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out,
+          class In, class... Rest,
+          detail::if_not<detail::is_pair<Out, In> && detail::same_type<T, Out>> = 0>
 [[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
   static_assert(detail::check_written_matrices<T, Out, In>(), "");
   return cudaErrorInvalidValue;
 }
 
 template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out,
-          class In, class... Rest,
-          typename std::enable_if<!detail::same_type<T, Out>, int>::type = 0>
+          class In, class... Rest, detail::if_not<detail::same_type<T, Out>> = 0>
 [[nodiscard]] cudaError_t transpose(matrix_view<Out>, matrix_view<In>, Rest...) {
   static_assert(detail::check_written_matrices<T, Out, In>(), "");
   return cudaErrorInvalidValue;
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_batch_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
-                "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose_batched(Out*, size_type, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
 template <class Copy, class Out, class In, class... Rest,
-          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+          detail::if_not<detail::same_type<Copy, Out>> = 0>
 [[nodiscard]] cudaError_t transform_transpose_dual(Copy*, Out*, In*, Rest...) {
   static_assert(detail::check_outputs<Copy, Out>(), "");
   return cudaErrorInvalidValue;
 }
 
 template <class Copy, class Out, class In, class... Rest,
-          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+          detail::if_not<detail::same_type<Copy, Out>> = 0>
 [[nodiscard]] cudaError_t transform_transpose_dual(matrix_view<Copy>, matrix_view<Out>,
                                                    matrix_view<In>, Rest...) {
   static_assert(detail::check_outputs<Copy, Out>(), "");

@@ -9,6 +9,7 @@
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/small/small_launch.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
 
@@ -18,6 +19,13 @@ namespace detail {
 /// What a caller is told where nothing is launched.
 inline cudaError_t status_of(verdict answer) {
   return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/// What calls do whose matrices do not fit each other: they do not compile.
+template <class Out, class In>
+cudaError_t refuse_pair() {
+  static_assert(check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
 }
 
 /// The kernel that a mover starts for a choice.

@@ -59,6 +59,10 @@ template <class Out, class In>
 inline constexpr bool is_batch_pair =
     is_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>;
 
+/// Of an overload for calls whose types do not fit.
+template <bool Fits>
+using if_not = typename std::enable_if<!Fits, int>::type;
+
 /// Of two outputs of one input.
 template <class Copy, class Out>
 constexpr bool check_outputs() {
