@@ -377,12 +377,13 @@ void check_reversed_rows(std::size_t length) {
   memory in(random_bytes(bytes + 128));
   memory out(std::vector<unsigned char>(bytes + 128, guard));
   const std::size_t in_first = 64 + (length - 1) * Bytes;
-  const tt::detail::row_problem flipped{{in.bytes.data() + 64, out.bytes.data() + 64,
-                                         length * Bytes, length * Bytes, 0, 0, length, rows, false},
-                                        1,
-                                        Bytes,
-                                        false,
-                                        true};
+  const tt::detail::row_problem flipped{
+      {{in.bytes.data() + 64, out.bytes.data() + 64, length * Bytes, length * Bytes, 0, 0, length,
+        rows, false},
+       1},
+      Bytes,
+      false,
+      true};
   const auto row = static_cast<std::ptrdiff_t>(length);
   cpu::this_device() = {};
   INFO(length << " elements of " << Bytes << " bytes");

@@ -31,14 +31,13 @@ inline const char* sentence_of(fused_loads loads) {
 
 /// True, with the explanation, where a fused call is little work.
 template <fusion Kind, class In, class Out>
-bool explain_little_fused(explanation& result, const tile_problem& problem, size_type batch) {
+bool explain_little_fused(explanation& result, const batch_problem& problem) {
   constexpr int in_bytes = sizeof(In);
   constexpr int out_bytes = sizeof(Out);
   constexpr int widest = larger(in_bytes, out_bytes);
   if constexpr (loads_together<In> && loads_together<Out> &&
                 has_little_work(widest, widest, true)) {
-    const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), in_bytes,
-                                out_bytes);
+    const little_operation work(Kind, problem, address_bits_of(problem, 0), in_bytes, out_bytes);
     if (work.mover == small_mover::none) { return false; }
     constexpr bool waits = calls_as_stored(Kind, in_bytes, out_bytes);
     using kept = std::conditional_t<waits, In, Out>;
@@ -55,9 +54,9 @@ bool explain_little_fused(explanation& result, const tile_problem& problem, size
 
 /// What a fused transpose that may go would launch.
 template <fusion Kind, class In, class Out>
-void explain_fused_problem(explanation& result, const tile_problem& problem, size_type batch,
+void explain_fused_problem(explanation& result, const batch_problem& problem,
                            const row_major_copy& copy, explained_device device) {
-  if (explain_little_fused<Kind, In, Out>(result, problem, batch)) { return; }
+  if (explain_little_fused<Kind, In, Out>(result, problem)) { return; }
   const auto add_launch = [&](const fused_arguments&, size_type blocks) {
     ++result.launches;
     result.blocks += blocks;
@@ -77,10 +76,10 @@ void explain_fused_problem(explanation& result, const tile_problem& problem, siz
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
     result.threads = tile::threads;
     result.shared_bytes = dynamic_bytes_of<tile>;
-    return plan_fused<tile>(problem, batch, copy, {0, 0}, add_launch);
+    return plan_fused<tile>(problem, copy, {0, 0}, add_launch);
   };
   with_fused_shape<Kind, In, Out>(
-      problem, batch, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+      problem, copy, [&] { return device.most_shared_bytes; }, describe_tile);
 }
 
 /// What a fused call answers; `copy` is the second output of a call with two.
@@ -93,7 +92,7 @@ explanation explain_fused(const transpose_request& request, const row_major_copy
       explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)))) {
     return result;
   }
-  explain_fused_problem<Kind, In, Out>(result, make_problem(request), request.batch, copy, device);
+  explain_fused_problem<Kind, In, Out>(result, make_problem(request), copy, device);
   return result;
 }
 

@@ -35,21 +35,18 @@ inline bool explain_verdict(explanation& result, verdict answer) {
 template <class Mover>
 void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
                     const choice& chosen) {
-  plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
-                [&](const auto& plan) {
-                  describe(result, mover, facts, chosen, plan);
-                  return launch_counter{result}(plan);
-                });
+  plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
+    describe(result, mover, facts, chosen, plan);
+    return launch_counter{result}(plan);
+  });
 }
 
 template <int ElementBytes, int Alignment>
-void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
-                     explained_device device) {
+void explain_problem(explanation& result, const batch_problem& problem, explained_device device) {
   const size_type bits = address_bits_of(problem, Alignment);
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
-    const transpose_facts facts{problem, batch, ElementBytes,
-                                access,  bits,  device.most_shared_bytes};
+    const transpose_facts facts{problem, ElementBytes, access, bits, device.most_shared_bytes};
     const choice chosen = choose(facts);
     say(result, "", chosen.rule, chosen.why);
     with_mover<ElementBytes, access>(
@@ -67,7 +64,7 @@ explanation explain_transpose(const transpose_request& request, explained_device
     say(result, "copy", "vectors", "a vector without gaps is its own transpose");
     return result;
   }
-  explain_problem<ElementBytes, Alignment>(result, make_problem(request), request.batch, device);
+  explain_problem<ElementBytes, Alignment>(result, make_problem(request), device);
   return result;
 }
 
@@ -120,8 +117,7 @@ explanation explain_reorient(transpose_request request, symmetry s, explained_de
     explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
   } else {
     explain_problem<ElementBytes, Alignment>(
-        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)),
-        request.batch, device);
+        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), device);
   }
   return result;
 }
@@ -159,9 +155,9 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
   result.ny = ToPlanes ? n : Planes;
   result.batch = 1;
   if (explain_verdict(result, examine(request))) { return result; }
-  tile_problem problem{};
+  batch_problem problem{};
   if (is_transpose(request, problem)) {
-    explain_problem<sizeof(T), alignof(T)>(result, problem, 1, device);
+    explain_problem<sizeof(T), alignof(T)>(result, problem, device);
   } else {
     with_plane_shape<sizeof(T), alignof(T), static_cast<int>(Planes)>(
         request, [&](auto shape) { describe_planes(result, shape, request); });

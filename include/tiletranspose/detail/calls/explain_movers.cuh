@@ -133,12 +133,12 @@ inline size_type lane_sectors(size_type at, size_type count, size_type width, si
 template <class Count>
 double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, size_type cut,
                     Count count) {
-  const tile_problem& problem = facts.problem;
+  const batch_problem& problem = facts.problem;
   const bool tables = problem.pointer_arrays;
   const size_type stride = input ? problem.in_stride_bytes : problem.out_stride_bytes;
   const size_type batch = input ? problem.in_batch_bytes : problem.out_batch_bytes;
   const auto address = reinterpret_cast<size_type>(input ? problem.in : problem.out);
-  const size_type further = tables ? facts.access_bytes : facts.batch > 1 ? batch : 0;
+  const size_type further = tables ? facts.access_bytes : problem.batch > 1 ? batch : 0;
   const size_type bits = sector_bytes | stride | cut | further;
   const size_type step = bits & (0 - bits);  // the least distance between two starts
   size_type sum = 0;

@@ -139,8 +139,7 @@ explanation explain_permute(relocation move, explained_device device) {
   } else if (choice.mover == axes_mover::rows) {
     explain_rows<ElementBytes, Alignment>(result, make_rows(move));
   } else if (choice.mover == axes_mover::transpose) {
-    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x),
-                                             count_matrices(move, choice.x), device);
+    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x), device);
   } else {
     const int access = with_access<ElementBytes, Alignment>(
         address_bits_of(move), [](auto width) { return static_cast<int>(width); });
@@ -156,8 +155,8 @@ explanation explain_transform_permute(relocation move, explained_device device) 
   if (explain_relocation(result, move)) { return result; }
   const axes_choice choice = choose_axes(move);
   if (choice.mover == axes_mover::transpose) {
-    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x),
-                                                      count_matrices(move, choice.x), {}, device);
+    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x), {},
+                                                      device);
     return result;
   }
   result.load_bytes = access_width(sizeof(In), alignof(In));

@@ -88,19 +88,19 @@ struct fused_operation {
 
 /// Moves a transpose with a function on the way: as little work, or by tiles.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
-cudaError_t transform_problem(const tile_problem& problem, size_type batch, const Op& op,
-                              cudaStream_t stream, const row_major_copy& copy = {}) {
+cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaStream_t stream,
+                              const row_major_copy& copy = {}) {
   constexpr int widest = larger(static_cast<int>(sizeof(In)), static_cast<int>(sizeof(Out)));
   if constexpr (loads_together<In> && loads_together<Out> &&
                 has_little_work(widest, widest, true)) {
-    const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), sizeof(In),
+    const little_operation work(Kind, problem, address_bits_of(problem, 0), sizeof(In),
                                 sizeof(Out));
     if (work.mover != small_mover::none) {
       return launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
-  return launch_fused<Kind, In, Out>(problem, batch, copy, op, stream);
+  return launch_fused<Kind, In, Out>(problem, copy, op, stream);
 }
 
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.
@@ -111,8 +111,7 @@ cudaError_t transform_elements(const transpose_request& request, const Op& op,
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
-    return transform_problem<Kind, In, Out, Matrices>(make_problem(request), request.batch, op,
-                                                      stream);
+    return transform_problem<Kind, In, Out, Matrices>(make_problem(request), op, stream);
   } else {
     return cudaErrorInvalidValue;
   }
@@ -127,7 +126,7 @@ cudaError_t transform_twice(const transpose_request& request, Out* copy, size_ty
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<fusion::dual, In, Out, Op>()) {
     return transform_problem<fusion::dual, In, Out, matrices::one>(
-        make_problem(request), 1, op, stream, {copy, copy_stride * sizeof(Out)});
+        make_problem(request), op, stream, {copy, copy_stride * sizeof(Out)});
   } else {
     return cudaErrorInvalidValue;
   }

@@ -71,15 +71,13 @@ template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
   const auto kernel = kernel_of(mover, chosen);
-  return plan_launches(
-      mover, facts.problem, facts.batch, facts.element_bytes, chosen, [&](auto plan) {
-        const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
-        if (status != cudaSuccess) { return status; }
-        const dim3 grid(static_cast<unsigned>(plan.blocks),
-                        static_cast<unsigned>(plan.blocks_down));
-        void* pointers[] = {&plan.arguments};
-        return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
-      });
+  return plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](auto plan) {
+    const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
+    if (status != cudaSuccess) { return status; }
+    const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
+    void* pointers[] = {&plan.arguments};
+    return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+  });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
@@ -91,9 +89,8 @@ cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_
 /// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit
 /// that some address or stride has.
 template <int ElementBytes, int AccessBytes, matrices Matrices>
-cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
-                         cudaStream_t stream) {
-  transpose_facts facts{problem, batch, ElementBytes, AccessBytes, bits, default_shared_bytes};
+cudaError_t launch_tuned(const batch_problem& problem, size_type bits, cudaStream_t stream) {
+  transpose_facts facts{problem, ElementBytes, AccessBytes, bits, default_shared_bytes};
   choice chosen = choose(facts);
   // A rule before those that compare with it has no need of the device's shared memory.
   if (asks_shared_bytes(chosen, facts)) {
@@ -106,11 +103,10 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
 
 /// The tuned transpose of elements of a size and alignment.
 template <int ElementBytes, int Alignment, matrices Matrices>
-cudaError_t transpose_problem(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+cudaError_t transpose_problem(const batch_problem& problem, cudaStream_t stream) {
   const size_type bits = address_bits_of(problem, Alignment);
   return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
-    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, batch, bits,
-                                                                        stream);
+    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, bits, stream);
   });
 }
 
@@ -123,8 +119,7 @@ cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t strea
                            request.nx * request.ny * request.batch * ElementBytes,
                            cudaMemcpyDeviceToDevice, stream);
   }
-  return transpose_problem<ElementBytes, Alignment, Matrices>(make_problem(request), request.batch,
-                                                              stream);
+  return transpose_problem<ElementBytes, Alignment, Matrices>(make_problem(request), stream);
 }
 
 }  // namespace detail

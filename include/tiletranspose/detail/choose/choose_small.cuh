@@ -42,13 +42,13 @@ constexpr relocation_axis axis_of(size_type extent, size_type in_stride, size_ty
 }
 
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
-constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
-                                        int in_element, int out_element) {
+constexpr small_problem small_transpose(const batch_problem& problem, int in_element,
+                                        int out_element) {
   const auto in_bytes = static_cast<size_type>(in_element);
   const auto out_bytes = static_cast<size_type>(out_element);
   return {axis_of(problem.ny, problem.in_stride_bytes, out_bytes),
           axis_of(problem.nx, in_bytes, problem.out_stride_bytes),
-          batch,
+          problem.batch,
           larger(in_element, out_element),
           larger(in_element, out_element),
           true,
@@ -231,9 +231,9 @@ struct little_operation {
   small_problem problem;
   small_mover mover;
 
-  little_operation(fusion kind, const tile_problem& transpose, size_type batch, size_type bits,
-                   int in_element, int out_element)
-      : problem(small_transpose(transpose, batch, in_element, out_element)) {
+  little_operation(fusion kind, const batch_problem& transpose, size_type bits, int in_element,
+                   int out_element)
+      : problem(small_transpose(transpose, in_element, out_element)) {
     problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
     problem.is_dual = kind == fusion::dual;
     const size_type rows =

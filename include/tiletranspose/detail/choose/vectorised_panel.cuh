@@ -53,8 +53,7 @@ constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_siz
 }
 
 /// What pays for a request whose matrices do not fill tiles.
-inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch,
-                                    size_type element) {
+inline panel_kind choose_vectorised(const batch_problem& problem, size_type element) {
   const auto side = static_cast<size_type>(vectorised_side(static_cast<int>(element)));
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -69,11 +68,12 @@ inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch
   const bool in_dense = problem.in_stride_bytes == nx * element;
   const bool out_dense = problem.out_stride_bytes == ny * element;
   const size_type matrix_bytes = nx * ny * element;
-  if (batch > 1 && in_dense && out_dense && !pixels && problem.in_batch_bytes == matrix_bytes &&
-      problem.out_batch_bytes == matrix_bytes && matrix_bytes <= most_bytes) {
+  if (problem.batch > 1 && in_dense && out_dense && !pixels &&
+      problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
+      matrix_bytes <= most_bytes) {
     return panel_kind::small_matrices;
   }
-  const size_type gaps = batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
+  const size_type gaps = problem.batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
     return (starts | gaps | stride_bytes | extent * element) % bytes == 0;
   };
@@ -87,7 +87,8 @@ inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch
   }
   // Short segments of rows have to be whole sectors.
   constexpr size_type medium_bytes = vectorised_shape_of(1, vectorised_size::kb_32).panel_bytes();
-  const bool segments = batch > 1 && out_dense && element >= 4 && ny * 128 <= medium_bytes &&
+  const bool segments = problem.batch > 1 && out_dense && element >= 4 &&
+                        ny * 128 <= medium_bytes &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
   return segments ? panel_kind::segments : panel_kind::none;
 }
@@ -206,8 +207,7 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
 }
 
 /// How matrices are cut into panels. Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
-inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& problem,
-                                                         size_type batch,
+inline launch_plan<vectorised_arguments> plan_vectorised(const batch_problem& problem,
                                                          const vectorised_shape& shape,
                                                          panel_kind kind) {
   const auto element = static_cast<size_type>(shape.element_bytes);
@@ -223,12 +223,12 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
   size_type matrices = 1;  // of a panel
   size_type panel_rows = problem.ny;
   size_type panel_cols = problem.nx;
-  size_type parts = batch;
+  size_type parts = problem.batch;
   size_type panel_parts = 1;
   size_type in_segments = 1;
   size_type out_segments = 1;
   if (kind == panel_kind::small_matrices) {
-    matrices = smaller(batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
+    matrices = smaller(problem.batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
     panel_parts = matrices;
     arguments.part_rows = static_cast<unsigned>(problem.ny / rows);
     arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
@@ -253,7 +253,7 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
     in_segments = problem.ny;
   }
   const size_type panels = divide_up(parts, panel_parts);
-  plan.blocks = (kind == panel_kind::small_matrices ? 1 : batch) * panels;
+  plan.blocks = (kind == panel_kind::small_matrices ? 1 : problem.batch) * panels;
   if (parts > max_blocks) { plan.blocks = parts; }  // they are counted, too
   const size_type accesses = matrices * panel_rows * panel_cols * element / max_access_bytes;
   const size_type down = panel_rows / rows;  // micro-blocks

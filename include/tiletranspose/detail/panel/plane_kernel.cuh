@@ -290,7 +290,7 @@ inline verdict examine(const plane_request& request) {
 
 /// Planes that lie equally far apart, in either direction, are the rows of a matrix, which is the transpose of that of the
 /// structures. True, with the matrix, where a request that may go is one.
-inline bool is_transpose(const plane_request& request, tile_problem& problem) {
+inline bool is_transpose(const plane_request& request, batch_problem& problem) {
   const auto address = [&](size_type k) { return reinterpret_cast<size_type>(request.plane[k]); };
   const size_type step = address(1) - address(0);
   const size_type distance = address(1) > address(0) ? step : 0 - step;
@@ -303,9 +303,11 @@ inline bool is_transpose(const plane_request& request, tile_problem& problem) {
   void* const first = const_cast<void*>(request.plane[0]);
   void* const structs = const_cast<void*>(request.structs);
   const size_type struct_bytes = request.planes * request.element;
-  problem = {first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false};
+  problem = {{first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false},
+             1};
   if (request.to_planes) {
-    problem = {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false};
+    problem = {
+        {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false}, 1};
   }
   return true;
 }
