@@ -57,11 +57,6 @@ template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const batch_problem& problem,
                            const row_major_copy& copy, explained_device device) {
   if (explain_little_fused<Kind, In, Out>(result, problem)) { return; }
-  const auto add_launch = [&](const fused_arguments&, size_type blocks) {
-    ++result.launches;
-    result.blocks += blocks;
-    return 0;
-  };
   const auto describe_tile = [&](auto shape) {
     using tile = decltype(shape);
     result.mover = "fused tile";
@@ -74,9 +69,7 @@ void explain_fused_problem(explanation& result, const batch_problem& problem,
                                                              : tile::load_bytes;
     result.store_bytes =
         tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
-    result.threads = tile::threads;
-    result.shared_bytes = dynamic_bytes_of<tile>;
-    return plan_fused<tile>(problem, copy, {0, 0}, add_launch);
+    return plan_fused<tile>(problem, copy, {0, 0}, launch_counter{result});
   };
   with_fused_shape<Kind, In, Out>(
       problem, copy, [&] { return device.most_shared_bytes; }, describe_tile);

@@ -140,7 +140,6 @@ void describe_planes(explanation& result, Shape, const plane_request& request) {
   }
   result.load_bytes = request.to_planes ? struct_access : plane_access;
   result.store_bytes = request.to_planes ? plane_access : struct_access;
-  result.threads = Shape::threads;
   plan_planes<Shape>(request.structures, launch_counter{result});
 }
 

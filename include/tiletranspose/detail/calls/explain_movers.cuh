@@ -100,16 +100,12 @@ inline void say(explanation& result, const char* mover, const char* rule, const 
 struct launch_counter {
   explanation& result;
   template <class Arguments>
-  int operator()(const Arguments&, size_type blocks) const {
-    ++result.launches;
-    result.blocks += blocks;
-    return 0;
-  }
-  template <class Arguments>
   int operator()(const launch_plan<Arguments>& plan) const {
+    ++result.launches;
+    result.blocks += plan.blocks * plan.blocks_down;
     result.threads = plan.threads;
     result.shared_bytes = plan.shared_bytes;
-    return (*this)(plan.arguments, plan.blocks * plan.blocks_down);
+    return 0;
   }
 };
 

@@ -51,12 +51,9 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
           "two fastest axes, and more around them than a batch: a side of a tile that is short "
           "takes the next axes, too");
     }
-    const int side = choice.tile_side;
-    const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
-    result.tile_rows = result.tile_cols = static_cast<size_type>(side);
+    result.tile_rows = result.tile_cols = static_cast<size_type>(choice.tile_side);
     describe_sides(result, choice.sides);
-    result.threads = side / choice.together * block_rows;
-    plan_axes_tiles(choice, moved, launch_counter{result});
+    plan_axes_tiles(choice, moved, accesses, launch_counter{result});
     return;
   }
   const char* const mover = "elements along several axes";
@@ -73,7 +70,6 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
         "an axis or the array is too short for tiles, or short rows lie between those of others: "
         "elements are moved one by one, along the fastest axes of both sides first");
   }
-  result.threads = axes_element_threads;
   plan_axes_elements(moved, accesses, launch_counter{result});
 }
 

@@ -70,13 +70,8 @@ auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
 template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
-  const auto kernel = kernel_of(mover, chosen);
-  return plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](auto plan) {
-    const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
-    if (status != cudaSuccess) { return status; }
-    const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
-    void* pointers[] = {&plan.arguments};
-    return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+  return plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
+    return start(kernel_of(mover, chosen), plan, stream);
   });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>

@@ -336,14 +336,16 @@ auto with_plane_shape(const plane_request& request, Use use) {
   });
 }
 
-/// Calls launch(structures, blocks) for each launch until one fails.
+/// Calls launch(plan) for each launch until one fails; the plan's arguments are its structures.
 template <class Shape, class Launch>
-auto plan_planes(size_type structures, Launch launch) -> decltype(launch(structures, structures)) {
+auto plan_planes(size_type structures, Launch launch)
+    -> decltype(launch(launch_plan<size_type>{})) {
   constexpr size_type most = max_blocks / 4 * Shape::block_bytes / Shape::struct_bytes;
-  decltype(launch(structures, structures)) status{};
+  decltype(launch(launch_plan<size_type>{})) status{};
   for (; structures > 0 && status == decltype(status){}; structures -= smaller(structures, most)) {
     const size_type count = smaller(structures, most);
-    status = launch(count, divide_up(count * Shape::struct_bytes, Shape::block_bytes));
+    status = launch(launch_plan<size_type>{
+        count, divide_up(count * Shape::struct_bytes, Shape::block_bytes), Shape::threads, 0});
   }
   return status;
 }

@@ -123,14 +123,9 @@ __global__ void __launch_bounds__(Fused::threads,
 template <class Fused, class Op>
 cudaError_t launch_fused_tiles(const batch_problem& problem, const row_major_copy& copy,
                                const Op& op, cudaStream_t stream, matrix_place first = {0, 0}) {
-  return plan_fused<Fused>(problem, copy, first, [&](fused_arguments arguments, size_type blocks) {
-    Op own_op = op;
-    void* pointers[] = {&arguments, &own_op};
-    const auto kernel =
-        &fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>;
-    const cudaError_t status = allow_shared_bytes(kernel, dynamic_bytes_of<Fused>);
-    if (status != cudaSuccess) { return status; }
-    return start(kernel, blocks, Fused::threads, dynamic_bytes_of<Fused>, pointers, stream);
+  return plan_fused<Fused>(problem, copy, first, [&](const launch_plan<fused_arguments>& plan) {
+    return start(&fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>,
+                 plan, stream, op);
   });
 }
 

@@ -38,11 +38,11 @@ template <class Fused>
 inline constexpr size_type dynamic_bytes_of =
     Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
 
-/// Calls go(arguments, blocks) for the launch of a problem, or for the launches that it has to be split into. Only
+/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into. Only
 /// conversions have batches.
 template <class Fused, class Go>
 auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place first, Go go)
-    -> decltype(go(fused_arguments{}, size_type{})) {
+    -> decltype(go(launch_plan<fused_arguments>{})) {
   const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem);
   const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
   const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
@@ -69,7 +69,11 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
     return split(problem, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
-  return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks);
+  return go(
+      launch_plan<fused_arguments>{{arguments, find_interior<Fused>(problem, skewed), copy, first},
+                                   blocks,
+                                   Fused::threads,
+                                   dynamic_bytes_of<Fused>});
 }
 
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
