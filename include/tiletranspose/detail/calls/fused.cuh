@@ -90,11 +90,8 @@ struct fused_operation {
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaStream_t stream,
                               const row_major_copy& copy = {}) {
-  constexpr int widest = larger(static_cast<int>(sizeof(In)), static_cast<int>(sizeof(Out)));
-  if constexpr (loads_together<In> && loads_together<Out> &&
-                has_little_work(widest, widest, true)) {
-    const little_operation work(Kind, problem, address_bits_of(problem, 0), sizeof(In),
-                                sizeof(Out));
+  if constexpr (has_little_operation<In, Out>) {
+    const little_operation work = choose_little_operation<Kind, In, Out>(problem);
     if (work.mover != small_mover::none) {
       return launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
