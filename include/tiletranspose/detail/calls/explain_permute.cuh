@@ -14,19 +14,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Names the axes of a normalized relocation, which are in the order of the output, in that of the input.
-inline void describe_axes(explanation& result, const relocation& move) {
-  bool taken[most_axes] = {};
-  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
-  result.axes[0] = {1, 1, 1};
-  for (int name = move.rank - 1; name >= 0; --name) {
-    const int axis = nearest_of_input(move, taken);
-    taken[axis] = true;
-    result.axes[name] = move.axes[axis];
-    result.order[axis] = name;
-  }
-}
-
 /// The axes that the sides of tiles run along.
 inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
   for (int s = 0; s < 2; ++s) {
@@ -112,13 +99,20 @@ inline void explain_axes_copy(explanation& result, const axes_choice& choice,
   explain_axes(result, copy.choice, copy.move, element / width);
 }
 
-/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized.
+/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized, and its
+/// axes, which are in the order of the output, are named in that of the input.
 inline bool explain_relocation(explanation& result, relocation& move) {
   result.element_bytes = move.in_element;
   result.rank = move.rank;
   for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
   if (explain_verdict(result, examine(move))) { return true; }
-  describe_axes(result, move);
+  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
+  result.axes[0] = {1, 1, 1};
+  const side_order order = order_of(move, true);
+  for (int k = 0; k < move.rank; ++k) {
+    result.order[order.axes[k]] = move.rank - 1 - k;
+    result.axes[move.rank - 1 - k] = move.axes[order.axes[k]];
+  }
   return false;
 }
 

@@ -20,28 +20,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A relocation's axes, and one more where its elements are several accesses.
-inline constexpr int most_panel_axes = most_axes + 1;
-
-/// The axes of one side in the order of its memory, the nearest first.
-struct side_order {
-  int axes[most_panel_axes];
-  bool of_input;
-
-  size_type distance_along(const relocation& move, int axis) const {
-    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
-  }
-};
-inline side_order order_of(const relocation& move, bool of_input) {
-  side_order order{{}, of_input};
-  bool taken[most_panel_axes] = {};
-  for (int i = 0; i < move.rank; ++i) {
-    order.axes[i] = of_input ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    taken[order.axes[i]] = true;
-  }
-  return order;
-}
-
 /// One side's segments in a panel.
 struct panel_segments {
   int count = 0;         ///< axes that a segment runs along, the nearest of the side

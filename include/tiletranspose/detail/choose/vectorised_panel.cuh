@@ -44,12 +44,10 @@ constexpr int vectorised_side(int element_bytes) {
 }
 inline constexpr int most_vectorised_threads = 704;
 constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_size size) {
+  const int threads[] = {256, 256, 512, most_vectorised_threads};
   const int side = vectorised_side(element_bytes);
-  return size == vectorised_size::pixels  ? vectorised_shape{1, 256, 3, 4}
-         : size == vectorised_size::kb_16 ? vectorised_shape{element_bytes, 256, side, side}
-         : size == vectorised_size::kb_32
-             ? vectorised_shape{element_bytes, 512, side, side}
-             : vectorised_shape{element_bytes, most_vectorised_threads, side, side};
+  return {element_bytes, threads[static_cast<int>(size)],
+          size == vectorised_size::pixels ? 3 : side, side};
 }
 
 /// What pays for a request whose matrices do not fill tiles.
