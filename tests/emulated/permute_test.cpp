@@ -407,7 +407,7 @@ TEST_CASE("permute: which reversed rows go in panels") {
   const auto goes = [](size_type bytes, size_type access) {
     const size_type elements = bytes / 3;
     return tt::detail::goes_in_panels(
-        {{nullptr, nullptr, bytes, bytes, 0, 0, elements, 7, false}, 1, 3, false, true}, access);
+        {{{nullptr, nullptr, bytes, bytes, 0, 0, elements, 7, false}, 1}, 3, false, true}, access);
   };
   CHECK(goes(255, 1));
   CHECK_FALSE(goes(261, 1));
@@ -417,9 +417,9 @@ TEST_CASE("permute: which reversed rows go in panels") {
   CHECK_FALSE(goes((size_type{3} << 40) + 3, 1));
   // One row, or rows with gaps.
   CHECK_FALSE(tt::detail::goes_in_panels(
-      {{nullptr, nullptr, 30, 30, 0, 0, 10, 1, false}, 1, 3, false, true}, 1));
+      {{{nullptr, nullptr, 30, 30, 0, 0, 10, 1, false}, 1}, 3, false, true}, 1));
   CHECK_FALSE(tt::detail::goes_in_panels(
-      {{nullptr, nullptr, 33, 30, 0, 0, 10, 7, false}, 1, 3, false, true}, 1));
+      {{{nullptr, nullptr, 33, 30, 0, 0, 10, 7, false}, 1}, 3, false, true}, 1));
 }
 
 TEST_CASE("permute: word-shifted tiles") {
