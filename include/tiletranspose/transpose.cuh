@@ -46,10 +46,8 @@ namespace detail {
 /// What the fused calls ask of their types.
 template <fusion Kind, class Out, class In, class Op>
 constexpr bool check_fused() {
-  if constexpr (!has_size<Out>) {
-    return check_element<Out>();
-  } else if constexpr (!has_size<In>) {
-    return check_element<In>();
+  if constexpr (!has_size<Out> || !has_size<In>) {
+    return check_element<std::conditional_t<has_size<Out>, In, Out>>();
   } else {
     return check_output<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
   }
@@ -357,8 +355,8 @@ template <class Out, class In, class Op>
                                                    size_type ny, Op op,
                                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::dual, Out, In, Op>(), "");
-  return detail::transform_twice<In, Out>(detail::dense_request(out, in, nx, ny), copy, nx, op,
-                                          stream);
+  return detail::transform_elements<detail::fusion::dual, In, Out, detail::matrices::one>(
+      detail::dense_request(out, in, nx, ny), op, stream, copy, nx);
 }
 
 /// The same for pitched matrices and parts of matrices.
@@ -371,8 +369,8 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::transform_twice<element, Out>(detail::view_request(out, in),
-                                               fits ? copy.data : nullptr, copy.stride, op, stream);
+  return detail::transform_elements<detail::fusion::dual, element, Out, detail::matrices::one>(
+      detail::view_request(out, in), op, stream, fits ? copy.data : nullptr, copy.stride);
 }
 
 /// Transposes a square in its own memory, without scratch.

@@ -227,12 +227,11 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
 template <int ElementBytes>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,
               const choice&, const launch_plan<vectorised_arguments>& plan) {
-  const size_type in_accesses = plan.arguments.in_side.segment.divisor;
-  const size_type out_accesses = plan.arguments.out_side.segment.divisor;
+  const vectorised_arguments& panel = plan.arguments;
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
-  result.memory = {mean_sectors(facts, true, in_accesses * max_access_bytes),
-                   mean_sectors(facts, false, out_accesses * max_access_bytes),
+  result.memory = {mean_sectors(facts, true, panel.in_side.segment.divisor * max_access_bytes),
+                   mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
                    explained_bound::tested, 5, 5};
 }
 template <int ElementBytes>

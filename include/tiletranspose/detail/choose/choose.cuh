@@ -64,14 +64,14 @@ struct transpose_facts {
 /// How it is moved.
 struct choice {
   mover by = mover::tile;
-  small_mover little = small_mover::none;         ///< of little work
-  bool is_certain = false;                        ///< likewise: whatever takes it else
   tile_access access = tile_access::any;          ///< of a tile
-  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
-  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
-  size_type shared_bytes = 0;                     ///< that a block may ask for
   const char* rule = "";                          ///< which rule has decided
   const char* why = "";                           ///< and what it says
+  size_type shared_bytes = 0;                     ///< that a block may ask for
+  small_mover little = small_mover::none;         ///< of little work
+  bool is_certain = false;                        ///< likewise: whatever takes it else
+  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
+  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
 };
 
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
@@ -330,12 +330,7 @@ inline constexpr transpose_rule transpose_rules[] = {
 /// How a transpose is moved. What it names fits, and can be launched.
 inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
   for (const transpose_rule* rule = transpose_rules + first_rule;; ++rule) {
-    choice chosen;
-    chosen.by = rule->by;
-    chosen.access = rule->access;
-    chosen.shared_bytes = facts.shared_bytes();
-    chosen.rule = rule->name;
-    chosen.why = rule->why;
+    choice chosen{rule->by, rule->access, rule->name, rule->why, facts.shared_bytes()};
     if (rule->applies(facts, chosen)) { return chosen; }
   }
 }

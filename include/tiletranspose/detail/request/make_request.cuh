@@ -39,10 +39,8 @@ constexpr bool check_inplace() {
 /// Of an output and an input whose elements are of one type.
 template <class Out, class In>
 constexpr bool check_matrices() {
-  if constexpr (!has_size<Out>) {
-    return check_element<Out>();
-  } else if constexpr (!has_size<In>) {
-    return check_element<In>();
+  if constexpr (!has_size<Out> || !has_size<In>) {
+    return check_element<std::conditional_t<has_size<Out>, In, Out>>();
   } else {
     constexpr bool are_same = same_type<std::remove_const_t<Out>, std::remove_const_t<In>>;
     static_assert(
