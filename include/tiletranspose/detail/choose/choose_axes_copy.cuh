@@ -194,10 +194,8 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
 /// in the L2 cache.
 inline size_type ragged_percent(const relocation& move, size_type access_bytes) {
   const relocation accesses = as_accesses(move, access_bytes);
-  const side_order out = order_of(accesses, false);
-  panel_cut cut = cut_by_size(accesses, order_of(accesses, true), out, panel_axes_bytes,
-                              large_panel_axes_bytes);
-  cut.out = find_segments(accesses, out, cut.extents, long_segment);
+  panel_cut cut = cut_by_size(accesses, panel_axes_bytes, large_panel_axes_bytes);
+  cut.out = find_segments(accesses, cut.out, cut.extents, long_segment);
   const auto of = [&](const panel_segments& segments) {
     return 100 * static_cast<size_type>(sector_bytes) / (segments.length * access_bytes);
   };
