@@ -55,15 +55,12 @@ auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
-  using movers = word_shifted_mover<ElementBytes>;
-  switch (chosen.panels) {
-    case panel_kind::small_matrices:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::small_matrices>>;
-    case panel_kind::few_columns:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_columns>>;
-    default:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_rows>>;
-  }
+  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
+  return shape.joins_matrices()
+             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, true>>
+         : shape.joins_rows
+             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, false>>
+             : &word_shifted_kernel<static_word_shifted_shape<ElementBytes, false, true>>;
 }
 
 /// Plans and launches a choice.

@@ -77,10 +77,6 @@ struct vectorised_mover {
 
 template <int ElementBytes>
 struct word_shifted_mover {
-  template <panel_kind Kind>
-  using shape =
-      static_word_shifted_shape<ElementBytes, word_shifted_shape_of(ElementBytes, Kind).joins_rows,
-                                word_shifted_shape_of(ElementBytes, Kind).joins_cols>;
   auto plan(const batch_problem& problem, const choice& chosen) const {
     return plan_word_shifted(problem, word_shifted_shape_of(ElementBytes, chosen.panels),
                              chosen.shared_bytes);
