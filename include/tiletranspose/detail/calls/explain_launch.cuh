@@ -65,9 +65,9 @@ explanation explain_transpose(const transpose_request& request, explained_device
   if (is_vector(request)) {
     result.answer = explained::copies;
     say(result, "copy", "vectors", "a vector without gaps is its own transpose");
-    return result;
+  } else {
+    explain_problem<ElementBytes, Alignment>(result, make_problem(request), device);
   }
-  explain_problem<ElementBytes, Alignment>(result, make_problem(request), device);
   return result;
 }
 
@@ -92,21 +92,19 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const small_problem work = make_little_rows(rows).problem;
   const small_mover little = choose_small_rows(work);
   const row_problem joined = join_rows(rows);
-  const bool is_done = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
+  with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     if (little != small_mover::none && fits_registers(ElementBytes, access)) {
       say(result, "", "little work", "so few elements that latency decides: one element an access");
       describe_little(result, little, work, access);
-      return true;
+    } else if (reverses_in_panels(ElementBytes) && goes_in_panels(joined, access)) {
+      describe_panels(
+          result, relocation_of(joined), access, "reversed short rows",
+          "short rows of elements that are no words: a panel's segments run along many rows");
+    } else {
+      describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
     }
-    if (!reverses_in_panels(ElementBytes) || !goes_in_panels(joined, access)) { return false; }
-    describe_panels(
-        result, relocation_of(joined), access, "reversed short rows",
-        "short rows of elements that are no words: a panel's segments run along many rows");
-    return true;
   });
-  if (is_done) { return; }
-  describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
 }
 
 /// What a call of reorient answers.
