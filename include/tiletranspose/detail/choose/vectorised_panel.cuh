@@ -98,15 +98,14 @@ inline vectorised_size choose_vectorised_size(const tile_problem& problem, panel
     return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());
   };
   if (element_bytes == 1 && problem.ny == 3) { return vectorised_size::pixels; }
-  if (kind != panel_kind::segments &&
-      (kind != panel_kind::small_matrices ||
-       problem.in_batch_bytes <= bytes_of(vectorised_size::kb_16))) {
+  const size_type bytes = problem.in_batch_bytes;
+  if (kind == panel_kind::segments) { return vectorised_size::kb_32; }
+  if (kind != panel_kind::small_matrices || bytes <= bytes_of(vectorised_size::kb_16)) {
     return vectorised_size::kb_16;
   }
-  const bool medium = kind == panel_kind::segments ||
-                      (problem.in_batch_bytes <= bytes_of(vectorised_size::kb_32) &&
-                       2 * problem.in_batch_bytes > bytes_of(vectorised_size::kb_44));
-  return medium ? vectorised_size::kb_32 : vectorised_size::kb_44;
+  return bytes <= bytes_of(vectorised_size::kb_32) && 2 * bytes > bytes_of(vectorised_size::kb_44)
+             ? vectorised_size::kb_32
+             : vectorised_size::kb_44;
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.
