@@ -66,11 +66,10 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
   say(result, "word-shifted tiles along several axes", "word-shifted tiles of axes",
       "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
       "tiles: words are shifted to where columns of the input and sectors of the output start");
-  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
-  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   describe_sides(result, tiles.sides);
   result.tile_rows = tiles.rows;
-  result.tile_cols = static_cast<size_type>(shape.cols());
+  result.tile_cols = static_cast<size_type>(tiles.shape.cols());
   result.load_bytes = 4;
   result.store_bytes = max_access_bytes;
   launch_counter{result}(plan_word_shifted_tiles(choice, move));
