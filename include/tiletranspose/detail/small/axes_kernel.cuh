@@ -315,7 +315,7 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
   return arguments;
 }
 
-/// Calls launch(arguments, blocks) for each launch of tiles, along the sides that were chosen, until one fails.
+/// Calls launch(plan) for each launch of tiles along the chosen sides until one fails. A thread keeps an element as `accesses`.
 template <class Launch>
 auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int accesses, Launch launch)
     -> decltype(launch(launch_plan<axes_tile_arguments>{})) {
