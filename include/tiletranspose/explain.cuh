@@ -31,7 +31,6 @@
 #include <string>
 #include <type_traits>
 
-#include <tiletranspose/detail/calls/explain_inplace.cuh>
 #include <tiletranspose/detail/calls/explain_permute.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 

@@ -51,9 +51,9 @@ template <bool ToPlanes, class T, class Element, std::size_t Planes>
   const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  tile_problem problem{};
+  batch_problem problem{};
   return is_transpose(request, problem)
-             ? transpose_problem<sizeof(T), alignof(T), matrices::one>(problem, 1, stream)
+             ? transpose_problem<sizeof(T), alignof(T), matrices::one>(problem, stream)
              : launch_planes<ToPlanes, sizeof(T), alignof(T), static_cast<int>(Planes)>(request,
                                                                                         stream);
 }

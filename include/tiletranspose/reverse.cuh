@@ -30,22 +30,16 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them.
-template <class T, matrices Matrices>
+/// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them. Flags as of reorient_bytes.
+template <class T, matrices Matrices, bool Transposes = true, bool IsArray = false>
 [[nodiscard]] cudaError_t reorient_dense(transpose_request request, symmetry s,
                                          cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   if (!transposes(s)) { request.out_stride = request.nx; }
-  return reorient_bytes<sizeof(T), alignof(T), Matrices>(request, s, stream);
+  return reorient_bytes<sizeof(T), alignof(T), Matrices, Transposes, IsArray>(request, s, stream);
 }
 
-/// The same where the symmetry does not transpose.
-template <class T, bool IsArray = false>
-[[nodiscard]] cudaError_t flip_dense(transpose_request request, symmetry s, cudaStream_t stream) {
-  static_assert(check_element<T>(), "");
-  request.out_stride = request.nx;
-  return reorient_bytes<sizeof(T), alignof(T), matrices::one, false, IsArray>(request, s, stream);
-}
+/// In place, where the symmetry does not transpose.
 template <class T>
 [[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
   static_assert(check_inplace<T>(), "");
@@ -79,8 +73,8 @@ template <class T, class Element>
 /// \returns see the top of this file
 template <class T>
 [[nodiscard]] cudaError_t reverse(T* out, const T* in, size_type n, cudaStream_t stream = nullptr) {
-  return detail::flip_dense<T, true>(detail::dense_request(out, in, n, 1), symmetry::flip_lr,
-                                     stream);
+  return detail::reorient_dense<T, detail::matrices::one, false, true>(
+      detail::dense_request(out, in, n, 1), symmetry::flip_lr, stream);
 }
 
 /// Mirrors each row: left becomes right.
@@ -94,7 +88,8 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_lr(T* out, const T* in, size_type nx, size_type ny,
                                   cudaStream_t stream = nullptr) {
-  return detail::flip_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_lr, stream);
+  return detail::reorient_dense<T, detail::matrices::one, false>(
+      detail::dense_request(out, in, nx, ny), symmetry::flip_lr, stream);
 }
 
 /// Reverses the order of the rows: up becomes down.
@@ -107,7 +102,8 @@ template <class T>
 template <class T>
 [[nodiscard]] cudaError_t flip_ud(T* out, const T* in, size_type nx, size_type ny,
                                   cudaStream_t stream = nullptr) {
-  return detail::flip_dense<T>(detail::dense_request(out, in, nx, ny), symmetry::flip_ud, stream);
+  return detail::reorient_dense<T, detail::matrices::one, false>(
+      detail::dense_request(out, in, nx, ny), symmetry::flip_ud, stream);
 }
 
 /// Turns a matrix counter-clockwise, as numpy.rot90.
@@ -272,54 +268,39 @@ template <class T>
 
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reverse(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t flip_lr(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t flip_ud(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t rotate(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t anti_transpose(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_batch_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reorient_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
-                "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t reorient_batched(Out*, size_type, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -46,10 +46,8 @@ namespace detail {
 /// What the fused calls ask of their types.
 template <fusion Kind, class Out, class In, class Op>
 constexpr bool check_fused() {
-  if constexpr (!has_size<Out>) {
-    return check_element<Out>();
-  } else if constexpr (!has_size<In>) {
-    return check_element<In>();
+  if constexpr (!has_size<Out> || !has_size<In>) {
+    return check_element<std::conditional_t<has_size<Out>, In, Out>>();
   } else {
     return check_output<Out>() && check_element<In>() && check_function<Kind, In, Out, Op>();
   }
@@ -357,8 +355,8 @@ template <class Out, class In, class Op>
                                                    size_type ny, Op op,
                                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::dual, Out, In, Op>(), "");
-  return detail::transform_twice<In, Out>(detail::dense_request(out, in, nx, ny), copy, nx, op,
-                                          stream);
+  return detail::transform_elements<detail::fusion::dual, In, Out, detail::matrices::one>(
+      detail::dense_request(out, in, nx, ny), op, stream, copy, nx);
 }
 
 /// The same for pitched matrices and parts of matrices.
@@ -371,8 +369,8 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::transform_twice<element, Out>(detail::view_request(out, in),
-                                               fits ? copy.data : nullptr, copy.stride, op, stream);
+  return detail::transform_elements<detail::fusion::dual, element, Out, detail::matrices::one>(
+      detail::view_request(out, in), op, stream, fits ? copy.data : nullptr, copy.stride);
 }
 
 /// Transposes a square in its own memory, without scratch.
@@ -455,54 +453,45 @@ template <class T>
 
 // Calls whose matrices do not fit each other: one sentence each instead of a list of candidates.
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
-template <
-    class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out, class In,
-    class... Rest,
-    typename std::enable_if<!detail::is_pair<Out, In> || !detail::same_type<T, Out>, int>::type = 0>
+template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out,
+          class In, class... Rest,
+          detail::if_not<detail::is_pair<Out, In> && detail::same_type<T, Out>> = 0>
 [[nodiscard]] cudaError_t transpose(Out*, In*, Rest...) {
   static_assert(detail::check_written_matrices<T, Out, In>(), "");
   return cudaErrorInvalidValue;
 }
 
 template <class T, int TileDim, int BlockRows, int Padding = 0, int BankWidth = 4, class Out,
-          class In, class... Rest,
-          typename std::enable_if<!detail::same_type<T, Out>, int>::type = 0>
+          class In, class... Rest, detail::if_not<detail::same_type<T, Out>> = 0>
 [[nodiscard]] cudaError_t transpose(matrix_view<Out>, matrix_view<In>, Rest...) {
   static_assert(detail::check_written_matrices<T, Out, In>(), "");
   return cudaErrorInvalidValue;
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_batch_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_batch_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose_batched(Out*, In*, Rest...) {
-  static_assert(detail::check_matrices<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>(),
-                "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>();
 }
 
-template <class Out, class In, class... Rest,
-          typename std::enable_if<!detail::is_pair<Out, In>, int>::type = 0>
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
 [[nodiscard]] cudaError_t transpose_batched(Out*, size_type, In*, Rest...) {
-  static_assert(detail::check_matrices<Out, In>(), "");
-  return cudaErrorInvalidValue;
+  return detail::refuse_pair<Out, In>();
 }
 
 template <class Copy, class Out, class In, class... Rest,
-          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+          detail::if_not<detail::same_type<Copy, Out>> = 0>
 [[nodiscard]] cudaError_t transform_transpose_dual(Copy*, Out*, In*, Rest...) {
   static_assert(detail::check_outputs<Copy, Out>(), "");
   return cudaErrorInvalidValue;
 }
 
 template <class Copy, class Out, class In, class... Rest,
-          typename std::enable_if<!detail::same_type<Copy, Out>, int>::type = 0>
+          detail::if_not<detail::same_type<Copy, Out>> = 0>
 [[nodiscard]] cudaError_t transform_transpose_dual(matrix_view<Copy>, matrix_view<Out>,
                                                    matrix_view<In>, Rest...) {
   static_assert(detail::check_outputs<Copy, Out>(), "");

@@ -55,15 +55,11 @@ template <int Bytes, int Alignment>
 lib::transpose_facts facts_of(std::size_t nx, std::size_t ny, std::size_t batch) {
   using type = element<Bytes, Alignment>;
   const arena& a = device();
-  const lib::tile_problem problem = lib::make_problem(
+  const lib::batch_problem problem = lib::make_problem(
       lib::dense_request(reinterpret_cast<type*>(a.out), reinterpret_cast<const type*>(a.in), nx,
                          ny, batch, nx * ny, nx * ny));
-  return {problem,
-          batch,
-          Bytes,
-          tt::access_width(Bytes, Alignment),
-          lib::address_bits_of(problem, Alignment),
-          lib::most_shared_bytes()};
+  return {problem, Bytes, tt::access_width(Bytes, Alignment),
+          lib::address_bits_of(problem, Alignment), lib::most_shared_bytes()};
 }
 
 template <int Bytes, int Alignment, lib::matrices Matrices, class Choose>

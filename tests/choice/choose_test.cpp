@@ -37,18 +37,12 @@ transpose_facts facts_of(const asked& a, std::size_t most_shared_bytes = h200_by
     return reinterpret_cast<unsigned char*>((std::uintptr_t{1} << bit) + a.offset * element);
   };
   const std::size_t matrix = a.batch > 1 && !a.pointers ? a.nx * a.ny * element : 0;
-  const tile_problem problem{at(40),
-                             at(45),
-                             (a.nx + a.in_gap) * element,
-                             (a.ny + a.out_gap) * element,
-                             matrix,
-                             matrix,
-                             a.nx,
-                             a.ny,
-                             a.pointers};
-  return {
-      problem,          a.batch, a.element_bytes, a.access_bytes, address_bits_of(problem, element),
-      most_shared_bytes};
+  const batch_problem problem{
+      {at(40), at(45), (a.nx + a.in_gap) * element, (a.ny + a.out_gap) * element, matrix, matrix,
+       a.nx, a.ny, a.pointers},
+      a.batch};
+  return {problem, a.element_bytes, a.access_bytes, address_bits_of(problem, element),
+          most_shared_bytes};
 }
 
 /// True where a mover is compiled for elements of a size and access.
@@ -185,13 +179,13 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(chosen.shared_bytes <= most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
         const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
-        const auto plan = plan_vectorised(facts.problem, a.batch, shape, chosen.panels);
+        const auto plan = plan_vectorised(facts.problem, shape, chosen.panels);
         REQUIRE(plan.blocks <= max_blocks);
         REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
       }
       if (chosen.by == mover::word_shifted_panel) {
         const auto shape = word_shifted_shape_of(a.element_bytes, chosen.panels);
-        REQUIRE(cut_word_shifted(facts.problem, a.batch, shape, chosen.shared_bytes).shared_bytes <=
+        REQUIRE(cut_word_shifted(facts.problem, shape, chosen.shared_bytes).shared_bytes <=
                 most_shared_bytes);
       }
     }

@@ -67,15 +67,15 @@ struct asked {
 };
 tt::detail::transpose_facts facts_of(const asked& a) {
   const auto element = static_cast<size_type>(a.bytes);
-  tt::detail::tile_problem problem{};
+  tt::detail::batch_problem problem{};
   problem.in_stride_bytes = (a.nx + a.in_gap) * element;
   problem.out_stride_bytes = (a.ny + a.out_gap) * element;
   problem.in_batch_bytes = problem.out_batch_bytes = a.nx * a.ny * element;
   problem.nx = a.nx;
   problem.ny = a.ny;
   problem.pointer_arrays = a.pointers;
+  problem.batch = a.batch;
   return {problem,
-          a.batch,
           a.bytes,
           a.bytes,
           problem.in_stride_bytes | problem.out_stride_bytes,

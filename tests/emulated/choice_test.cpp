@@ -101,12 +101,15 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
   const tt::matrix_view<type> to{out.data(), nx, ny, out_stride};
   cpu::this_device() = {};
   cpu::this_device().options.knows(from).knows(to);
-  const tt::detail::tile_problem problem =
+  const tt::detail::batch_problem problem =
       tt::detail::make_problem(tt::detail::view_request(to, from));
   constexpr int access_bytes = tt::access_width(Bytes);
-  const tt::detail::transpose_facts facts = tt::detail::transpose_facts{
-      problem,     1, Bytes, access_bytes, tt::detail::address_bits_of(problem, access_bytes),
-      {228 * 1024}};
+  const tt::detail::transpose_facts facts =
+      tt::detail::transpose_facts{problem,
+                                  Bytes,
+                                  access_bytes,
+                                  tt::detail::address_bits_of(problem, access_bytes),
+                                  {228 * 1024}};
   tt::detail::choice chosen;
   chosen.access = Access;
   const cudaError_t status = tt::detail::run_choice<tt::detail::matrices::batch>(

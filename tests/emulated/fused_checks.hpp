@@ -106,9 +106,10 @@ void check(placement p) {
     } else {
       using tile = tt::detail::fused_shape<In, Out, tt::detail::fusion::dual, true, true>;
       status = tt::detail::launch_fused_tiles<tile>(
-          {from.data, to.data, p.in_stride * sizeof(In), p.out_stride * sizeof(Out), 0, 0, p.nx,
-           p.ny, false},
-          1, {beside.data, p.copy_stride * sizeof(Out)}, op, nullptr);
+          {{from.data, to.data, p.in_stride * sizeof(In), p.out_stride * sizeof(Out), 0, 0, p.nx,
+            p.ny, false},
+           1},
+          {beside.data, p.copy_stride * sizeof(Out)}, op, nullptr);
     }
   }
   INFO("call " << static_cast<int>(Call) << ", " << sizeof(In) << " to " << sizeof(Out)

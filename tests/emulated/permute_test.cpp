@@ -377,12 +377,13 @@ void check_reversed_rows(std::size_t length) {
   memory in(random_bytes(bytes + 128));
   memory out(std::vector<unsigned char>(bytes + 128, guard));
   const std::size_t in_first = 64 + (length - 1) * Bytes;
-  const tt::detail::row_problem flipped{{in.bytes.data() + 64, out.bytes.data() + 64,
-                                         length * Bytes, length * Bytes, 0, 0, length, rows, false},
-                                        1,
-                                        Bytes,
-                                        false,
-                                        true};
+  const tt::detail::row_problem flipped{
+      {{in.bytes.data() + 64, out.bytes.data() + 64, length * Bytes, length * Bytes, 0, 0, length,
+        rows, false},
+       1},
+      Bytes,
+      false,
+      true};
   const auto row = static_cast<std::ptrdiff_t>(length);
   cpu::this_device() = {};
   INFO(length << " elements of " << Bytes << " bytes");
@@ -406,7 +407,7 @@ TEST_CASE("permute: which reversed rows go in panels") {
   const auto goes = [](size_type bytes, size_type access) {
     const size_type elements = bytes / 3;
     return tt::detail::goes_in_panels(
-        {{nullptr, nullptr, bytes, bytes, 0, 0, elements, 7, false}, 1, 3, false, true}, access);
+        {{{nullptr, nullptr, bytes, bytes, 0, 0, elements, 7, false}, 1}, 3, false, true}, access);
   };
   CHECK(goes(255, 1));
   CHECK_FALSE(goes(261, 1));
@@ -416,9 +417,9 @@ TEST_CASE("permute: which reversed rows go in panels") {
   CHECK_FALSE(goes((size_type{3} << 40) + 3, 1));
   // One row, or rows with gaps.
   CHECK_FALSE(tt::detail::goes_in_panels(
-      {{nullptr, nullptr, 30, 30, 0, 0, 10, 1, false}, 1, 3, false, true}, 1));
+      {{{nullptr, nullptr, 30, 30, 0, 0, 10, 1, false}, 1}, 3, false, true}, 1));
   CHECK_FALSE(tt::detail::goes_in_panels(
-      {{nullptr, nullptr, 33, 30, 0, 0, 10, 7, false}, 1, 3, false, true}, 1));
+      {{{nullptr, nullptr, 33, 30, 0, 0, 10, 7, false}, 1}, 3, false, true}, 1));
 }
 
 TEST_CASE("permute: word-shifted tiles") {

@@ -125,26 +125,28 @@ TEST_CASE("places: rows and columns beyond 32 bits") {
   check<in, out>(s, false, [&](auto, auto to, auto from) {
     using tile = tt::detail::fused_shape<in, out, fusion::transform, false>;
     return tt::detail::launch_fused_tiles<tile>(
-        {from.data, to.data, from.stride * sizeof(in), to.stride * sizeof(out), 0, 0, from.cols,
-         from.rows, false},
-        1, {}, placed<in, out>{}, nullptr, {s.first_row, s.first_col});
+        {{from.data, to.data, from.stride * sizeof(in), to.stride * sizeof(out), 0, 0, from.cols,
+          from.rows, false},
+         1},
+        {}, placed<in, out>{}, nullptr, {s.first_row, s.first_col});
   });
 }
 
 TEST_CASE("places: where the parts of a problem start that is split") {
   const auto at = [](int bit) { return reinterpret_cast<void*>(std::uintptr_t{1} << bit); };
-  const tt::detail::tile_problem tall{at(44), at(45), 12 * 7, 20000 * 4, 0, 0, 5, 20000, false};
-  const tt::detail::tile_problem wide{at(44), at(45), 12 * 20000, 4 * 9, 0, 0, 19999, 9, false};
+  const tt::detail::batch_problem tall{{at(44), at(45), 12 * 7, 20000 * 4, 0, 0, 5, 20000, false},
+                                       1};
+  const tt::detail::batch_problem wide{{at(44), at(45), 12 * 20000, 4 * 9, 0, 0, 19999, 9, false},
+                                       1};
   for (const auto* problem : {&tall, &wide}) {
     bool second = false;
-    CHECK(
-        tt::detail::split(*problem, 1, 12, 4, [&](const tt::detail::tile_problem& part, size_type) {
-          const auto place = tt::detail::place_of(part, *problem, 12);
-          CHECK(place.row == (second && problem == &tall ? 12288 : 0));
-          CHECK(place.col == (second && problem == &wide ? 12288 : 0));
-          second = true;
-          return 0;
-        }) == 0);
+    CHECK(tt::detail::split(*problem, 12, 4, [&](const tt::detail::tile_problem& part) {
+            const auto place = tt::detail::place_of(part, *problem, 12);
+            CHECK(place.row == (second && problem == &tall ? 12288 : 0));
+            CHECK(place.col == (second && problem == &wide ? 12288 : 0));
+            second = true;
+            return 0;
+          }) == 0);
     CHECK(second);
   }
 }

@@ -19,19 +19,19 @@ struct side {
 
 struct backwards_transpose {
   element_type type;
-  cudaError_t (*launch)(const tt::detail::tile_problem& problem, std::size_t batch);
+  cudaError_t (*launch)(const tt::detail::batch_problem& problem);
 };
 
 template <int Bytes, int AccessBytes>
 backwards_transpose make_backwards() {
   return {{std::to_string(Bytes) + " bytes by " + std::to_string(AccessBytes), Bytes, AccessBytes},
-          [](const tt::detail::tile_problem& problem, std::size_t batch) {
+          [](const tt::detail::batch_problem& problem) {
             const std::size_t bits = reinterpret_cast<std::size_t>(problem.in) |
                                      reinterpret_cast<std::size_t>(problem.out) |
                                      problem.in_stride_bytes | problem.out_stride_bytes |
                                      problem.in_batch_bytes | problem.out_batch_bytes;
             return tt::detail::launch_tuned<Bytes, AccessBytes, tt::detail::matrices::batch>(
-                problem, batch, bits, nullptr);
+                problem, bits, nullptr);
           }};
 }
 
@@ -85,18 +85,15 @@ void check(const backwards_transpose& t, shape s, std::size_t batch, side in_sid
   }
   const std::size_t in_stride = in_side.stride * size;
   const std::size_t out_stride = out_side.stride * size;
-  const tt::detail::tile_problem problem{
-      in.data() + (in_side.backwards ? (s.ny - 1) * in_stride : 0),
-      out.data() + (out_side.backwards ? (s.nx - 1) * out_stride : 0),
-      in_side.backwards ? 0 - in_stride : in_stride,
-      out_side.backwards ? 0 - out_stride : out_stride,
-      in_batch * size,
-      out_batch * size,
-      s.nx,
-      s.ny,
-      false};
+  const tt::detail::batch_problem problem{
+      {in.data() + (in_side.backwards ? (s.ny - 1) * in_stride : 0),
+       out.data() + (out_side.backwards ? (s.nx - 1) * out_stride : 0),
+       in_side.backwards ? 0 - in_stride : in_stride,
+       out_side.backwards ? 0 - out_stride : out_stride, in_batch * size, out_batch * size, s.nx,
+       s.ny, false},
+      batch};
   out.poison();
-  REQUIRE(t.launch(problem, batch) == cudaSuccess);
+  REQUIRE(t.launch(problem) == cudaSuccess);
   REQUIRE(cudaPeekAtLastError() == cudaSuccess);
   REQUIRE(out.difference() == "");
   REQUIRE(in.unchanged());

@@ -2,15 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What a request would launch: the same rules and plans as of the calls, without a launch. Plain C++17, host only.
+/// What calls would launch, but permutes: the same rules and plans as of the calls, without a launch. Plain C++17, host
+/// only.
 
 #pragma once
 
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
+#include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/panel/plane_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
+#include <tiletranspose/detail/tile/fused_plan.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -35,21 +38,18 @@ inline bool explain_verdict(explanation& result, verdict answer) {
 template <class Mover>
 void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
                     const choice& chosen) {
-  plan_launches(mover, facts.problem, facts.batch, facts.element_bytes, chosen,
-                [&](const auto& plan) {
-                  describe(result, mover, facts, chosen, plan);
-                  return launch_counter{result}(plan);
-                });
+  plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
+    describe(result, mover, facts, chosen, plan);
+    return launch_counter{result}(plan);
+  });
 }
 
 template <int ElementBytes, int Alignment>
-void explain_problem(explanation& result, const tile_problem& problem, size_type batch,
-                     explained_device device) {
+void explain_problem(explanation& result, const batch_problem& problem, explained_device device) {
   const size_type bits = address_bits_of(problem, Alignment);
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
-    const transpose_facts facts{problem, batch, ElementBytes,
-                                access,  bits,  device.most_shared_bytes};
+    const transpose_facts facts{problem, ElementBytes, access, bits, device.most_shared_bytes};
     const choice chosen = choose(facts);
     say(result, "", chosen.rule, chosen.why);
     with_mover<ElementBytes, access>(
@@ -65,9 +65,9 @@ explanation explain_transpose(const transpose_request& request, explained_device
   if (is_vector(request)) {
     result.answer = explained::copies;
     say(result, "copy", "vectors", "a vector without gaps is its own transpose");
-    return result;
+  } else {
+    explain_problem<ElementBytes, Alignment>(result, make_problem(request), device);
   }
-  explain_problem<ElementBytes, Alignment>(result, make_problem(request), request.batch, device);
   return result;
 }
 
@@ -92,21 +92,19 @@ void explain_rows(explanation& result, const row_problem& rows) {
   const small_problem work = make_little_rows(rows).problem;
   const small_mover little = choose_small_rows(work);
   const row_problem joined = join_rows(rows);
-  const bool is_done = with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
+  with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     if (little != small_mover::none && fits_registers(ElementBytes, access)) {
       say(result, "", "little work", "so few elements that latency decides: one element an access");
       describe_little(result, little, work, access);
-      return true;
+    } else if (reverses_in_panels(ElementBytes) && goes_in_panels(joined, access)) {
+      describe_panels(
+          result, relocation_of(joined), access, "reversed short rows",
+          "short rows of elements that are no words: a panel's segments run along many rows");
+    } else {
+      describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
     }
-    if (!reverses_in_panels(ElementBytes) || !goes_in_panels(joined, access)) { return false; }
-    describe_panels(
-        result, relocation_of(joined), access, "reversed short rows",
-        "short rows of elements that are no words: a panel's segments run along many rows");
-    return true;
   });
-  if (is_done) { return; }
-  describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
 }
 
 /// What a call of reorient answers.
@@ -120,8 +118,7 @@ explanation explain_reorient(transpose_request request, symmetry s, explained_de
     explain_rows<ElementBytes, Alignment>(result, make_vector_rows(request, s));
   } else {
     explain_problem<ElementBytes, Alignment>(
-        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)),
-        request.batch, device);
+        result, run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), device);
   }
   return result;
 }
@@ -144,7 +141,6 @@ void describe_planes(explanation& result, Shape, const plane_request& request) {
   }
   result.load_bytes = request.to_planes ? struct_access : plane_access;
   result.store_bytes = request.to_planes ? plane_access : struct_access;
-  result.threads = Shape::threads;
   plan_planes<Shape>(request.structures, launch_counter{result});
 }
 
@@ -159,12 +155,150 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
   result.ny = ToPlanes ? n : Planes;
   result.batch = 1;
   if (explain_verdict(result, examine(request))) { return result; }
-  tile_problem problem{};
+  batch_problem problem{};
   if (is_transpose(request, problem)) {
-    explain_problem<sizeof(T), alignof(T)>(result, problem, 1, device);
+    explain_problem<sizeof(T), alignof(T)>(result, problem, device);
   } else {
     with_plane_shape<sizeof(T), alignof(T), static_cast<int>(Planes)>(
         request, [&](auto shape) { describe_planes(result, shape, request); });
+  }
+  return result;
+}
+
+// Fused calls.
+
+/// The sentence that says how a tile's rows are loaded.
+inline const char* sentence_of(fused_loads loads) {
+  switch (loads) {
+    case fused_loads::vectors:
+      return "rows of the input start at multiples of 16 bytes: a lane loads several elements";
+    case fused_loads::shifted:
+      return "rows start anywhere: a lane loads several elements, and has the next one's for those "
+             "that it lacks";
+    case fused_loads::dealt:
+      return "rows start anywhere: a lane loads what one store of the second output takes";
+    case fused_loads::elements:
+      return "a lane loads one element, or a part of one";
+    default:
+      return "elements that start inside of words are loaded as the words that they lie in";
+  }
+}
+
+/// What a fused transpose that may go would launch.
+template <fusion Kind, class In, class Out>
+void explain_fused_problem(explanation& result, const batch_problem& problem,
+                           const row_major_copy& copy, explained_device device) {
+  const auto describe_tile = [&](auto shape) {
+    using tile = decltype(shape);
+    say(result, "fused tile", "fused tiles", sentence_of(tile::loads));
+    result.tile_rows = tile::tile_rows;
+    result.tile_cols = tile::tile_cols;
+    result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
+                        : tile::loads_unaligned              ? 4
+                                                             : tile::load_bytes;
+    result.store_bytes =
+        tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
+    plan_fused<tile>(problem, copy, {0, 0}, launch_counter{result});
+  };
+  const little_operation work = choose_little_operation<Kind, In, Out>(problem);
+  if (work.mover != small_mover::none) {
+    using kept = std::conditional_t<calls_as_stored(Kind, sizeof(In), sizeof(Out)), In, Out>;
+    say(result, "", "little work", "so few elements that latency decides: one element an access");
+    describe_little(result, work.mover, work.problem, access_width(sizeof(kept), alignof(kept)));
+    result.load_bytes = access_width(sizeof(In), alignof(In));
+    result.store_bytes = access_width(sizeof(Out), alignof(Out));
+  } else {
+    with_fused_shape<Kind, In, Out>(
+        problem, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+  }
+}
+
+/// What a fused call answers; `copy` is the second output of a call with two.
+template <fusion Kind, class In, class Out>
+explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
+                          explained_device device) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, examine(request))) { return result; }
+  if (Kind == fusion::dual &&
+      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)))) {
+    return result;
+  }
+  explain_fused_problem<Kind, In, Out>(result, make_problem(request), copy, device);
+  return result;
+}
+
+// Calls in place.
+
+/// A square in its own memory.
+template <int ElementBytes, int Alignment>
+void explain_square(explanation& result, const transpose_request& request) {
+  const size_type bits = reinterpret_cast<size_type>(request.in) |
+                         request.in_stride * ElementBytes | request.nx * ElementBytes;
+  const bool aligned = bits % max_access_bytes == 0;
+  if (is_little_square(request.nx, request.in_stride * ElementBytes, ElementBytes, aligned) &&
+      fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
+    result.tile_rows = result.tile_cols = square_tile_side(request.nx, ElementBytes);
+    say(result, "little square", "little work",
+        "so few elements that latency decides: tiles trade places element by element");
+  } else if (aligned && access_width(ElementBytes) == ElementBytes) {
+    say(result, "tiles that trade places", "whole squares",
+        "rows of whole accesses of 16 bytes: tiles trade places, in one pass");
+  } else {
+    say(result, "tiles that trade places", "any squares",
+        "rows start anywhere, or elements are no accesses: tiles of bytes trade places, in one "
+        "pass");
+  }
+}
+
+/// What a call in place answers that has no scratch.
+template <int ElementBytes, int Alignment>
+explanation explain_reorient_inplace(const transpose_request& request, symmetry s) {
+  explanation result = explain_start(request);
+  if (explain_verdict(result, examine_inplace(request, s))) { return result; }
+  const symmetry flip = transposes(s) ? compose(s, symmetry::transpose) : s;
+  if (request.nx * request.ny == 1 || s == symmetry::identity) {
+    explain_verdict(result, {verdict::nothing_to_do, "the matrix stays as it is"});
+  } else if (transposes(s)) {
+    explain_square<ElementBytes, Alignment>(result, request);
+    if (flip != symmetry::identity) { result.why = "a square is transposed, and then flipped"; }
+  } else {
+    const row_problem rows = make_rows(request, flip);
+    const row_problem joined = join_rows(rows);
+    const size_type alignment = row_bits(rows, Alignment) | joined.element_bytes;
+    constexpr int known = known_element(ElementBytes);
+    if (joined.from_last_row && joined.reverses && joined.ny % 2 == 1) {  // as launch_rows has it
+      row_problem middle = joined;
+      middle.ny = 1;
+      middle.from_last_row = false;
+      describe_rows(result, middle, alignment, known);
+    }
+    describe_rows(result, joined, alignment, known);
+  }
+  return result;
+}
+
+/// What transpose_inplace with scratch answers.
+template <int ElementBytes, int Alignment>
+explanation explain_with_scratch(const transpose_request& request, const void* temp,
+                                 size_type temp_bytes) {
+  explanation result = explain_start(request);
+  verdict answer = examine_inplace(request, symmetry::identity);
+  if (answer == verdict::go) {
+    answer = examine_scratch(request, temp, temp_bytes,
+                             least_scratch(request.nx, request.ny, ElementBytes));
+  }
+  if (explain_verdict(result, answer)) { return result; }
+  if (request.nx == 1 || request.ny == 1) {
+    result.answer = explained::does_nothing;
+    say(result, "", "vectors", "a vector without gaps is its own transpose");
+  } else if (request.nx == request.ny) {
+    explain_square<ElementBytes, Alignment>(result, request);
+  } else if (temp_bytes >= request.nx * request.ny * ElementBytes) {
+    say(result, "out of place and back", "scratch for the whole matrix",
+        "it is transposed into the scratch, as out of place, and copied back");
+  } else {
+    say(result, "rectangle in place", "less scratch than the matrix",
+        "rows or slabs of rows are permuted, then columns; the device decides how");
   }
   return result;
 }

@@ -100,16 +100,12 @@ inline void say(explanation& result, const char* mover, const char* rule, const 
 struct launch_counter {
   explanation& result;
   template <class Arguments>
-  int operator()(const Arguments&, size_type blocks) const {
-    ++result.launches;
-    result.blocks += blocks;
-    return 0;
-  }
-  template <class Arguments>
   int operator()(const launch_plan<Arguments>& plan) const {
+    ++result.launches;
+    result.blocks += plan.blocks * plan.blocks_down;
     result.threads = plan.threads;
     result.shared_bytes = plan.shared_bytes;
-    return (*this)(plan.arguments, plan.blocks * plan.blocks_down);
+    return 0;
   }
 };
 
@@ -133,12 +129,12 @@ inline size_type lane_sectors(size_type at, size_type count, size_type width, si
 template <class Count>
 double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, size_type cut,
                     Count count) {
-  const tile_problem& problem = facts.problem;
+  const batch_problem& problem = facts.problem;
   const bool tables = problem.pointer_arrays;
   const size_type stride = input ? problem.in_stride_bytes : problem.out_stride_bytes;
   const size_type batch = input ? problem.in_batch_bytes : problem.out_batch_bytes;
   const auto address = reinterpret_cast<size_type>(input ? problem.in : problem.out);
-  const size_type further = tables ? facts.access_bytes : facts.batch > 1 ? batch : 0;
+  const size_type further = tables ? facts.access_bytes : problem.batch > 1 ? batch : 0;
   const size_type bits = sector_bytes | stride | cut | further;
   const size_type step = bits & (0 - bits);  // the least distance between two starts
   size_type sum = 0;
@@ -231,12 +227,11 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
 template <int ElementBytes>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,
               const choice&, const launch_plan<vectorised_arguments>& plan) {
-  const size_type in_accesses = plan.arguments.in_side.segment.divisor;
-  const size_type out_accesses = plan.arguments.out_side.segment.divisor;
+  const vectorised_arguments& panel = plan.arguments;
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
-  result.memory = {mean_sectors(facts, true, in_accesses * max_access_bytes),
-                   mean_sectors(facts, false, out_accesses * max_access_bytes),
+  result.memory = {mean_sectors(facts, true, panel.in_side.segment.divisor * max_access_bytes),
+                   mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
                    explained_bound::tested, 5, 5};
 }
 template <int ElementBytes>

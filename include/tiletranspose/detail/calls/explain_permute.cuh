@@ -6,26 +6,13 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/explain_fused.cuh>
+#include <tiletranspose/detail/calls/explain_launch.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/word_shifted_tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// Names the axes of a normalized relocation, which are in the order of the output, in that of the input.
-inline void describe_axes(explanation& result, const relocation& move) {
-  bool taken[most_axes] = {};
-  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
-  result.axes[0] = {1, 1, 1};
-  for (int name = move.rank - 1; name >= 0; --name) {
-    const int axis = nearest_of_input(move, taken);
-    taken[axis] = true;
-    result.axes[name] = move.axes[axis];
-    result.order[axis] = name;
-  }
-}
 
 /// The axes that the sides of tiles run along.
 inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
@@ -51,12 +38,9 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
           "two fastest axes, and more around them than a batch: a side of a tile that is short "
           "takes the next axes, too");
     }
-    const int side = choice.tile_side;
-    const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
-    result.tile_rows = result.tile_cols = static_cast<size_type>(side);
+    result.tile_rows = result.tile_cols = static_cast<size_type>(choice.tile_side);
     describe_sides(result, choice.sides);
-    result.threads = side / choice.together * block_rows;
-    plan_axes_tiles(choice, moved, launch_counter{result});
+    plan_axes_tiles(choice, moved, accesses, launch_counter{result});
     return;
   }
   const char* const mover = "elements along several axes";
@@ -73,7 +57,6 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
         "an axis or the array is too short for tiles, or short rows lie between those of others: "
         "elements are moved one by one, along the fastest axes of both sides first");
   }
-  result.threads = axes_element_threads;
   plan_axes_elements(moved, accesses, launch_counter{result});
 }
 
@@ -83,11 +66,10 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
   say(result, "word-shifted tiles along several axes", "word-shifted tiles of axes",
       "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
       "tiles: words are shifted to where columns of the input and sectors of the output start");
-  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
-  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   describe_sides(result, tiles.sides);
   result.tile_rows = tiles.rows;
-  result.tile_cols = static_cast<size_type>(shape.cols());
+  result.tile_cols = static_cast<size_type>(tiles.shape.cols());
   result.load_bytes = 4;
   result.store_bytes = max_access_bytes;
   launch_counter{result}(plan_word_shifted_tiles(choice, move));
@@ -116,13 +98,20 @@ inline void explain_axes_copy(explanation& result, const axes_choice& choice,
   explain_axes(result, copy.choice, copy.move, element / width);
 }
 
-/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized.
+/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized, and its
+/// axes, which are in the order of the output, are named in that of the input.
 inline bool explain_relocation(explanation& result, relocation& move) {
   result.element_bytes = move.in_element;
   result.rank = move.rank;
   for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
   if (explain_verdict(result, examine(move))) { return true; }
-  describe_axes(result, move);
+  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
+  result.axes[0] = {1, 1, 1};
+  const side_order order = order_of(move, true);
+  for (int k = 0; k < move.rank; ++k) {
+    result.order[order.axes[k]] = move.rank - 1 - k;
+    result.axes[move.rank - 1 - k] = move.axes[order.axes[k]];
+  }
   return false;
 }
 
@@ -139,8 +128,7 @@ explanation explain_permute(relocation move, explained_device device) {
   } else if (choice.mover == axes_mover::rows) {
     explain_rows<ElementBytes, Alignment>(result, make_rows(move));
   } else if (choice.mover == axes_mover::transpose) {
-    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x),
-                                             count_matrices(move, choice.x), device);
+    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x), device);
   } else {
     const int access = with_access<ElementBytes, Alignment>(
         address_bits_of(move), [](auto width) { return static_cast<int>(width); });
@@ -156,8 +144,8 @@ explanation explain_transform_permute(relocation move, explained_device device) 
   if (explain_relocation(result, move)) { return result; }
   const axes_choice choice = choose_axes(move);
   if (choice.mover == axes_mover::transpose) {
-    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x),
-                                                      count_matrices(move, choice.x), {}, device);
+    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x), {},
+                                                      device);
     return result;
   }
   result.load_bytes = access_width(sizeof(In), alignof(In));

@@ -91,20 +91,18 @@ inline size_type crowding_bytes(size_type static_bytes, int threads) {
 
 /// Starts a kernel of tiles, in as many launches as that takes.
 template <class Tile, class Kernel>
-cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, size_type batch,
-                                 int element_bytes, int threads, cudaStream_t stream) {
+cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, int element_bytes,
+                                 int threads, cudaStream_t stream) {
   tile_arguments arguments{problem, {}, 0, Tile::cols};
   const auto element = static_cast<size_type>(element_bytes);
   const size_type width = strip_width_of(problem, element, Tile::cols, Tile::cols, joined_strips);
   size_type blocks = 0;
-  if (!order_tiles(arguments, batch, element, Tile::rows * element_bytes, width, blocks)) {
-    return split(problem, batch, element, element,
-                 [&](const tile_problem& part, size_type part_batch) {
-                   return launch_written_tiles<Tile>(kernel, part, part_batch, element_bytes,
-                                                     threads, stream);
-                 });
+  if (!order_tiles(arguments, problem.batch, element, Tile::rows * element_bytes, width, blocks)) {
+    return split(problem, element, element, [&](const batch_problem& part) {
+      return launch_written_tiles<Tile>(kernel, part, element_bytes, threads, stream);
+    });
   }
-  const bool ragged = element_bytes >= least_ragged_element && sector_mask(problem, batch) != 0;
+  const bool ragged = element_bytes >= least_ragged_element && sector_mask(problem) != 0;
   void* pointers[] = {&arguments};
   return start(kernel, blocks, threads,
                ragged ? crowding_bytes(sizeof(typename Tile::storage), threads) : 0, pointers,
@@ -113,7 +111,7 @@ cudaError_t launch_written_tiles(Kernel* kernel, const tile_problem& problem, si
 
 /// Elements that are one access, by strips of tiles.
 template <int ElementBytes, int TileDim, int BlockRows, int Padding>
-cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
   constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
   constexpr int threads = TileDim * BlockRows;
   // As few registers as leave room for the loads in flight.
@@ -122,7 +120,7 @@ cudaError_t launch_strips(const tile_problem& problem, size_type batch, cudaStre
   using element_type = element<ElementBytes, ElementBytes>;
   using tile = strip_tile<element_type, TileDim, Padding, tiles>;
   return launch_written_tiles<tile>(
-      &strip_kernel<element_type, tile, threads, larger(resident / threads, 1)>, problem, batch,
+      &strip_kernel<element_type, tile, threads, larger(resident / threads, 1)>, problem,
       ElementBytes, threads, stream);
 }
 
@@ -131,27 +129,25 @@ template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Paddi
 cudaError_t transpose_written(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  const tile_problem problem = make_problem(request);
+  const batch_problem problem = make_problem(request);
   return with_access<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto width) {
     constexpr int access = decltype(width)::value;
     // The padding was written for elements, not for words that hold them.
     using operation = copy_operation<ElementBytes, access, false>;
     if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
-      const small_problem work =
-          small_transpose(problem, request.batch, ElementBytes, ElementBytes);
+      const small_problem work = small_transpose(problem, ElementBytes, ElementBytes);
       if (takes_written_tile(work, TileDim)) {
         return launch_small_tiles<operation, TileDim, BlockRows, Padding>(
             work, batch_of<matrices::one>(problem), operation{}, stream);
       }
     }
     if constexpr (access == ElementBytes) {
-      return launch_strips<ElementBytes, TileDim, BlockRows, Padding>(problem, request.batch,
-                                                                      stream);
+      return launch_strips<ElementBytes, TileDim, BlockRows, Padding>(problem, stream);
     } else {
       using stored = typename operation::stored;
       using tile = shared_tile<stored, padded_layout<stored, TileDim, TileDim, Padding>>;
       return launch_written_tiles<tile>(&structure_kernel<tile, BlockRows, operation>, problem,
-                                        request.batch, ElementBytes, TileDim * BlockRows, stream);
+                                        ElementBytes, TileDim * BlockRows, stream);
     }
   });
 }

@@ -88,46 +88,31 @@ struct fused_operation {
 
 /// Moves a transpose with a function on the way: as little work, or by tiles.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
-cudaError_t transform_problem(const tile_problem& problem, size_type batch, const Op& op,
-                              cudaStream_t stream, const row_major_copy& copy = {}) {
-  constexpr int widest = larger(static_cast<int>(sizeof(In)), static_cast<int>(sizeof(Out)));
-  if constexpr (loads_together<In> && loads_together<Out> &&
-                has_little_work(widest, widest, true)) {
-    const little_operation work(Kind, problem, batch, address_bits_of(problem, 0), sizeof(In),
-                                sizeof(Out));
+cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaStream_t stream,
+                              const row_major_copy& copy = {}) {
+  if constexpr (has_little_operation<In, Out>) {
+    const little_operation work = choose_little_operation<Kind, In, Out>(problem);
     if (work.mover != small_mover::none) {
       return launch_small<true>(work.mover, work.problem, batch_of<Matrices>(problem),
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
-  return launch_fused<Kind, In, Out>(problem, batch, copy, op, stream);
+  return launch_fused<Kind, In, Out>(problem, copy, op, stream);
 }
 
-/// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.
+/// out(x, y) = op(in(y, x)), of each matrix of a batch, or of one matrix with the old out(x, y) as a second argument, or with
+/// copy(y, x) = out(x, y), whose stride is in elements.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
-cudaError_t transform_elements(const transpose_request& request, const Op& op,
-                               cudaStream_t stream) {
-  static_assert(Kind != fusion::dual, "that one takes a third matrix");
-  const verdict answer = examine(request);
+cudaError_t transform_elements(const transpose_request& request, const Op& op, cudaStream_t stream,
+                               Out* copy = nullptr, size_type copy_stride = 0) {
+  verdict answer = examine(request);
+  if (Kind == fusion::dual && answer == verdict::go) {
+    answer = examine_copy(request, copy, copy_stride);
+  }
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
-    return transform_problem<Kind, In, Out, Matrices>(make_problem(request), request.batch, op,
-                                                      stream);
-  } else {
-    return cudaErrorInvalidValue;
-  }
-}
-
-/// copy(y, x) = out(x, y) = op(in(y, x)); `copy_stride` in elements.
-template <class In, class Out, class Op>
-cudaError_t transform_twice(const transpose_request& request, Out* copy, size_type copy_stride,
-                            const Op& op, cudaStream_t stream) {
-  verdict answer = examine(request);
-  if (answer == verdict::go) { answer = examine_copy(request, copy, copy_stride); }
-  if (answer != verdict::go) { return status_of(answer); }
-  if constexpr (is_fusible<fusion::dual, In, Out, Op>()) {
-    return transform_problem<fusion::dual, In, Out, matrices::one>(
-        make_problem(request), 1, op, stream, {copy, copy_stride * sizeof(Out)});
+    return transform_problem<Kind, In, Out, Matrices>(make_problem(request), op, stream,
+                                                      {copy, copy_stride * sizeof(Out)});
   } else {
     return cudaErrorInvalidValue;
   }

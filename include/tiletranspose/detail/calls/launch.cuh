@@ -9,6 +9,7 @@
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
+#include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/small/small_launch.cuh>
 #include <tiletranspose/detail/tile/tile_launch.cuh>
 
@@ -18,6 +19,13 @@ namespace detail {
 /// What a caller is told where nothing is launched.
 inline cudaError_t status_of(verdict answer) {
   return answer == verdict::nothing_to_do ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+/// What calls do whose matrices do not fit each other: they do not compile.
+template <class Out, class In>
+cudaError_t refuse_pair() {
+  static_assert(check_matrices<Out, In>(), "");
+  return cudaErrorInvalidValue;
 }
 
 /// The kernel that a mover starts for a choice.
@@ -47,31 +55,21 @@ auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
-  using movers = word_shifted_mover<ElementBytes>;
-  switch (chosen.panels) {
-    case panel_kind::small_matrices:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::small_matrices>>;
-    case panel_kind::few_columns:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_columns>>;
-    default:
-      return &word_shifted_kernel<typename movers::template shape<panel_kind::few_rows>>;
-  }
+  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
+  return shape.joins_matrices()
+             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, true>>
+         : shape.joins_rows
+             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, false>>
+             : &word_shifted_kernel<static_word_shifted_shape<ElementBytes, false, true>>;
 }
 
 /// Plans and launches a choice.
 template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
-  const auto kernel = kernel_of(mover, chosen);
-  return plan_launches(
-      mover, facts.problem, facts.batch, facts.element_bytes, chosen, [&](auto plan) {
-        const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
-        if (status != cudaSuccess) { return status; }
-        const dim3 grid(static_cast<unsigned>(plan.blocks),
-                        static_cast<unsigned>(plan.blocks_down));
-        void* pointers[] = {&plan.arguments};
-        return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
-      });
+  return plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
+    return start(kernel_of(mover, chosen), plan, stream);
+  });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
@@ -83,9 +81,8 @@ cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_
 /// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and launches it. `bits` has every bit
 /// that some address or stride has.
 template <int ElementBytes, int AccessBytes, matrices Matrices>
-cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type bits,
-                         cudaStream_t stream) {
-  transpose_facts facts{problem, batch, ElementBytes, AccessBytes, bits, default_shared_bytes};
+cudaError_t launch_tuned(const batch_problem& problem, size_type bits, cudaStream_t stream) {
+  transpose_facts facts{problem, ElementBytes, AccessBytes, bits, default_shared_bytes};
   choice chosen = choose(facts);
   // A rule before those that compare with it has no need of the device's shared memory.
   if (asks_shared_bytes(chosen, facts)) {
@@ -98,11 +95,10 @@ cudaError_t launch_tuned(const tile_problem& problem, size_type batch, size_type
 
 /// The tuned transpose of elements of a size and alignment.
 template <int ElementBytes, int Alignment, matrices Matrices>
-cudaError_t transpose_problem(const tile_problem& problem, size_type batch, cudaStream_t stream) {
+cudaError_t transpose_problem(const batch_problem& problem, cudaStream_t stream) {
   const size_type bits = address_bits_of(problem, Alignment);
   return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
-    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, batch, bits,
-                                                                        stream);
+    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, bits, stream);
   });
 }
 
@@ -115,8 +111,7 @@ cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t strea
                            request.nx * request.ny * request.batch * ElementBytes,
                            cudaMemcpyDeviceToDevice, stream);
   }
-  return transpose_problem<ElementBytes, Alignment, Matrices>(make_problem(request), request.batch,
-                                                              stream);
+  return transpose_problem<ElementBytes, Alignment, Matrices>(make_problem(request), stream);
 }
 
 }  // namespace detail

@@ -26,7 +26,7 @@ struct little_mover {};
 template <int ElementBytes>
 struct vector_mover {
   using shape = typename vector_shape<ElementBytes>::type;
-  auto plan(const tile_problem& problem, size_type, const choice&) const {
+  auto plan(const tile_problem& problem, const choice&) const {
     return plan_vector_tiles<shape>(problem);
   }
 };
@@ -46,10 +46,10 @@ struct tile_mover {
         return visit(shape_of<tile_access::any>{});
     }
   }
-  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
+  auto plan(const batch_problem& problem, const choice& chosen) const {
     return with_shape(chosen.access, [&](auto tuned) {
       using shape = decltype(tuned);
-      return plan_tiles<typename shape::type>(problem, batch, shape::policy.strip_width);
+      return plan_tiles<typename shape::type>(problem, shape::policy.strip_width);
     });
   }
 
@@ -62,28 +62,23 @@ struct tile_mover {
 
 template <int ElementBytes, int AccessBytes>
 struct gathered_mover {
-  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_gathered(problem, batch, ElementBytes, AccessBytes, chosen.shared_bytes);
+  auto plan(const batch_problem& problem, const choice& chosen) const {
+    return plan_gathered(problem, ElementBytes, AccessBytes, chosen.shared_bytes);
   }
 };
 
 /// Panels of micro-blocks: of every size, and for bytes those of pixels, whose micro-blocks are no squares.
 template <int ElementBytes>
 struct vectorised_mover {
-  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_vectorised(problem, batch, vectorised_shape_of(ElementBytes, chosen.size),
-                           chosen.panels);
+  auto plan(const batch_problem& problem, const choice& chosen) const {
+    return plan_vectorised(problem, vectorised_shape_of(ElementBytes, chosen.size), chosen.panels);
   }
 };
 
 template <int ElementBytes>
 struct word_shifted_mover {
-  template <panel_kind Kind>
-  using shape =
-      static_word_shifted_shape<ElementBytes, word_shifted_shape_of(ElementBytes, Kind).joins_rows,
-                                word_shifted_shape_of(ElementBytes, Kind).joins_cols>;
-  auto plan(const tile_problem& problem, size_type batch, const choice& chosen) const {
-    return plan_word_shifted(problem, batch, word_shifted_shape_of(ElementBytes, chosen.panels),
+  auto plan(const batch_problem& problem, const choice& chosen) const {
+    return plan_word_shifted(problem, word_shifted_shape_of(ElementBytes, chosen.panels),
                              chosen.shared_bytes);
   }
 };
@@ -114,16 +109,14 @@ auto with_mover(const choice& chosen, Visit visit) {
 /// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into, until one returns
 /// something else than 0.
 template <class Mover, class Go>
-auto plan_launches(Mover mover, const tile_problem& problem, size_type batch, int element_bytes,
-                   const choice& chosen, Go go)
-    -> decltype(go(mover.plan(problem, batch, chosen))) {
-  const auto plan = mover.plan(problem, batch, chosen);
+auto plan_launches(Mover mover, const batch_problem& problem, int element_bytes,
+                   const choice& chosen, Go go) -> decltype(go(mover.plan(problem, chosen))) {
+  const auto plan = mover.plan(problem, chosen);
   if (plan.blocks <= max_blocks) { return go(plan); }
   const auto element = static_cast<size_type>(element_bytes);
-  return split(problem, batch, element, element,
-               [&](const tile_problem& part, size_type part_batch) {
-                 return plan_launches(mover, part, part_batch, element_bytes, chosen, go);
-               });
+  return split(problem, element, element, [&](const batch_problem& part) {
+    return plan_launches(mover, part, element_bytes, chosen, go);
+  });
 }
 
 /// A relocation of rows. Rows that run backwards in the input are reversed, and so is their order.
@@ -132,12 +125,12 @@ inline row_problem make_rows(const relocation& move) {
   const relocation_axis row = move.axes[y];
   const relocation_axis rows = y >= 1 ? move.axes[y - 1] : relocation_axis{1, 0, 0};
   const relocation_axis matrices = y >= 2 ? move.axes[0] : relocation_axis{1, 0, 0};
-  return {{begin_of_input(move), move.out, distance(rows.in_stride) * move.in_element,
-           static_cast<size_type>(rows.out_stride) * move.out_element,
-           static_cast<size_type>(matrices.in_stride) * move.in_element,
-           static_cast<size_type>(matrices.out_stride) * move.out_element, row.extent, rows.extent,
-           false},
-          matrices.extent,
+  return {{{begin_of_input(move), move.out, distance(rows.in_stride) * move.in_element,
+            static_cast<size_type>(rows.out_stride) * move.out_element,
+            static_cast<size_type>(matrices.in_stride) * move.in_element,
+            static_cast<size_type>(matrices.out_stride) * move.out_element, row.extent, rows.extent,
+            false},
+           matrices.extent},
           move.in_element,
           rows.in_stride < 0,
           row.in_stride < 0};

@@ -92,7 +92,7 @@ cudaError_t relocate_bytes(relocation move, cudaStream_t stream) {
       return move_rows_of<ElementBytes, Alignment, matrices::batch>(make_rows(move), stream);
     case axes_mover::transpose:
       return transpose_problem<ElementBytes, Alignment, matrices::batch>(
-          make_problem(move, chosen.x), count_matrices(move, chosen.x), stream);
+          make_problem(move, chosen.x), stream);
     default:
       break;
   }
@@ -110,7 +110,7 @@ cudaError_t relocate_transformed(relocation move, const Op& op, cudaStream_t str
     const axes_choice chosen = choose_axes(move);
     if (chosen.mover == axes_mover::transpose) {
       return transform_problem<fusion::transform, In, Out, matrices::batch>(
-          make_problem(move, chosen.x), count_matrices(move, chosen.x), op, stream);
+          make_problem(move, chosen.x), op, stream);
     }
     const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
     return launch_axes(chosen, move, operation, stream);

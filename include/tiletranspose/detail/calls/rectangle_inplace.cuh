@@ -38,7 +38,7 @@ cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
     copy.out = temp;
     copy.out_stride = request.ny;
     const cudaError_t status =
-        transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), 1, stream);
+        transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), stream);
     return status != cudaSuccess
                ? status
                : cudaMemcpyAsync(request.out, temp, bytes, cudaMemcpyDeviceToDevice, stream);

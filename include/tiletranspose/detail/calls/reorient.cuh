@@ -49,8 +49,7 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
   if constexpr (Transposes) {
     if (transposes(s) && !is_vector(request)) {
       return transpose_problem<ElementBytes, Alignment, Matrices>(
-          run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), request.batch,
-          stream);
+          run_backwards(make_problem(request), reverses_rows(s), reverses_cols(s)), stream);
     }
   }
   return move_rows_of<ElementBytes, Alignment, Matrices, IsArray>(

@@ -20,33 +20,19 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A relocation's axes, and one more where its elements are several accesses.
-inline constexpr int most_panel_axes = most_axes + 1;
-
-/// The axes of one side in the order of its memory, the nearest first.
-struct side_order {
-  int axes[most_panel_axes];
-  bool of_input;
-
-  size_type distance_along(const relocation& move, int axis) const {
-    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
-  }
-};
-inline side_order order_of(const relocation& move, bool of_input) {
-  side_order order{{}, of_input};
-  bool taken[most_panel_axes] = {};
-  for (int i = 0; i < move.rank; ++i) {
-    order.axes[i] = of_input ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
-    taken[order.axes[i]] = true;
-  }
-  return order;
-}
-
-/// One side's segments in a panel.
-struct panel_segments {
+/// One side's segments in a panel, and the order of its axes.
+struct panel_segments : side_order {
   int count = 0;         ///< axes that a segment runs along, the nearest of the side
   int split = -1;        ///< the last of them, where a panel takes a part of it
   size_type length = 1;  ///< elements
+
+  /// True where a segment runs along this axis.
+  bool is_along(int axis) const {
+    for (int i = 0; i < count; ++i) {
+      if (axes[i] == axis) { return true; }
+    }
+    return false;
+  }
 };
 
 /// Threads of a block.
@@ -84,7 +70,7 @@ struct panel_cut {
 /// elements.
 inline panel_segments find_segments(const relocation& move, const side_order& order,
                                     const size_type* extents, size_type enough) {
-  panel_segments found;
+  panel_segments found{order};
   for (; found.count < move.rank && found.length < enough; ++found.count) {
     const int axis = order.axes[found.count];
     if (found.split >= 0 || order.distance_along(move, axis) != found.length) { break; }
@@ -102,9 +88,9 @@ inline size_type lanes_of_period(size_type period, size_type element_bytes) {
 
 /// Has segments of the output run along further axes, as long as a block has the threads for their periods, which are all
 /// axes but the last: so rows of 396 bytes are written by 198 threads that go on two rows each, and not row by row.
-inline void lengthen_segments(panel_cut& cut, const relocation& move, const side_order& out) {
+inline void lengthen_segments(panel_cut& cut, const relocation& move) {
   while (lanes_of_period(cut.out.length, move.out_element) <= size_type{panel_axes_threads}) {
-    const panel_segments longer = find_segments(move, out, cut.extents, cut.out.length + 1);
+    const panel_segments longer = find_segments(move, cut.out, cut.extents, cut.out.length + 1);
     if (longer.count == cut.out.count) { return; }
     cut.out = longer;
   }
@@ -135,16 +121,16 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
 
 /// True where segments of the output are parts of an axis that begin inside of sectors. What the few ends of long ones
 /// cost is less than elements that two panels stage, and these are many where the axes before have more than a sector's.
-inline bool is_skewed(const relocation& move, const side_order& out, const panel_cut& cut) {
+inline bool is_skewed(const relocation& move, const panel_cut& cut) {
   if (cut.out.split < 0 || cut.out.length * move.out_element > most_skewed_segment_bytes ||
       cut.out.length / cut.extents[cut.out.split] * move.out_element >= sector_bytes) {
     return false;
   }
   size_type bytes = reinterpret_cast<std::uintptr_t>(move.out);
   for (int i = cut.out.count - 1; i < move.rank; ++i) {
-    const int axis = out.axes[i];
+    const int axis = cut.out.axes[i];
     const size_type step = i < cut.out.count ? cut.extents[axis] : 1;
-    bytes |= step * out.distance_along(move, axis) * move.out_element;
+    bytes |= step * cut.out.distance_along(move, axis) * move.out_element;
   }
   return bytes % sector_bytes != 0;
 }
@@ -158,7 +144,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   grow_segments(move, out, wanted, sector, cut.extents);
   const auto find_out = [&] { return find_segments(move, out, cut.extents, long_segment); };
   cut.out = find_out();
-  if (is_skewed(move, out, cut)) {
+  if (is_skewed(move, cut)) {
     size_type& extent = cut.extents[cut.out.split];
     const size_type all = move.axes[cut.out.split].extent;
     const size_type skew = divide_up(sector_bytes / move.out_element - 1, cut.out.length / extent);
@@ -169,7 +155,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
       cut.out = find_out();
     }
   }
-  lengthen_segments(cut, move, out);
+  lengthen_segments(cut, move);
   cut.elements = 1;
   int splits = 0;
   cut.split[0] = cut.split[1] = -1;
@@ -207,9 +193,10 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
 
 /// Panels of `panel_bytes`, but of `large_bytes` where segments would be short, and of so few elements that all
 /// multiprocessors have blocks, but `whole` of them at least.
-inline panel_cut cut_by_size(const relocation& move, const side_order& in, const side_order& out,
-                             size_type panel_bytes, size_type large_bytes,
+inline panel_cut cut_by_size(const relocation& move, size_type panel_bytes, size_type large_bytes,
                              size_type whole = panel_axes_threads) {
+  const side_order in = order_of(move, true);
+  const side_order out = order_of(move, false);
   const size_type bytes = move.in_element;
   const size_type most_elements = larger(count_elements(move) / least_panels, whole);
   const auto cut_by = [&](size_type most_bytes) {

@@ -32,8 +32,7 @@ enum class mover {
 
 /// What decides how a transpose is moved.
 struct transpose_facts {
-  tile_problem problem;
-  size_type batch;
+  batch_problem problem;
   int element_bytes;
   int access_bytes;             ///< that addresses of elements allow
   size_type bits;               ///< every bit that some address or stride has
@@ -44,14 +43,14 @@ struct transpose_facts {
   bool in_dense() const { return is_dense(problem.in_stride_bytes, problem.nx * element()); }
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
-  bool sectors() const { return sector_mask(problem, batch) == 0; }
+  bool sectors() const { return sector_mask(problem) == 0; }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
   bool whole_rows() const {
     return (bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
   }
   /// A block holds a matrix of a batch only if the device lets it ask for more than every block may have.
   bool has_large_matrices() const {
-    return batch > 1 &&
+    return problem.batch > 1 &&
            problem.nx * problem.ny * element() >
                (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
                                                                     : large_matrix_bytes);
@@ -65,14 +64,14 @@ struct transpose_facts {
 /// How it is moved.
 struct choice {
   mover by = mover::tile;
-  small_mover little = small_mover::none;         ///< of little work
-  bool is_certain = false;                        ///< likewise: whatever takes it else
   tile_access access = tile_access::any;          ///< of a tile
-  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
-  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
-  size_type shared_bytes = 0;                     ///< that a block may ask for
   const char* rule = "";                          ///< which rule has decided
   const char* why = "";                           ///< and what it says
+  size_type shared_bytes = 0;                     ///< that a block may ask for
+  small_mover little = small_mover::none;         ///< of little work
+  bool is_certain = false;                        ///< likewise: whatever takes it else
+  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
+  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
 };
 
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
@@ -119,7 +118,7 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
-  const tile_problem& problem = facts.problem;
+  const batch_problem& problem = facts.problem;
   const size_type element = facts.element();
   const size_type row_bytes = problem.nx * element;
   const bool whole = access == tile_access::whole;
@@ -129,12 +128,12 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
   // What word-shifted panels do not take has limits of its own.
   const bool shifts = has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
-                      facts.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
+                      problem.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
   const bool few_columns = are_few(facts, access, true, shifts);
   const bool few_rows =
       are_few(facts, access, false, shifts && forwards && row_bytes >= least_shifted_row_bytes);
-  if (problem.nx <= largest / problem.ny / element && facts.batch > 1 && facts.in_dense() &&
+  if (problem.nx <= largest / problem.ny / element && problem.batch > 1 && facts.in_dense() &&
       facts.out_dense() && !pointers) {
     return panel_kind::small_matrices;
   }
@@ -142,7 +141,8 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
     return panel_kind::few_rows;
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
-  return element <= 2 && facts.batch > 1 && facts.out_dense() && !whole && problem.ny <= short_rows
+  return element <= 2 && problem.batch > 1 && facts.out_dense() && !whole &&
+                 problem.ny <= short_rows
              ? panel_kind::few_rows
              : panel_kind::none;
 }
@@ -174,9 +174,9 @@ inline bool fills_tiles(const transpose_facts& facts) {
 // The rules.
 
 inline bool vector_tiles(const transpose_facts& facts, choice&) {
-  const tile_problem& problem = facts.problem;
+  const batch_problem& problem = facts.problem;
   if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
-      facts.bits % max_access_bytes != 0 || facts.batch != 1 || problem.pointer_arrays) {
+      facts.bits % max_access_bytes != 0 || problem.batch != 1 || problem.pointer_arrays) {
     return false;
   }
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);
@@ -187,16 +187,16 @@ inline bool vector_tiles(const transpose_facts& facts, choice&) {
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
-  return pays_whole(facts) && facts.sectors() && facts.batch > 1 && fills_tiles(facts);
+  return pays_whole(facts) && facts.sectors() && facts.problem.batch > 1 && fills_tiles(facts);
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  const panel_kind kind = choose_vectorised(facts.problem, facts.batch, facts.element());
+  const panel_kind kind = choose_vectorised(facts.problem, facts.element());
   if (kind == panel_kind::none) { return false; }
   chosen.panels = kind;
   chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
-  const launch_plan<vectorised_arguments> plan = plan_vectorised(
-      facts.problem, facts.batch, vectorised_shape_of(facts.element_bytes, chosen.size), kind);
+  const launch_plan<vectorised_arguments> plan =
+      plan_vectorised(facts.problem, vectorised_shape_of(facts.element_bytes, chosen.size), kind);
   return plan.blocks <= max_blocks && plan.shared_bytes <= default_shared_bytes;
 }
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
@@ -208,13 +208,12 @@ inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   chosen.panels = panels_instead_of(facts, tile_access::any);
-  if (!takes_word_shifted(facts.problem, facts.batch, facts.element(), chosen.panels,
-                          facts.shared_bytes())) {
+  if (!takes_word_shifted(facts.problem, facts.element(), chosen.panels, facts.shared_bytes())) {
     return false;
   }
-  const auto plan = cut_word_shifted(facts.problem, facts.batch,
-                                     word_shifted_shape_of(facts.element_bytes, chosen.panels),
-                                     facts.shared_bytes());
+  const auto plan =
+      cut_word_shifted(facts.problem, word_shifted_shape_of(facts.element_bytes, chosen.panels),
+                       facts.shared_bytes());
   return plan.blocks <= max_blocks &&
          plan.shared_bytes <= larger<size_type>(default_shared_bytes, facts.most_shared_bytes);
 }
@@ -234,23 +233,23 @@ inline bool tall_tiles(const transpose_facts& facts, choice&) {
 inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 
 inline small_problem little_problem(const transpose_facts& facts) {
-  return small_transpose(facts.problem, facts.batch, facts.element_bytes, facts.element_bytes);
+  return small_transpose(facts.problem, facts.element_bytes, facts.element_bytes);
 }
 /// True where it is little work beside the mover that takes it else.
 inline bool is_little_beside(const choice& other, const transpose_facts& facts,
                              const small_problem& little, size_type work) {
-  const tile_problem& problem = facts.problem;
+  const batch_problem& problem = facts.problem;
   const small_limits& limits = small_limits_of(facts.element_bytes);
   const size_type element = facts.element();
   const size_type matrix = problem.nx * problem.ny;
-  const size_type elements = matrix * facts.batch;
+  const size_type elements = matrix * problem.batch;
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
       if (!(problem.nx <= problem.ny ? facts.in_dense() : facts.out_dense())) {
         return elements * element <= least_apart_matrix_bytes;
       }
-      if (facts.batch > 1 && !problem.pointer_arrays && element > 1 &&
+      if (problem.batch > 1 && !problem.pointer_arrays && element > 1 &&
           smaller(problem.nx, problem.ny) > lone_side(facts.element_bytes) &&
           matrix * element > large_matrix_bytes) {
         return elements <= times_of_lone_matrices * limits.tile;
@@ -268,7 +267,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type times =
-      facts.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
+      problem.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline choice choose_large(const transpose_facts& facts);
@@ -331,12 +330,7 @@ inline constexpr transpose_rule transpose_rules[] = {
 /// How a transpose is moved. What it names fits, and can be launched.
 inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
   for (const transpose_rule* rule = transpose_rules + first_rule;; ++rule) {
-    choice chosen;
-    chosen.by = rule->by;
-    chosen.access = rule->access;
-    chosen.shared_bytes = facts.shared_bytes();
-    chosen.rule = rule->name;
-    chosen.why = rule->why;
+    choice chosen{rule->by, rule->access, rule->name, rule->why, facts.shared_bytes()};
     if (rule->applies(facts, chosen)) { return chosen; }
   }
 }

@@ -316,13 +316,9 @@ inline axes_choice choose_axes(const relocation& move) {
   return choice;
 }
 
-/// The matrices of a relocation that is a transpose, or a batch of them.
-inline size_type count_matrices(const relocation& move, int x) {
-  return move.rank == 3 ? move.axes[1 - x].extent : 1;
-}
-
-/// The first of them. Columns that run backwards in the input are output rows that do.
-inline tile_problem make_problem(relocation move, int x) {
+/// The matrices of a relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output
+/// rows that do.
+inline batch_problem make_problem(relocation move, int x) {
   const relocation_axis& rows = move.axes[move.rank - 1];
   relocation_axis& cols = move.axes[x];
   if (cols.in_stride < 0) {
@@ -333,15 +329,10 @@ inline tile_problem make_problem(relocation move, int x) {
   const auto bytes = [](long long stride, size_type element) {
     return static_cast<size_type>(stride) * element;
   };
-  return {move.in,
-          move.out,
-          bytes(rows.in_stride, move.in_element),
-          bytes(cols.out_stride, move.out_element),
-          bytes(matrices.in_stride, move.in_element),
-          bytes(matrices.out_stride, move.out_element),
-          cols.extent,
-          rows.extent,
-          false};
+  return {{move.in, move.out, bytes(rows.in_stride, move.in_element),
+           bytes(cols.out_stride, move.out_element), bytes(matrices.in_stride, move.in_element),
+           bytes(matrices.out_stride, move.out_element), cols.extent, rows.extent, false},
+          matrices.extent};
 }
 
 }  // namespace detail

@@ -42,6 +42,7 @@ struct word_shifted_tile_shape {
 
 /// How an array is cut into such tiles, along sides that are contiguous: x in the input, y in the output.
 struct word_shifted_tiles {
+  word_shifted_tile_shape shape;
   side_axes sides[2];
   size_type x_tiles;
   size_type y_tiles;
@@ -51,7 +52,7 @@ struct word_shifted_tiles {
   size_type blocks() const { return x_tiles * y_tiles * outer; }
 
   /// Percent of what tiles have room for, and of the rows that they load twice, that is elements.
-  size_type filled(const word_shifted_tile_shape& shape) const {
+  size_type filled() const {
     const auto loaded = rows + static_cast<size_type>(shape.lead_rows());
     return 100 * sides[0].extent / (x_tiles * static_cast<size_type>(shape.cols())) * 100 *
            sides[1].extent / (y_tiles * loaded) / 100;
@@ -59,9 +60,11 @@ struct word_shifted_tiles {
 };
 
 /// Rows are cut evenly: those of a column that starts inside of a sector reach into one tile more.
-inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice, const relocation& move,
-                                                 const word_shifted_tile_shape& shape) {
+inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice,
+                                                 const relocation& move) {
   word_shifted_tiles tiles{};
+  tiles.shape = {static_cast<int>(move.in_element)};
+  const word_shifted_tile_shape& shape = tiles.shape;
   const auto cols = static_cast<size_type>(shape.cols());
   const auto most_rows = static_cast<size_type>(shape.most_rows());
   const auto step = static_cast<size_type>(shape.sector_rows());
@@ -84,10 +87,9 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
       count_elements(move) * bytes < least_panel_bytes) {
     return false;
   }
-  const word_shifted_tile_shape shape{static_cast<int>(bytes)};
-  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   return larger(tiles.sides[0].extent, tiles.sides[1].extent) <= most_counted &&
-         tiles.blocks() <= max_blocks && tiles.filled(shape) >= least_shifted_filled_of(bytes);
+         tiles.blocks() <= max_blocks && tiles.filled() >= least_shifted_filled_of(bytes);
 }
 
 /// Rows and columns of a micro-block, which a thread transposes in registers, and rows of threads of a block that does.
@@ -194,10 +196,8 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
 /// in the L2 cache.
 inline size_type ragged_percent(const relocation& move, size_type access_bytes) {
   const relocation accesses = as_accesses(move, access_bytes);
-  const side_order out = order_of(accesses, false);
-  panel_cut cut = cut_by_size(accesses, order_of(accesses, true), out, panel_axes_bytes,
-                              large_panel_axes_bytes);
-  cut.out = find_segments(accesses, out, cut.extents, long_segment);
+  panel_cut cut = cut_by_size(accesses, panel_axes_bytes, large_panel_axes_bytes);
+  cut.out = find_segments(accesses, cut.out, cut.extents, long_segment);
   const auto of = [&](const panel_segments& segments) {
     return 100 * static_cast<size_type>(sector_bytes) / (segments.length * access_bytes);
   };

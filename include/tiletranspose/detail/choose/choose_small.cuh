@@ -42,13 +42,13 @@ constexpr relocation_axis axis_of(size_type extent, size_type in_stride, size_ty
 }
 
 /// A transpose as a small problem: rows of the output run along `fast`, rows of the input along `slow`.
-constexpr small_problem small_transpose(const tile_problem& problem, size_type batch,
-                                        int in_element, int out_element) {
+constexpr small_problem small_transpose(const batch_problem& problem, int in_element,
+                                        int out_element) {
   const auto in_bytes = static_cast<size_type>(in_element);
   const auto out_bytes = static_cast<size_type>(out_element);
   return {axis_of(problem.ny, problem.in_stride_bytes, out_bytes),
           axis_of(problem.nx, in_bytes, problem.out_stride_bytes),
-          batch,
+          problem.batch,
           larger(in_element, out_element),
           larger(in_element, out_element),
           true,
@@ -228,22 +228,29 @@ template <class T>
 inline constexpr bool loads_together = sizeof(T) / access_width(sizeof(T), alignof(T)) <= 4 &&
                                        sizeof(T) <= 16;
 
+/// True where some transposes with an operation count as little work.
+template <class In, class Out, int Widest = larger<int>(sizeof(In), sizeof(Out))>
+inline constexpr bool has_little_operation =
+    loads_together<In>&& loads_together<Out>&& has_little_work(Widest, Widest, true);
+
 /// A transpose as little work without panels, as those with an operation are, and what moves it.
-/// \param bits  those that some address or stride has
 struct little_operation {
   small_problem problem;
   small_mover mover;
-
-  little_operation(fusion kind, const tile_problem& transpose, size_type batch, size_type bits,
-                   int in_element, int out_element)
-      : problem(small_transpose(transpose, batch, in_element, out_element)) {
-    problem.kept_bytes = calls_as_stored(kind, in_element, out_element) ? in_element : out_element;
-    problem.is_dual = kind == fusion::dual;
-    const size_type rows =
-        (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in_element, out_element));
-    mover = choose_small_operation(problem, (bits | rows) % max_access_bytes == 0);
-  }
 };
+template <fusion Kind, class In, class Out>
+little_operation choose_little_operation(const batch_problem& transpose) {
+  constexpr int in = sizeof(In);
+  constexpr int out = sizeof(Out);
+  small_problem problem = small_transpose(transpose, in, out);
+  problem.kept_bytes = calls_as_stored(Kind, in, out) ? in : out;
+  problem.is_dual = Kind == fusion::dual;
+  const size_type bits = address_bits_of(transpose, 0) |
+                         (transpose.nx | transpose.ny) * static_cast<size_type>(larger(in, out));
+  return {problem, has_little_operation<In, Out>
+                       ? choose_small_operation(problem, bits % max_access_bytes == 0)
+                       : small_mover::none};
+}
 
 /// True where so many blocks of whole tiles of 16-byte accesses are faster than elements one by one.
 constexpr bool takes_vectors(size_type blocks, size_type elements, int element_bytes) {

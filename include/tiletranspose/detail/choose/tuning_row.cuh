@@ -22,15 +22,12 @@ namespace detail {
 /// do, then what this side does, unless the row says otherwise.
 struct tuning_row {
   size_type value;
-  const char* gpu;
   const char* date;
   const char* worth;
+  const char* gpu = "NVIDIA H200";  ///< that all rows were measured on so far
 
   constexpr operator size_type() const { return value; }
 };
-
-/// The GPU that all rows were measured on so far.
-inline constexpr const char* h200 = "NVIDIA H200";
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

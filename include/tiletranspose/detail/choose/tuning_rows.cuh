@@ -75,7 +75,7 @@ inline constexpr unsigned least_grouped_memory = 38 * 1024;
 /// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those that
 /// it writes from its start, and would fall on the same parts of the memory.
 inline constexpr size_type uneven_segment_bytes = tuning_row{
-    4096, h200, "2026-11-24", "3 bytes, rows of 4096 92, 98, 16384 92, 97; 12 bytes, 4096 93, 98"};
+    4096, "2026-11-24", "3 bytes, rows of 4096 92, 98, 16384 92, 97; 12 bytes, 4096 93, 98"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -99,7 +99,7 @@ constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 6
 
 /// The same with two outputs of smaller elements than the input's, of up to 8 bytes.
 inline constexpr size_type lone_dual_side = tuning_row{
-    48, h200, "2026-11-26",
+    48, "2026-11-26",
     "us, tiles, little, floats to halves: 33 rows of 181818 39, 19; 520833 of 48 148, 73; "
     "438596 of 57 117, 146; doubles to floats: 40 rows of 625000 176, 107; 520833 of 48 "
     "129, 139; 390625 of 64 103, 128"};
@@ -109,12 +109,12 @@ inline constexpr size_type few_small_rows = 64;
 
 /// With two outputs, of which one has the input's rows, so many percent are moved directly at most.
 inline constexpr size_type most_direct_dual =
-    tuning_row{25, h200, "2026-11-26",
+    tuning_row{25, "2026-11-26",
                "us, in tiles, directly: 10 rows of bytes 3.4, 5.2; 13 of floats to halves 19, 40"};
 
 /// The same behind arrays of pointers, where each element waits for two of them.
 inline constexpr size_type most_direct_pointers =
-    tuning_row{36, h200, "2026-11-26",
+    tuning_row{36, "2026-11-26",
                "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33; 65 of 22 x 22 bytes 1.25, "
                "1.34; 87 of 12 x 12 x 16 bytes 1.27, 1.36"};
 
@@ -134,23 +134,21 @@ constexpr bool fits_small_tiles(int kept_bytes, size_type elements, size_type sm
 inline constexpr int widest_large_tile_element = 8;
 
 /// Matrices of so few elements behind pointers are little work, however many: panels take them one by one.
-inline constexpr size_type most_lone_matrix = tuning_row{
-    1024, h200, "2026-11-26",
-    "us, 60000 matrices in panels, as little work: 16 x 16 bytes 143, 30, 38 x 38 214, 190; floats "
-    "144, 48, 225, 281; "
-    "10 x 100 of 8 bytes 269, 362"};
+inline constexpr size_type most_lone_matrix =
+    tuning_row{1024, "2026-11-26",
+               "us, 60000 matrices in panels, as little work: 16 x 16 bytes 143, 30, 38 x 38 214, "
+               "190; floats 144, 48, 225, 281; 10 x 100 of 8 bytes 269, 362"};
 
 /// Matrices of a batch of so few elements that have no panel leave large tiles partly empty; and panels of one matrix that
 /// are larger than `large_matrix_bytes` are one or two at a time. Of both more than `tile` is little work.
-inline constexpr size_type most_lone_tile_elements = tuning_row{
-    32'768, h200, "2026-11-26",
-    "us, 32 MB behind pointers, tiles, little: 134 x 134 of 3 bytes 62.8, 35.9, floats 32.7, 24.1; "
-    "74 x 74 doubles 24.3, 20.2; 238 x 238 bytes 32.8, 48.5"};
-inline constexpr size_type times_of_lone_matrices = tuning_row{
-    3, h200, "2026-11-26",
-    "us, panels, little: 86 x 194 x 194 halves 13.7, 5.6; 74 x 74 of 12 bytes, 16 MB 14.2, 7.9; "
-    "134 x 134 floats, 32 MB "
-    "20.2, 20.7"};
+inline constexpr size_type most_lone_tile_elements =
+    tuning_row{32'768, "2026-11-26",
+               "us, 32 MB behind pointers, tiles, little: 134 x 134 of 3 bytes 62.8, 35.9, floats "
+               "32.7, 24.1; 74 x 74 doubles 24.3, 20.2; 238 x 238 bytes 32.8, 48.5"};
+inline constexpr size_type times_of_lone_matrices =
+    tuning_row{3, "2026-11-26",
+               "us, panels, little: 86 x 194 x 194 halves 13.7, 5.6; 74 x 74 of 12 bytes, 16 MB "
+               "14.2, 7.9; 134 x 134 floats, 32 MB 20.2, 20.7"};
 
 /// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
 /// 137 x 139 1.23 and 1.13.
@@ -158,7 +156,7 @@ inline constexpr size_type short_row = 100;
 
 /// Up to so many elements that are moved directly, or in rows, are one a thread; wider ones than widest_row_element always.
 inline constexpr size_type few_row_elements =
-    tuning_row{150'000, h200, "2026-11-25",
+    tuning_row{150'000, "2026-11-25",
                "us, reversed, four a thread and one: 20001 bytes 1.13, 1.05; 200001 1.30, 1.35"};
 inline constexpr int widest_row_element = 8;
 

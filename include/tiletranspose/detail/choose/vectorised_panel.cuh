@@ -44,17 +44,14 @@ constexpr int vectorised_side(int element_bytes) {
 }
 inline constexpr int most_vectorised_threads = 704;
 constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_size size) {
+  const int threads[] = {256, 256, 512, most_vectorised_threads};
   const int side = vectorised_side(element_bytes);
-  return size == vectorised_size::pixels  ? vectorised_shape{1, 256, 3, 4}
-         : size == vectorised_size::kb_16 ? vectorised_shape{element_bytes, 256, side, side}
-         : size == vectorised_size::kb_32
-             ? vectorised_shape{element_bytes, 512, side, side}
-             : vectorised_shape{element_bytes, most_vectorised_threads, side, side};
+  return {element_bytes, threads[static_cast<int>(size)],
+          size == vectorised_size::pixels ? 3 : side, side};
 }
 
 /// What pays for a request whose matrices do not fill tiles.
-inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch,
-                                    size_type element) {
+inline panel_kind choose_vectorised(const batch_problem& problem, size_type element) {
   const auto side = static_cast<size_type>(vectorised_side(static_cast<int>(element)));
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
@@ -69,11 +66,12 @@ inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch
   const bool in_dense = problem.in_stride_bytes == nx * element;
   const bool out_dense = problem.out_stride_bytes == ny * element;
   const size_type matrix_bytes = nx * ny * element;
-  if (batch > 1 && in_dense && out_dense && !pixels && problem.in_batch_bytes == matrix_bytes &&
-      problem.out_batch_bytes == matrix_bytes && matrix_bytes <= most_bytes) {
+  if (problem.batch > 1 && in_dense && out_dense && !pixels &&
+      problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
+      matrix_bytes <= most_bytes) {
     return panel_kind::small_matrices;
   }
-  const size_type gaps = batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
+  const size_type gaps = problem.batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
     return (starts | gaps | stride_bytes | extent * element) % bytes == 0;
   };
@@ -87,7 +85,8 @@ inline panel_kind choose_vectorised(const tile_problem& problem, size_type batch
   }
   // Short segments of rows have to be whole sectors.
   constexpr size_type medium_bytes = vectorised_shape_of(1, vectorised_size::kb_32).panel_bytes();
-  const bool segments = batch > 1 && out_dense && element >= 4 && ny * 128 <= medium_bytes &&
+  const bool segments = problem.batch > 1 && out_dense && element >= 4 &&
+                        ny * 128 <= medium_bytes &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
   return segments ? panel_kind::segments : panel_kind::none;
 }
@@ -99,15 +98,14 @@ inline vectorised_size choose_vectorised_size(const tile_problem& problem, panel
     return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());
   };
   if (element_bytes == 1 && problem.ny == 3) { return vectorised_size::pixels; }
-  if (kind != panel_kind::segments &&
-      (kind != panel_kind::small_matrices ||
-       problem.in_batch_bytes <= bytes_of(vectorised_size::kb_16))) {
+  const size_type bytes = problem.in_batch_bytes;
+  if (kind == panel_kind::segments) { return vectorised_size::kb_32; }
+  if (kind != panel_kind::small_matrices || bytes <= bytes_of(vectorised_size::kb_16)) {
     return vectorised_size::kb_16;
   }
-  const bool medium = kind == panel_kind::segments ||
-                      (problem.in_batch_bytes <= bytes_of(vectorised_size::kb_32) &&
-                       2 * problem.in_batch_bytes > bytes_of(vectorised_size::kb_44));
-  return medium ? vectorised_size::kb_32 : vectorised_size::kb_44;
+  return bytes <= bytes_of(vectorised_size::kb_32) && 2 * bytes > bytes_of(vectorised_size::kb_44)
+             ? vectorised_size::kb_32
+             : vectorised_size::kb_44;
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.
@@ -206,8 +204,7 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
 }
 
 /// How matrices are cut into panels. Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
-inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& problem,
-                                                         size_type batch,
+inline launch_plan<vectorised_arguments> plan_vectorised(const batch_problem& problem,
                                                          const vectorised_shape& shape,
                                                          panel_kind kind) {
   const auto element = static_cast<size_type>(shape.element_bytes);
@@ -223,12 +220,12 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
   size_type matrices = 1;  // of a panel
   size_type panel_rows = problem.ny;
   size_type panel_cols = problem.nx;
-  size_type parts = batch;
+  size_type parts = problem.batch;
   size_type panel_parts = 1;
   size_type in_segments = 1;
   size_type out_segments = 1;
   if (kind == panel_kind::small_matrices) {
-    matrices = smaller(batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
+    matrices = smaller(problem.batch, static_cast<size_type>(shape.panel_bytes()) / matrix_bytes);
     panel_parts = matrices;
     arguments.part_rows = static_cast<unsigned>(problem.ny / rows);
     arguments.all_cols = static_cast<unsigned>(problem.nx / cols);
@@ -253,7 +250,7 @@ inline launch_plan<vectorised_arguments> plan_vectorised(const tile_problem& pro
     in_segments = problem.ny;
   }
   const size_type panels = divide_up(parts, panel_parts);
-  plan.blocks = (kind == panel_kind::small_matrices ? 1 : batch) * panels;
+  plan.blocks = (kind == panel_kind::small_matrices ? 1 : problem.batch) * panels;
   if (parts > max_blocks) { plan.blocks = parts; }  // they are counted, too
   const size_type accesses = matrices * panel_rows * panel_cols * element / max_access_bytes;
   const size_type down = panel_rows / rows;  // micro-blocks

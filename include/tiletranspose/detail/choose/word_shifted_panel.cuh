@@ -73,8 +73,8 @@ inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_byt
 
 /// True where word-shifted panels of a kind do better than gathered ones.
 /// \param shared_bytes  what a block may ask for
-inline bool takes_word_shifted(const tile_problem& problem, size_type batch, size_type element,
-                               panel_kind kind, size_type shared_bytes) {
+inline bool takes_word_shifted(const batch_problem& problem, size_type element, panel_kind kind,
+                               size_type shared_bytes) {
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const size_type matrix_bytes = nx * ny * element;
@@ -89,7 +89,7 @@ inline bool takes_word_shifted(const tile_problem& problem, size_type batch, siz
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
     const size_type rows = element == 1 ? least_shifted_byte_rows : least_shifted_half_rows;
-    return batch == 1 && ny >= rows && nx * element >= least_shifted_row_bytes &&
+    return problem.batch == 1 && ny >= rows && nx * element >= least_shifted_row_bytes &&
            problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
@@ -188,8 +188,7 @@ struct word_shifted_arguments {
 /// How matrices are cut into panels, and where these lie in shared memory: a plan without addresses and walks. Precondition:
 /// takes_word_shifted says so of the shape's kind.
 /// \param shared_bytes  what a block may ask for
-inline launch_plan<word_shifted_arguments> cut_word_shifted(const tile_problem& problem,
-                                                            size_type batch,
+inline launch_plan<word_shifted_arguments> cut_word_shifted(const batch_problem& problem,
                                                             const word_shifted_shape& shape,
                                                             size_type shared_bytes) {
   constexpr size_type access = max_access_bytes;
@@ -209,7 +208,7 @@ inline launch_plan<word_shifted_arguments> cut_word_shifted(const tile_problem& 
     if (columns < shape.threads && rounds > 0) {
       matrices = smaller(matrices, rounds * shape.threads / columns);
     }
-    matrices = smaller(matrices, batch);
+    matrices = smaller(matrices, problem.batch);
     if (nx * ny * element > shifted_matrices_bytes) {
       cols = choose_part(nx, ny * element, word_elements, shared_bytes);
     }
@@ -242,7 +241,7 @@ inline launch_plan<word_shifted_arguments> cut_word_shifted(const tile_problem& 
   }
   const size_type out_place = divide_up(in_bytes, sector_bytes) * sector_bytes + skew * element;
   launch_plan<word_shifted_arguments> plan{
-      {}, divide_up(batch, matrices) * panels, shape.threads, out_place + out_bytes};
+      {}, divide_up(problem.batch, matrices) * panels, shape.threads, out_place + out_bytes};
   plan.arguments.panel_matrices = static_cast<unsigned>(matrices);
   plan.arguments.panel_rows = static_cast<unsigned>(rows);
   plan.arguments.panel_cols = static_cast<unsigned>(cols);
@@ -292,24 +291,23 @@ inline panel_walks choose_walks(size_type columns, size_type matrices, size_type
 }
 
 /// As cut_word_shifted, with addresses and walks.
-inline launch_plan<word_shifted_arguments> plan_word_shifted(const tile_problem& problem,
-                                                             size_type batch,
+inline launch_plan<word_shifted_arguments> plan_word_shifted(const batch_problem& problem,
                                                              const word_shifted_shape& shape,
                                                              size_type shared_bytes) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
   const size_type word_elements = shape.word_elements();
-  launch_plan<word_shifted_arguments> plan = cut_word_shifted(problem, batch, shape, shared_bytes);
+  launch_plan<word_shifted_arguments> plan = cut_word_shifted(problem, shape, shared_bytes);
   word_shifted_arguments& arguments = plan.arguments;
   arguments.in = static_cast<const unsigned char*>(problem.in);
   arguments.out = static_cast<unsigned char*>(problem.out);
   arguments.in_stride_bytes = problem.in_stride_bytes;
   arguments.out_stride_bytes = problem.out_stride_bytes;
-  arguments.in_batch_bytes = batch > 1 ? problem.in_batch_bytes : 0;
-  arguments.out_batch_bytes = batch > 1 ? problem.out_batch_bytes : 0;
+  arguments.in_batch_bytes = problem.batch > 1 ? problem.in_batch_bytes : 0;
+  arguments.out_batch_bytes = problem.batch > 1 ? problem.out_batch_bytes : 0;
   arguments.nx = problem.nx;
   arguments.ny = problem.ny;
-  arguments.batch = batch;
+  arguments.batch = problem.batch;
   arguments.rows_backwards = problem.in_stride_bytes != problem.nx * element;
   arguments.cols_backwards = problem.out_stride_bytes != problem.ny * element;
   const size_type in_bits = reinterpret_cast<size_type>(arguments.in) | arguments.in_stride_bytes |

@@ -109,5 +109,17 @@ cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
                                        static_cast<int>(larger(bytes, most_shared_bytes())));
 }
 
+/// Starts what is planned. Precondition: one grid takes it.
+/// \param operation  what the kernel takes besides the plan's arguments
+template <class Kernel, class Arguments, class... Operation>
+cudaError_t start(Kernel* kernel, launch_plan<Arguments> plan, cudaStream_t stream,
+                  Operation... operation) {
+  const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
+  if (status != cudaSuccess) { return status; }
+  const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
+  void* pointers[] = {&plan.arguments, &operation...};
+  return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -27,30 +27,22 @@ struct panel_layout {
   unsigned bytes;  ///< that it takes
 };
 
-/// True where a segment of the input runs along this axis.
-inline bool is_along(const panel_segments& segments, const side_order& order, int axis) {
-  for (int i = 0; i < segments.count; ++i) {
-    if (order.axes[i] == axis) { return true; }
-  }
-  return false;
-}
-
 /// Segments of the input lie one behind the other, `gap` items between them at least, those that follow each other in the
 /// output first. No item is that of two segments, and elements are where they are in memory, modulo `align_bytes`.
 inline void lay_panel(panel_layout& layout, const relocation& move, const panel_cut& cut,
-                      const side_order& in, const side_order& out, unsigned bytes, unsigned gap) {
+                      unsigned bytes, unsigned gap) {
   const unsigned item_bytes = panel_item_bytes(bytes, layout.pads);
   const unsigned item = item_bytes / bytes;
   const unsigned align = layout.align_bytes / bytes;
   unsigned step = 1;
   for (int i = 0; i < cut.in.count; ++i) {
-    layout.steps[in.axes[i]] = step;
-    step *= static_cast<unsigned>(cut.extents[in.axes[i]]);
+    layout.steps[cut.in.axes[i]] = step;
+    step *= static_cast<unsigned>(cut.extents[cut.in.axes[i]]);
   }
   unsigned segment = step + gap * item + item - 1;
   for (int i = 0; i < move.rank; ++i) {
-    const int axis = out.axes[i];
-    if (is_along(cut.in, in, axis) || cut.extents[axis] == 1) { continue; }
+    const int axis = cut.out.axes[i];
+    if (cut.in.is_along(axis) || cut.extents[axis] == 1) { continue; }
     segment += (static_cast<unsigned>(move.axes[axis].in_stride) - segment) % align;
     layout.steps[axis] = segment;
     segment *= static_cast<unsigned>(cut.extents[axis]);
@@ -65,8 +57,7 @@ struct warp_places {
   unsigned count;
   unsigned bytes[128];
 };
-inline warp_places find_places(const panel_cut& cut, const side_order& out,
-                               const panel_layout& layout, unsigned bytes) {
+inline warp_places find_places(const panel_cut& cut, const panel_layout& layout, unsigned bytes) {
   const unsigned all = (bytes <= 4 ? 32 : 128 / bytes) * elements_of_lane(bytes);
   unsigned index[most_panel_axes] = {};
   warp_places places{0, {}};
@@ -76,7 +67,7 @@ inline warp_places find_places(const panel_cut& cut, const side_order& out,
     bool carries = true;
     for (int k = 0; carries; ++k) {
       if (k == cut.out.count) { return places; }
-      const int axis = out.axes[k];
+      const int axis = cut.out.axes[k];
       place += layout.steps[axis];
       carries = ++index[k] == cut.extents[axis];
       if (carries) { place -= index[k] * layout.steps[axis], index[k] = 0; }
@@ -114,8 +105,7 @@ inline constexpr int cycles_of_wide_items = 3;
 constexpr int enough_cycles(unsigned bytes) { return static_cast<int>(bytes < 4 ? bytes : 4); }
 
 /// The items, distances, pads and rotation by which warps have the fewest bank conflicts.
-inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
-                                  const side_order& in, const side_order& out, unsigned bytes) {
+inline panel_layout choose_layout(const relocation& move, const panel_cut& cut, unsigned bytes) {
   const size_type segment_bytes = cut.in.length * bytes;
   panel_layout best{};
   int best_cycles = 1 << 30;
@@ -123,8 +113,8 @@ inline panel_layout choose_layout(const relocation& move, const panel_cut& cut,
   const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
   const auto compare = [&](bool pads, unsigned gap, unsigned align, int penalty) {
     panel_layout layout{{}, align, pads, 0, 0, 0};
-    lay_panel(layout, move, cut, in, out, bytes, gap);
-    const warp_places places = find_places(cut, out, layout, bytes);
+    lay_panel(layout, move, cut, bytes, gap);
+    const warp_places places = find_places(cut, layout, bytes);
     constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
     constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
     for (const unsigned shift : pad_shifts) {
@@ -161,20 +151,20 @@ inline int clip_of(const panel_cut& cut, int axis) {
   return axis == cut.split[0] ? 0 : axis == cut.split[1] ? 1 : -1;
 }
 
-/// The axes of `order` that a side's segments run along, or those of the panel that they do not.
+/// The axes of a side that its segments run along, or those of the panel that they do not.
 inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
-                               const side_order& order, const panel_segments& segments, bool along,
+                               const panel_segments& segments, bool along,
                                const panel_layout& layout, const bool* backwards) {
   panel_axes axes{0, {}};
   for (int i = 0; i < move.rank; ++i) {
-    const int axis = order.axes[i];
-    if (is_along(segments, order, axis) != along || cut.extents[axis] == 1) { continue; }
+    const int axis = segments.axes[i];
+    if (segments.is_along(axis) != along || cut.extents[axis] == 1) { continue; }
     panel_axis& added = axes.axes[axes.count++];
     added.clip = clip_of(cut, axis);
     added.extent = divider(cut.extents[axis]);
     const unsigned step = layout.steps[axis];
     added.place_step = backwards[axis] ? 0 - step : step;
-    added.step = order.of_input
+    added.step = segments.of_input
                      ? move.axes[axis].in_stride * static_cast<long long>(move.in_element)
                      : move.axes[axis].out_stride * static_cast<long long>(move.out_element);
   }
@@ -216,8 +206,6 @@ inline divider share_segments(size_type accesses, unsigned access_bytes, size_ty
 
 /// How panels of elements of one access are cut and laid out.
 struct axes_panel_layout {
-  side_order in;
-  side_order out;
   panel_cut cut;
   panel_layout layout;
   unsigned period;       ///< elements of a segment of the output along all axes but the last
@@ -232,14 +220,12 @@ struct axes_panel_layout {
 /// \param whole         elements that are not cut only to have more panels
 inline axes_panel_layout lay_out(const relocation& move, size_type large_bytes,
                                  size_type shared_bytes, size_type whole) {
-  axes_panel_layout laid{order_of(move, true), order_of(move, false), {}, {}, 1, 0};
+  axes_panel_layout laid{{}, {}, 1, 0};
   const panel_cut& cut = laid.cut;
   for (size_type most = large_bytes;; most -= most / 4) {
-    laid.cut = cut_by_size(move, laid.in, laid.out, smaller<size_type>(panel_axes_bytes, most),
-                           most, whole);
-    laid.layout =
-        choose_layout(move, cut, laid.in, laid.out, static_cast<unsigned>(move.in_element));
-    const int last = laid.out.axes[larger(cut.out.count, 1) - 1];
+    laid.cut = cut_by_size(move, smaller<size_type>(panel_axes_bytes, most), most, whole);
+    laid.layout = choose_layout(move, cut, static_cast<unsigned>(move.in_element));
+    const int last = cut.out.axes[larger(cut.out.count, 1) - 1];
     laid.period =
         cut.out.count == 0 ? 1 : static_cast<unsigned>(cut.out.length / cut.extents[last]);
     const size_type segments = cut.elements / cut.out.length;
@@ -269,8 +255,6 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
                                                          size_type whole = panel_axes_threads) {
   const size_type bytes = move.in_element;
   const axes_panel_layout laid = lay_out(move, large_bytes, shared_bytes, whole);
-  const side_order& in = laid.in;
-  const side_order& out = laid.out;
   const panel_cut& cut = laid.cut;
   const panel_layout& layout = laid.layout;
   launch_plan<axes_panel_arguments> plan{
@@ -287,7 +271,7 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
   arguments.out = move.out;
   const auto in_element = static_cast<long long>(move.in_element);
   for (int i = 0; i < cut.in.count; ++i) {
-    const int axis = in.axes[i];
+    const int axis = cut.in.axes[i];
     backwards[axis] = move.axes[axis].in_stride < 0;
     if (!backwards[axis]) { continue; }
     const long long step = move.axes[axis].in_stride * in_element;
@@ -296,15 +280,15 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
       arguments.backwards = clip_of(cut, axis);
       arguments.backwards_step = step;
       arguments.backwards_place = place;
-      arguments.backwards_along = is_along(cut.out, out, axis);
+      arguments.backwards_along = cut.out.is_along(axis);
     } else {
       arguments.in_start += static_cast<long long>(cut.extents[axis] - 1) * step;
-      (is_along(cut.out, out, axis) ? arguments.origin_along : arguments.origin) +=
+      (cut.out.is_along(axis) ? arguments.origin_along : arguments.origin) +=
           static_cast<unsigned>(cut.extents[axis] - 1) * place;
     }
   }
-  const auto describe = [&](side_segments& side, const panel_segments& segments,
-                            const side_order& order, size_type access, unsigned least) {
+  const auto describe = [&](side_segments& side, const panel_segments& segments, size_type access,
+                            unsigned least) {
     side.length = static_cast<unsigned>(segments.length);
     side.clip = segments.split < 0 ? -1 : clip_of(cut, segments.split);
     side.step =
@@ -312,21 +296,22 @@ inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
     side.count = static_cast<unsigned>(cut.elements / segments.length);
     side.lanes = share_segments(divide_up(segments.length * bytes, access),
                                 static_cast<unsigned>(access), side.count, least);
-    side.apart = collect_axes(move, cut, order, segments, false, layout, backwards);
+    side.apart = collect_axes(move, cut, segments, false, layout, backwards);
   };
   // Elements of an output with gaps are segments of their own.
-  const int last = out.axes[larger(cut.out.count, 1) - 1];
-  const panel_segments before_last{cut.out.count - 1, -1, laid.period};
+  const int last = cut.out.axes[larger(cut.out.count, 1) - 1];
+  panel_segments before_last = cut.out;
+  --before_last.count;
   const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
-  describe(arguments.from, cut.in, in, item, 1);
-  describe(arguments.to, cut.out, out, bytes_of_lane(static_cast<unsigned>(bytes)),
+  describe(arguments.from, cut.in, item, 1);
+  describe(arguments.to, cut.out, bytes_of_lane(static_cast<unsigned>(bytes)),
            static_cast<unsigned>(lanes_of_period(laid.period, bytes)));
-  arguments.period = collect_axes(move, cut, out, before_last, true, layout, backwards);
+  arguments.period = collect_axes(move, cut, before_last, true, layout, backwards);
   arguments.period_length = divider(laid.period);
   arguments.period_step = backwards[last] ? 0 - layout.steps[last] : layout.steps[last];
   arguments.split[0] = arguments.split[1] = -1;
   for (int i = 0; i < move.rank; ++i) {
-    const int axis = out.axes[i];
+    const int axis = cut.out.axes[i];
     const size_type part = cut.part(axis);
     const size_type panels = divide_up(move.axes[axis].extent, part);
     if (panels == 1) { continue; }
@@ -362,16 +347,17 @@ auto plan_axes_panels(const relocation& move, Launch launch)
 }
 
 /// A transpose as a relocation of three axes; of pointer arrays that of one matrix, from where the array is.
-inline relocation relocation_of(const tile_problem& problem, size_type batch,
-                                size_type element_bytes, size_type access_bytes) {
+inline relocation relocation_of(const batch_problem& problem, size_type element_bytes,
+                                size_type access_bytes) {
   const auto elements = [&](size_type bytes) {
     return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
   };
   relocation move{
       {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
-  move.axes[0] = problem.pointer_arrays ? relocation_axis{1, 0, 0}
-                                        : relocation_axis{batch, elements(problem.in_batch_bytes),
-                                                          elements(problem.out_batch_bytes)};
+  move.axes[0] = problem.pointer_arrays
+                     ? relocation_axis{1, 0, 0}
+                     : relocation_axis{problem.batch, elements(problem.in_batch_bytes),
+                                       elements(problem.out_batch_bytes)};
   move.axes[1] = {problem.ny, elements(problem.in_stride_bytes), 1};
   move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes)};
   normalize(move);
@@ -380,21 +366,22 @@ inline relocation relocation_of(const tile_problem& problem, size_type batch,
 
 /// More than max_blocks where the problem is to be split.
 /// \param shared_bytes  what a block may ask for
-inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& problem, size_type batch,
+inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& problem,
                                                        size_type element_bytes,
                                                        size_type access_bytes,
                                                        size_type shared_bytes) {
-  tile_problem first = problem;
+  batch_problem first = problem;
   if (problem.pointer_arrays) {  // the addresses of matrices are taken for aligned ones
     first.in = static_cast<const unsigned char*>(problem.in) - address_bits(problem.in) % 128;
     first.out = static_cast<unsigned char*>(problem.out) - address_bits(problem.out) % 128;
   }
-  const relocation move = relocation_of(first, batch, element_bytes, access_bytes);
+  const relocation move = relocation_of(first, element_bytes, access_bytes);
   const size_type matrix_bytes = problem.nx * problem.ny * element_bytes;
-  const size_type large = batch > 1 && matrix_bytes < shared_bytes
+  const size_type large = problem.batch > 1 && matrix_bytes < shared_bytes
                               ? larger<size_type>(large_panel_axes_bytes, matrix_bytes)
                               : large_panel_axes_bytes;
-  const bool fits_panel = batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
+  const bool fits_panel =
+      problem.batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
   const size_type whole =
       problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};
   launch_plan<axes_panel_arguments> plan =
@@ -412,7 +399,8 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const tile_problem& probl
   arguments.out_start +=
       distance_from(first.out, move.out) + static_cast<long long>(problem.out_batch_bytes);
   arguments.dense_begin = arguments.dense_end = nullptr;
-  plan.blocks = batch > max_blocks / plan.blocks ? max_blocks + 1 : plan.blocks * batch;
+  plan.blocks =
+      problem.batch > max_blocks / plan.blocks ? max_blocks + 1 : plan.blocks * problem.batch;
   return plan;
 }
 

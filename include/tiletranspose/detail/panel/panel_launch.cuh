@@ -48,10 +48,8 @@ __global__ void __launch_bounds__(Shape::threads,
 template <int AccessBytes>
 cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
   return plan_axes_panels(as_accesses(move, AccessBytes),
-                          [&](launch_plan<axes_panel_arguments> plan) {
-                            void* pointers[] = {&plan.arguments};
-                            return start(&axes_panel_kernel<AccessBytes>, plan.blocks, plan.threads,
-                                         plan.shared_bytes, pointers, stream);
+                          [&](const launch_plan<axes_panel_arguments>& plan) {
+                            return start(&axes_panel_kernel<AccessBytes>, plan, stream);
                           });
 }
 

@@ -290,7 +290,7 @@ inline verdict examine(const plane_request& request) {
 
 /// Planes that lie equally far apart, in either direction, are the rows of a matrix, which is the transpose of that of the
 /// structures. True, with the matrix, where a request that may go is one.
-inline bool is_transpose(const plane_request& request, tile_problem& problem) {
+inline bool is_transpose(const plane_request& request, batch_problem& problem) {
   const auto address = [&](size_type k) { return reinterpret_cast<size_type>(request.plane[k]); };
   const size_type step = address(1) - address(0);
   const size_type distance = address(1) > address(0) ? step : 0 - step;
@@ -303,9 +303,11 @@ inline bool is_transpose(const plane_request& request, tile_problem& problem) {
   void* const first = const_cast<void*>(request.plane[0]);
   void* const structs = const_cast<void*>(request.structs);
   const size_type struct_bytes = request.planes * request.element;
-  problem = {first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false};
+  problem = {{first, structs, step, struct_bytes, 0, 0, request.structures, request.planes, false},
+             1};
   if (request.to_planes) {
-    problem = {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false};
+    problem = {
+        {structs, first, struct_bytes, step, 0, 0, request.planes, request.structures, false}, 1};
   }
   return true;
 }
@@ -334,14 +336,16 @@ auto with_plane_shape(const plane_request& request, Use use) {
   });
 }
 
-/// Calls launch(structures, blocks) for each launch until one fails.
+/// Calls launch(plan) for each launch until one fails; the plan's arguments are its structures.
 template <class Shape, class Launch>
-auto plan_planes(size_type structures, Launch launch) -> decltype(launch(structures, structures)) {
+auto plan_planes(size_type structures, Launch launch)
+    -> decltype(launch(launch_plan<size_type>{})) {
   constexpr size_type most = max_blocks / 4 * Shape::block_bytes / Shape::struct_bytes;
-  decltype(launch(structures, structures)) status{};
+  decltype(launch(launch_plan<size_type>{})) status{};
   for (; structures > 0 && status == decltype(status){}; structures -= smaller(structures, most)) {
     const size_type count = smaller(structures, most);
-    status = launch(count, divide_up(count * Shape::struct_bytes, Shape::block_bytes));
+    status = launch(launch_plan<size_type>{
+        count, divide_up(count * Shape::struct_bytes, Shape::block_bytes), Shape::threads, 0});
   }
   return status;
 }

@@ -38,11 +38,11 @@ cudaError_t launch_planes(const plane_request& request, cudaStream_t stream) {
   }
   return with_plane_shape<ElementBytes, Alignment, Planes>(request, [&](auto shape_value) {
     using shape = decltype(shape_value);
-    return plan_planes<shape>(request.structures, [&](size_type count, size_type blocks) {
-      arguments.count = count;
+    return plan_planes<shape>(request.structures, [&](const launch_plan<size_type>& plan) {
+      const size_type count = arguments.count = plan.arguments;
       void* pointers[] = {&arguments};
       const cudaError_t status =
-          start(&plane_kernel<shape, ToPlanes>, blocks, shape::threads, 0, pointers, stream);
+          start(&plane_kernel<shape, ToPlanes>, plan.blocks, plan.threads, 0, pointers, stream);
       arguments.structs += count * shape::struct_bytes;
       for (unsigned char*& plane : arguments.planes) { plane += count * ElementBytes; }
       return status;

@@ -39,10 +39,8 @@ constexpr bool check_inplace() {
 /// Of an output and an input whose elements are of one type.
 template <class Out, class In>
 constexpr bool check_matrices() {
-  if constexpr (!has_size<Out>) {
-    return check_element<Out>();
-  } else if constexpr (!has_size<In>) {
-    return check_element<In>();
+  if constexpr (!has_size<Out> || !has_size<In>) {
+    return check_element<std::conditional_t<has_size<Out>, In, Out>>();
   } else {
     constexpr bool are_same = same_type<std::remove_const_t<Out>, std::remove_const_t<In>>;
     static_assert(
@@ -58,6 +56,10 @@ inline constexpr bool is_pair = same_type<Out, std::remove_const_t<In>>;
 template <class Out, class In>
 inline constexpr bool is_batch_pair =
     is_pair<std::remove_pointer_t<Out>, std::remove_pointer_t<In>>;
+
+/// Of an overload for calls whose types do not fit.
+template <bool Fits>
+using if_not = typename std::enable_if<!Fits, int>::type;
 
 /// Of two outputs of one input.
 template <class Copy, class Out>

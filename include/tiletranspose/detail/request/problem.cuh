@@ -39,22 +39,24 @@ struct tile_problem {
   }
 };
 
+/// What a call moves: so many matrices, of which kernels have the count from their grids.
+struct batch_problem : tile_problem {
+  size_type batch;
+};
+
 /// The stride of a single row of the input leads nowhere and may wrap to 0 in bytes, by which a copy's place would be
 /// divided: the row's length stands for it.
-inline tile_problem make_problem(const transpose_request& request) {
-  return {request.in,
-          request.out,
-          (request.ny == 1 ? request.nx : request.in_stride) * request.in_element,
-          request.out_stride * request.out_element,
-          request.in_batch * request.in_element,
-          request.out_batch * request.out_element,
-          request.nx,
-          request.ny,
-          request.pointer_arrays};
+inline batch_problem make_problem(const transpose_request& request) {
+  return {{request.in, request.out,
+           (request.ny == 1 ? request.nx : request.in_stride) * request.in_element,
+           request.out_stride * request.out_element, request.in_batch * request.in_element,
+           request.out_batch * request.out_element, request.nx, request.ny, request.pointer_arrays},
+          request.batch};
 }
 
 /// The problem with each matrix starting so many bytes later.
-inline tile_problem start_later(tile_problem problem, size_type in_bytes, size_type out_bytes) {
+template <class Problem>
+Problem start_later(Problem problem, size_type in_bytes, size_type out_bytes) {
   if (problem.pointer_arrays) {
     problem.in_batch_bytes += in_bytes;
     problem.out_batch_bytes += out_bytes;
@@ -65,23 +67,29 @@ inline tile_problem start_later(tile_problem problem, size_type in_bytes, size_t
   return problem;
 }
 
-/// Calls launch(problem, batch) for each half of work that is too much for one grid; `launch` returns 0 to go on.
+/// The problem from a later matrix on.
+template <class Problem>
+Problem skip_matrices(Problem problem, size_type count) {
+  const bool tables = problem.pointer_arrays;
+  problem.in = static_cast<const unsigned char*>(problem.in) +
+               count * (tables ? sizeof(void*) : problem.in_batch_bytes);
+  problem.out = static_cast<unsigned char*>(problem.out) +
+                count * (tables ? sizeof(void*) : problem.out_batch_bytes);
+  return problem;
+}
+
+/// Calls launch(problem) for each half of work that is too much for one grid; `launch` returns 0 to go on.
 /// Halves of a matrix start at multiples of 4096 rows or columns, so that alignment is as it was.
 template <class Launch>
-auto split(const tile_problem& problem, size_type batch, size_type in_element,
-           size_type out_element, Launch launch) {
+auto split(const batch_problem& problem, size_type in_element, size_type out_element,
+           Launch launch) {
   const auto half_of = [](size_type extent) { return (extent / 2 + 4095) / 4096 * 4096; };
-  tile_problem first = problem;
-  tile_problem second = problem;
-  size_type first_batch = batch;
-  size_type second_batch = batch;
-  if (batch > 1) {
-    first_batch = batch / 2;
-    second_batch = batch - first_batch;
-    const size_type in_step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
-    const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
-    second.in = static_cast<const unsigned char*>(problem.in) + first_batch * in_step;
-    second.out = static_cast<unsigned char*>(problem.out) + first_batch * out_step;
+  batch_problem first = problem;
+  batch_problem second = problem;
+  if (problem.batch > 1) {
+    first.batch = problem.batch / 2;
+    second = skip_matrices(problem, first.batch);
+    second.batch -= first.batch;
   } else if (problem.nx > problem.ny) {
     first.nx = half_of(problem.nx);
     second.nx -= first.nx;
@@ -91,13 +99,13 @@ auto split(const tile_problem& problem, size_type batch, size_type in_element,
     second.ny -= first.ny;
     second = start_later(second, first.ny * problem.in_stride_bytes, first.ny * out_element);
   }
-  const auto status = launch(first, first_batch);
-  return status == decltype(launch(first, first_batch)){} ? launch(second, second_batch) : status;
+  const auto status = launch(first);
+  return status == decltype(launch(first)){} ? launch(second) : status;
 }
 
 /// The problem with the rows of the input, of the output or of both taken from the last to the first: the first one is
 /// where the last one was, and a stride leads back.
-inline tile_problem run_backwards(tile_problem problem, bool in_rows, bool out_rows) {
+inline batch_problem run_backwards(batch_problem problem, bool in_rows, bool out_rows) {
   problem = start_later(problem, in_rows ? (problem.ny - 1) * problem.in_stride_bytes : 0,
                         out_rows ? (problem.nx - 1) * problem.out_stride_bytes : 0);
   if (in_rows) { problem.in_stride_bytes = size_type{0} - problem.in_stride_bytes; }
@@ -106,9 +114,9 @@ inline tile_problem run_backwards(tile_problem problem, bool in_rows, bool out_r
 }
 
 /// The bits that no address of the output's rows has, as a mask for their distance from a sector.
-inline unsigned sector_mask(const tile_problem& problem, size_type batch) {
+inline unsigned sector_mask(const batch_problem& problem) {
   const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |
-                         (batch > 1 ? problem.out_batch_bytes : 0);
+                         (problem.batch > 1 ? problem.out_batch_bytes : 0);
   return problem.pointer_arrays || bits % sector_bytes != 0 ? sector_bytes - 1 : 0;
 }
 

@@ -178,6 +178,28 @@ inline int nearest_of_output(const relocation& move, const bool* taken) {
   return found;
 }
 
+/// A relocation's axes, and one more where its elements are several accesses.
+inline constexpr int most_panel_axes = most_axes + 1;
+
+/// The axes of one side in the order of its memory, the nearest first.
+struct side_order {
+  int axes[most_panel_axes];
+  bool of_input;
+
+  size_type distance_along(const relocation& move, int axis) const {
+    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
+  }
+};
+inline side_order order_of(const relocation& move, bool of_input) {
+  side_order order{{}, of_input};
+  bool taken[most_panel_axes] = {};
+  for (int i = 0; i < move.rank; ++i) {
+    order.axes[i] = of_input ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    taken[order.axes[i]] = true;
+  }
+  return order;
+}
+
 /// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors where
 /// there are enough; `launch` returns 0 to go on.
 template <class Launch>
@@ -220,13 +242,11 @@ inline const unsigned char* begin_of_input(const relocation& move) {
 
 /// True where the input has neither gaps nor elements that are read twice.
 inline bool has_dense_input(const relocation& move) {
-  bool taken[sizeof(move.axes) / sizeof(move.axes[0])] = {};
+  const side_order order = order_of(move, true);
   size_type reached = 1;
   for (int i = 0; i < move.rank; ++i) {
-    const int axis = nearest_of_input(move, taken);
-    taken[axis] = true;
-    if (distance(move.axes[axis].in_stride) != reached) { return false; }
-    reached *= move.axes[axis].extent;
+    if (order.distance_along(move, order.axes[i]) != reached) { return false; }
+    reached *= move.axes[order.axes[i]].extent;
   }
   return true;
 }

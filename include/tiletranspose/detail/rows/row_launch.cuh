@@ -65,19 +65,15 @@ struct row_kernels {
 template <class Kernels>
 cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
                                cudaStream_t stream) {
-  const row_plan plan = plan_rows(problem, alignment, Kernels::known);
+  row_plan plan = plan_rows(problem, alignment, Kernels::known);
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
-  row_arguments arguments = plan.arguments;
-  arguments.matrix_blocks = divider(plan.matrix_blocks);
+  plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
   const row_kernel_pointer kernel = Kernels::find(plan.kernel);
   const size_type most = max_blocks / plan.matrix_blocks;
-  const size_type in_step = problem.pointer_arrays ? sizeof(void*) : problem.in_batch_bytes;
-  const size_type out_step = problem.pointer_arrays ? sizeof(void*) : problem.out_batch_bytes;
   for (size_type done = 0; done < problem.batch; done += most) {
-    arguments.in = static_cast<const unsigned char*>(plan.arguments.in) + done * in_step;
-    arguments.out = static_cast<unsigned char*>(plan.arguments.out) + done * out_step;
+    row_arguments arguments = skip_matrices(plan.arguments, done);
     void* pointers[] = {&arguments};
     const cudaError_t status =
         start(kernel, smaller(most, problem.batch - done) * plan.matrix_blocks,
@@ -98,9 +94,8 @@ cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
   const bool has_middle =
       problem.in_place() && problem.from_last_row && problem.reverses && problem.ny % 2 == 1;
   if (status != cudaSuccess || !has_middle) { return status; }
-  row_problem middle = problem;
   const size_type offset = problem.ny / 2 * problem.in_stride_bytes;
-  static_cast<tile_problem&>(middle) = start_later(problem, offset, offset);
+  row_problem middle = start_later(problem, offset, offset);
   middle.ny = 1;
   middle.from_last_row = false;
   return launch_joined_rows<kernels>(middle, alignment, stream);
@@ -111,7 +106,7 @@ template <int NoElement = 0>
 cudaError_t copy_rows(void* out, size_type out_pitch, const void* in, size_type in_pitch,
                       size_type row_bytes, size_type rows, cudaStream_t stream) {
   const row_problem problem{
-      {in, out, in_pitch, out_pitch, 0, 0, row_bytes, rows, false}, 1, 1, false, false};
+      {{in, out, in_pitch, out_pitch, 0, 0, row_bytes, rows, false}, 1}, 1, false, false};
   return launch_rows<NoElement, 1>(problem, stream);
 }
 

@@ -15,8 +15,7 @@ namespace detail {
 
 /// ny rows of nx elements that stay rows on both sides, or matrices of them. `from_last_row` takes the rows from the last to
 /// the first, `reverses` each row likewise.
-struct row_problem : tile_problem {
-  size_type batch;
+struct row_problem : batch_problem {
   size_type element_bytes;
   bool from_last_row;
   bool reverses;
@@ -30,8 +29,7 @@ struct row_problem : tile_problem {
 };
 
 inline row_problem make_rows(const transpose_request& request, symmetry s) {
-  return {make_problem(request), request.batch, request.in_element, reverses_rows(s),
-          reverses_cols(s)};
+  return {make_problem(request), request.in_element, reverses_rows(s), reverses_cols(s)};
 }
 
 /// A vector without gaps, whatever its direction: an array, whose order a symmetry may reverse.

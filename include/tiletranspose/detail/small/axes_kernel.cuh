@@ -319,10 +319,10 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
   return arguments;
 }
 
-/// Calls launch(arguments, blocks) for each launch of tiles, along the sides that were chosen, until one fails.
+/// Calls launch(plan) for each launch of tiles along the chosen sides until one fails. A thread keeps an element as `accesses`.
 template <class Launch>
-auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch launch)
-    -> decltype(launch(axes_tile_arguments{}, size_type{})) {
+auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int accesses, Launch launch)
+    -> decltype(launch(launch_plan<axes_tile_arguments>{})) {
   const auto side = static_cast<size_type>(choice.tile_side);
   const size_type x_tiles = divide_up(choice.sides[0].extent, side);
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
@@ -332,17 +332,20 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, Launch l
     return split(move, [&](const relocation& part) {
       axes_choice chosen = choice;
       fill_sides(chosen, part, choice.tile_side);
-      return plan_axes_tiles(chosen, part, launch);
+      return plan_axes_tiles(chosen, part, accesses, launch);
     });
   }
-  return launch(make_tile_arguments(choice.sides, move, x_tiles, y_tiles),
-                x_tiles * y_tiles * count_elements(outer));
+  const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
+  return launch(
+      launch_plan<axes_tile_arguments>{make_tile_arguments(choice.sides, move, x_tiles, y_tiles),
+                                       x_tiles * y_tiles * count_elements(outer),
+                                       choice.tile_side / choice.together * block_rows, 0});
 }
 
 /// The same for elements one by one.
 template <class Launch>
 auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
-    -> decltype(launch(axes_element_arguments{}, size_type{})) {
+    -> decltype(launch(launch_plan<axes_element_arguments>{})) {
   const int rounds = count_elements(move) > most_single_round ? axes_element_rounds(accesses) : 1;
   const auto block = static_cast<size_type>(axes_element_threads * rounds);
   const element_order order = order_elements(move, block);
@@ -365,7 +368,7 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
     count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);
     blocks *= outer.axes[axis].extent;
   }
-  return launch(arguments, blocks);
+  return launch(launch_plan<axes_element_arguments>{arguments, blocks, axes_element_threads, 0});
 }
 
 }  // namespace detail

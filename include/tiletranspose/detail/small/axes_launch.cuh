@@ -53,11 +53,10 @@ __global__ void __launch_bounds__(axes_element_threads)
 
 /// Launches tiles with the sides that were chosen; `operation` is what the kernel takes besides.
 template <class Kernel, class... Operation>
-cudaError_t start_axes_tiles(Kernel* kernel, int threads, const axes_choice& choice,
+cudaError_t start_axes_tiles(Kernel* kernel, int accesses, const axes_choice& choice,
                              const relocation& move, cudaStream_t stream, Operation... operation) {
-  return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
-    void* pointers[] = {&arguments, &operation...};
-    return start(kernel, blocks, threads, 0, pointers, stream);
+  return plan_axes_tiles(choice, move, accesses, [&](const launch_plan<axes_tile_arguments>& plan) {
+    return start(kernel, plan, stream, operation...);
   });
 }
 
@@ -70,7 +69,7 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   constexpr int block_rows = axes_block_rows(Operation::accesses);
   return start_axes_tiles(
       &axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>()>,
-      side * block_rows, choice, move, stream, operation);
+      Operation::accesses, choice, move, stream, operation);
 }
 
 /// The same in micro-blocks.
@@ -79,8 +78,7 @@ cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move
                                cudaStream_t stream) {
   const auto launch = [&](auto side) {
     constexpr int lanes = decltype(side)::value / micro_elements;
-    return start_axes_tiles(&axes_micro_kernel<ElementBytes, lanes>, lanes * micro_block_rows,
-                            choice, move, stream);
+    return start_axes_tiles(&axes_micro_kernel<ElementBytes, lanes>, 1, choice, move, stream);
   };
   if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
     if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
@@ -102,21 +100,17 @@ cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& mov
 template <int ElementBytes>
 cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocation& move,
                                       cudaStream_t stream) {
-  launch_plan<word_shifted_tile_arguments> plan = plan_word_shifted_tiles(choice, move);
-  void* pointers[] = {&plan.arguments};
-  return start(&word_shifted_tile_kernel<ElementBytes>, plan.blocks, plan.threads,
-               plan.shared_bytes, pointers, stream);
+  return start(&word_shifted_tile_kernel<ElementBytes>, plan_word_shifted_tiles(choice, move),
+               stream);
 }
 
 /// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
-  return plan_axes_elements(move, Operation::accesses,
-                            [&](axes_element_arguments arguments, size_type blocks) {
-                              void* pointers[] = {&arguments, &operation};
-                              return start(&axes_element_kernel<Operation>, blocks,
-                                           axes_element_threads, 0, pointers, stream);
-                            });
+  return plan_axes_elements(
+      move, Operation::accesses, [&](const launch_plan<axes_element_arguments>& plan) {
+        return start(&axes_element_kernel<Operation>, plan, stream, operation);
+      });
 }
 
 /// Launches tiles where they are chosen and registers hold their elements, else elements one by one.

@@ -219,14 +219,13 @@ struct word_shifted_tile {
 /// The launch of word-shifted tiles. Precondition: fits_word_shifted_tiles.
 inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const axes_choice& choice,
                                                                         const relocation& move) {
-  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
-  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move, shape);
+  const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   const auto* const in = static_cast<const unsigned char*>(move.in);
   return {{make_tile_arguments(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
            static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
            in + count_elements(move) * move.in_element},
           tiles.blocks(),
-          shape.threads(),
+          tiles.shape.threads(),
           0};
 }
 

@@ -121,29 +121,20 @@ __global__ void __launch_bounds__(Fused::threads,
 
 /// Launches one kind of tile. `first` is where the problem begins in the caller's input.
 template <class Fused, class Op>
-cudaError_t launch_fused_tiles(const tile_problem& problem, size_type batch,
-                               const row_major_copy& copy, const Op& op, cudaStream_t stream,
-                               matrix_place first = {0, 0}) {
-  return plan_fused<Fused>(
-      problem, batch, copy, first, [&](fused_arguments arguments, size_type blocks) {
-        Op own_op = op;
-        void* pointers[] = {&arguments, &own_op};
-        const auto kernel =
-            &fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>;
-        const cudaError_t status = allow_shared_bytes(kernel, dynamic_bytes_of<Fused>);
-        if (status != cudaSuccess) { return status; }
-        return start(kernel, blocks, Fused::threads, dynamic_bytes_of<Fused>, pointers, stream);
-      });
+cudaError_t launch_fused_tiles(const batch_problem& problem, const row_major_copy& copy,
+                               const Op& op, cudaStream_t stream, matrix_place first = {0, 0}) {
+  return plan_fused<Fused>(problem, copy, first, [&](const launch_plan<fused_arguments>& plan) {
+    return start(&fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>,
+                 plan, stream, op);
+  });
 }
 
 template <fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused(const tile_problem& problem, size_type batch, const row_major_copy& copy,
-                         const Op& op, cudaStream_t stream) {
+cudaError_t launch_fused(const batch_problem& problem, const row_major_copy& copy, const Op& op,
+                         cudaStream_t stream) {
   return with_fused_shape<Kind, In, Out>(
-      problem, batch, copy, [] { return most_shared_bytes(); },
-      [&](auto shape) {
-        return launch_fused_tiles<decltype(shape)>(problem, batch, copy, op, stream);
-      });
+      problem, copy, [] { return most_shared_bytes(); },
+      [&](auto shape) { return launch_fused_tiles<decltype(shape)>(problem, copy, op, stream); });
 }
 
 }  // namespace detail

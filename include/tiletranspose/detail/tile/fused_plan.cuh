@@ -38,12 +38,12 @@ template <class Fused>
 inline constexpr size_type dynamic_bytes_of =
     Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
 
-/// Calls go(arguments, blocks) for the launch of a problem, or for the launches that it has to be split into. Only
+/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into. Only
 /// conversions have batches.
 template <class Fused, class Go>
-auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy copy,
-                matrix_place first, Go go) -> decltype(go(fused_arguments{}, size_type{})) {
-  const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem, batch);
+auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place first, Go go)
+    -> decltype(go(launch_plan<fused_arguments>{})) {
+  const unsigned mask = Fused::holds_operand ? 0 : sector_mask(problem);
   const size_type out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
   const bool skewed = Fused::holds_operand ? out_bits % 4 != 0 : mask != 0;
   tile_arguments arguments{problem, {}, mask, Fused::tile_cols};
@@ -57,19 +57,23 @@ auto plan_fused(const tile_problem& problem, size_type batch, row_major_copy cop
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
   const size_type strip_width = Fused::copies ? dual_strip_width : 1;
-  if (!order_tiles(arguments, batch, Fused::out_bytes, Fused::segment_bytes, strip_width, blocks)) {
-    const auto launch = [&](const tile_problem& part, size_type part_batch) {
+  if (!order_tiles(arguments, problem.batch, Fused::out_bytes, Fused::segment_bytes, strip_width,
+                   blocks)) {
+    const auto launch = [&](const batch_problem& part) {
       const matrix_place place =
-          batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
+          problem.batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
       row_major_copy beside = copy;
       if (Fused::copies) { beside.data = copy.place(place.row, place.col * Fused::out_bytes); }
-      return plan_fused<Fused>(part, part_batch, beside,
-                               {first.row + place.row, first.col + place.col}, go);
+      return plan_fused<Fused>(part, beside, {first.row + place.row, first.col + place.col}, go);
     };
-    return split(problem, batch, Fused::in_bytes, Fused::out_bytes, launch);
+    return split(problem, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
-  return go(fused_arguments{arguments, find_interior<Fused>(problem, skewed), copy, first}, blocks);
+  return go(
+      launch_plan<fused_arguments>{{arguments, find_interior<Fused>(problem, skewed), copy, first},
+                                   blocks,
+                                   Fused::threads,
+                                   dynamic_bytes_of<Fused>});
 }
 
 /// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
@@ -82,14 +86,14 @@ inline bool fills_large_tiles(const tile_problem& problem, int tile_rows, int ti
 /// Chooses the kernel, and calls visit(fused_shape): for rows of the input that are aligned to loads, and those of a copy
 /// to sectors, or for any. fused_shape says which alignment. most_shared() is what a block may ask for.
 template <fusion Kind, class In, class Out, class MostShared, class Visit>
-auto with_fused_shape(const tile_problem& problem, size_type batch, const row_major_copy& copy,
+auto with_fused_shape(const batch_problem& problem, const row_major_copy& copy,
                       MostShared most_shared, Visit visit) {
-  static_cast<void>(batch), static_cast<void>(copy), static_cast<void>(most_shared);
+  static_cast<void>(copy), static_cast<void>(most_shared);
   using any = fused_shape<In, Out, Kind, false>;
   using aligned = fused_shape<In, Out, Kind, true>;
   if constexpr (aligned::loads != any::loads || aligned::fills_words) {
     const size_type in_bits = reinterpret_cast<size_type>(problem.in) | problem.in_stride_bytes |
-                              (batch > 1 ? problem.in_batch_bytes : 0);
+                              (problem.batch > 1 ? problem.in_batch_bytes : 0);
     const size_type copy_bits = reinterpret_cast<size_type>(copy.data) | copy.stride_bytes;
     const bool is_aligned = aligned::fills_words
                                 ? (in_bits | copy_bits) % 4 == 0

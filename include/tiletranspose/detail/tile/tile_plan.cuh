@@ -125,8 +125,7 @@ inline size_type strip_width_of(const tile_problem& problem, size_type element_b
 
 /// `strip_width` columns of tiles are walked down side by side, but in narrow matrices and tall ones.
 template <class Shape>
-launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type batch,
-                                       size_type strip_width) {
+launch_plan<tile_arguments> plan_tiles(const batch_problem& problem, size_type strip_width) {
   constexpr size_type element_bytes = Shape::element_bytes;
   constexpr size_type most_cols = Shape::tile_cols;
   size_type cols = most_cols;
@@ -135,11 +134,10 @@ launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type ba
     const size_type even = divide_up(problem.nx, divide_up(problem.nx, cols));
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }
-  launch_plan<tile_arguments> plan{
-      {problem, {}, sector_mask(problem, batch), static_cast<unsigned>(cols)},
-      max_blocks + 1,
-      Shape::threads,
-      Shape::shared_bytes};
+  launch_plan<tile_arguments> plan{{problem, {}, sector_mask(problem), static_cast<unsigned>(cols)},
+                                   max_blocks + 1,
+                                   Shape::threads,
+                                   Shape::shared_bytes};
   tile_arguments& arguments = plan.arguments;
   const size_type row_bytes = problem.nx * element_bytes;
   arguments.rows_touch =
@@ -152,7 +150,8 @@ launch_plan<tile_arguments> plan_tiles(const tile_problem& problem, size_type ba
     strip_width = strip_width_of(problem, element_bytes, most_cols, cols, strip_width);
   }
   size_type blocks = 0;
-  if (order_tiles(arguments, batch, element_bytes, Shape::segment_bytes, strip_width, blocks)) {
+  if (order_tiles(arguments, problem.batch, element_bytes, Shape::segment_bytes, strip_width,
+                  blocks)) {
     plan.blocks = blocks;
   }
   return plan;
