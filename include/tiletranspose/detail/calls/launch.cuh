@@ -69,8 +69,7 @@ cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& 
         if (status != cudaSuccess) { return status; }
         const dim3 grid(static_cast<unsigned>(plan.blocks),
                         static_cast<unsigned>(plan.blocks_down));
-        void* pointers[] = {&plan.arguments};
-        return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+        return start(kernel, grid, plan.threads, plan.shared_bytes, stream, plan.arguments);
       });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>

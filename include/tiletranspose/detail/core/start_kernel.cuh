@@ -29,21 +29,23 @@ auto kernel_pointer(void (*kernel)(Arguments...)) {
 }
 #endif
 
-/// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
-template <class Kernel>
-cudaError_t start(Kernel* kernel, dim3 grid, int threads, size_type shared_bytes, void** arguments,
-                  cudaStream_t stream) {
+/// Launches a kernel with arguments of its parameters' types, no others. The launch call's own status: an error that
+/// somebody else left behind is neither returned nor cleared.
+template <class... Parameters>
+cudaError_t start(void (*kernel)(Parameters...), dim3 grid, int threads, size_type shared_bytes,
+                  cudaStream_t stream, const Parameters&... arguments) {
+  void* pointers[] = {const_cast<Parameters*>(&arguments)...};
   return cudaLaunchKernel(kernel_pointer(kernel), grid, dim3(static_cast<unsigned>(threads)),
-                          arguments, shared_bytes, stream);
+                          pointers, shared_bytes, stream);
 }
 
 /// The same for a grid of one axis.
-template <class Kernel>
-cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
-                  void** arguments, cudaStream_t stream) {
+template <class... Parameters>
+cudaError_t start(void (*kernel)(Parameters...), size_type blocks, int threads,
+                  size_type shared_bytes, cudaStream_t stream, const Parameters&... arguments) {
   if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
-  return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, arguments,
-               stream);
+  return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, stream,
+               arguments...);
 }
 
 /// The driver's function of this name as CUDA 12.0 has it; null where the driver has none.

@@ -517,9 +517,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
     cudaError_t status = copy_rows<NoElement>(problem.scratch, bytes, problem.data + first,
                                               row_bytes, bytes, grid.rows, stream);
     if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
-    status =
-        start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
+    status = start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), stream,
+                   arguments);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

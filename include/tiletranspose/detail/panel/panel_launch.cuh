@@ -48,10 +48,9 @@ __global__ void __launch_bounds__(Shape::threads,
 template <int AccessBytes>
 cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
   return plan_axes_panels(as_accesses(move, AccessBytes),
-                          [&](launch_plan<axes_panel_arguments> plan) {
-                            void* pointers[] = {&plan.arguments};
+                          [&](const launch_plan<axes_panel_arguments>& plan) {
                             return start(&axes_panel_kernel<AccessBytes>, plan.blocks, plan.threads,
-                                         plan.shared_bytes, pointers, stream);
+                                         plan.shared_bytes, stream, plan.arguments);
                           });
 }
 

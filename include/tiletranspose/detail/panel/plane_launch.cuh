@@ -40,9 +40,8 @@ cudaError_t launch_planes(const plane_request& request, cudaStream_t stream) {
     using shape = decltype(shape_value);
     return plan_planes<shape>(request.structures, [&](size_type count, size_type blocks) {
       arguments.count = count;
-      void* pointers[] = {&arguments};
       const cudaError_t status =
-          start(&plane_kernel<shape, ToPlanes>, blocks, shape::threads, 0, pointers, stream);
+          start(&plane_kernel<shape, ToPlanes>, blocks, shape::threads, 0, stream, arguments);
       arguments.structs += count * shape::struct_bytes;
       for (unsigned char*& plane : arguments.planes) { plane += count * ElementBytes; }
       return status;

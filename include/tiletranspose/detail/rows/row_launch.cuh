@@ -78,10 +78,9 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   for (size_type done = 0; done < problem.batch; done += most) {
     arguments.in = static_cast<const unsigned char*>(plan.arguments.in) + done * in_step;
     arguments.out = static_cast<unsigned char*>(plan.arguments.out) + done * out_step;
-    void* pointers[] = {&arguments};
     const cudaError_t status =
         start(kernel, smaller(most, problem.batch - done) * plan.matrix_blocks,
-              static_cast<int>(arguments.threads), plan.shared_bytes, pointers, stream);
+              static_cast<int>(arguments.threads), plan.shared_bytes, stream, arguments);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

@@ -56,8 +56,7 @@ template <class Kernel, class... Operation>
 cudaError_t start_axes_tiles(Kernel* kernel, int threads, const axes_choice& choice,
                              const relocation& move, cudaStream_t stream, Operation... operation) {
   return plan_axes_tiles(choice, move, [&](axes_tile_arguments arguments, size_type blocks) {
-    void* pointers[] = {&arguments, &operation...};
-    return start(kernel, blocks, threads, 0, pointers, stream);
+    return start(kernel, blocks, threads, 0, stream, arguments, operation...);
   });
 }
 
@@ -102,10 +101,9 @@ cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& mov
 template <int ElementBytes>
 cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocation& move,
                                       cudaStream_t stream) {
-  launch_plan<word_shifted_tile_arguments> plan = plan_word_shifted_tiles(choice, move);
-  void* pointers[] = {&plan.arguments};
+  const launch_plan<word_shifted_tile_arguments> plan = plan_word_shifted_tiles(choice, move);
   return start(&word_shifted_tile_kernel<ElementBytes>, plan.blocks, plan.threads,
-               plan.shared_bytes, pointers, stream);
+               plan.shared_bytes, stream, plan.arguments);
 }
 
 /// Launches elements one by one.
@@ -113,9 +111,8 @@ template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
   return plan_axes_elements(move, Operation::accesses,
                             [&](axes_element_arguments arguments, size_type blocks) {
-                              void* pointers[] = {&arguments, &operation};
                               return start(&axes_element_kernel<Operation>, blocks,
-                                           axes_element_threads, 0, pointers, stream);
+                                           axes_element_threads, 0, stream, arguments, operation);
                             });
 }
 

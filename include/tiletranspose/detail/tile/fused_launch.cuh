@@ -126,13 +126,12 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, size_type batch,
                                matrix_place first = {0, 0}) {
   return plan_fused<Fused>(
       problem, batch, copy, first, [&](fused_arguments arguments, size_type blocks) {
-        Op own_op = op;
-        void* pointers[] = {&arguments, &own_op};
         const auto kernel =
             &fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>;
         const cudaError_t status = allow_shared_bytes(kernel, dynamic_bytes_of<Fused>);
         if (status != cudaSuccess) { return status; }
-        return start(kernel, blocks, Fused::threads, dynamic_bytes_of<Fused>, pointers, stream);
+        return start(kernel, blocks, Fused::threads, dynamic_bytes_of<Fused>, stream, arguments,
+                     op);
       });
 }
 
