@@ -40,10 +40,10 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_tile& tile,
     const places at(group, tile, phase);
     TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
-      loaded_batch<Fused, Interior> loaded;
-      load_rows<Fused, Interior>(at, first, loaded);
+      typename places::loaded_batch loaded;
+      at.load_rows(first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior>(at, first, loaded, convert);
+      at.store_rows(first, loaded, convert);
     }
   }
 }
