@@ -206,26 +206,25 @@ struct word_shifted_panel {
   TILETRANSPOSE_FUNCTION word_shifted_panel(const word_shifted_arguments& all,
                                             unsigned char* memory, unsigned block, unsigned thread)
       : arguments(all), shared(memory), image(memory + all.out_place), rank(thread) {
-    const unsigned group = arguments.panels.quotient(block);
-    const unsigned at = arguments.panels.remainder(block, group);
-    matrix = size_type{group} * (many ? arguments.panel_matrices : 1);
-    row = Shape::joins_cols ? 0 : size_type{at} * arguments.panel_rows;
-    col = Shape::joins_rows ? 0 : size_type{at} * arguments.panel_cols;
+    const unsigned group = all.panels.quotient(block);
+    const unsigned at = all.panels.remainder(block, group);
+    matrix = size_type{group} * (many ? all.panel_matrices : 1);
+    row = Shape::joins_cols ? 0 : size_type{at} * all.panel_rows;
+    col = Shape::joins_rows ? 0 : size_type{at} * all.panel_cols;
     const auto part = [](size_type left, unsigned most) {
       return left < most ? static_cast<unsigned>(left) : most;
     };
-    matrices = many ? part(arguments.batch - matrix, arguments.panel_matrices) : 1;
-    rows = part(arguments.ny - row, arguments.panel_rows);
-    cols = part(arguments.nx - col, arguments.panel_cols);
+    matrices = many ? part(all.batch - matrix, all.panel_matrices) : 1;
+    rows = part(all.ny - row, all.panel_rows);
+    cols = part(all.nx - col, all.panel_cols);
     matrix_bytes = rows * cols * element;
-    in = arguments.in + matrix * arguments.in_batch_bytes +
-         (row - skew_rows) * arguments.in_stride_bytes + col * element;
+    in = all.in + matrix * all.in_batch_bytes + (row - skew_rows) * all.in_stride_bytes +
+         col * element;
     in_first = Shape::in_line + address_bits(in) % Shape::in_line;
-    if (many && arguments.rows_backwards) {
+    if (many && all.rows_backwards) {
       const unsigned last = rows - 1;
-      in_first = Shape::in_line +
-                 address_bits(in + last * arguments.in_stride_bytes) % Shape::in_line -
-                 last * arguments.in_pitch;
+      in_first = Shape::in_line + address_bits(in + last * all.in_stride_bytes) % Shape::in_line -
+                 last * all.in_pitch;
     }
     find_output();
   }
