@@ -156,8 +156,7 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
     const unsigned once = self & lanes_once;
     const unsigned twice = self & lanes_twice;
     unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    copy_bytes(old, words, sizeof old);
     TILETRANSPOSE_UNROLL
     for (unsigned first = 0; first < cycles; ++first) {
       // In this order a word is replaced when those before it, which take its old value, are done.
@@ -368,8 +367,7 @@ struct word_route {
     }
     rotate<rotation_of<true>, false>(words, 1u << lanes.rank);
     unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    copy_bytes(old, words, sizeof old);
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
   }
@@ -377,8 +375,7 @@ struct word_route {
   TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
     const unsigned rotation = lanes.rank / period;
     unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    copy_bytes(old, words, sizeof old);
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
     rotate<rotation_of<true>, true>(words, 1u << lanes.rank);

@@ -17,17 +17,14 @@ namespace detail {
 /// A kernel as cudaLaunchKernel and its like take it: the C functions of the runtime. Their C++ overloads differ from
 /// version to version; those of CUDA 12.4 take `const T*`, which no function is. Where CUDA is emulated in plain C++
 /// a kernel keeps its type, by which it is called.
-#if defined(__CUDACC__)
-template <class... Arguments>
-const void* kernel_pointer(void (*kernel)(Arguments...)) {
-  return reinterpret_cast<const void*>(kernel);
-}
-#else
 template <class... Arguments>
 auto kernel_pointer(void (*kernel)(Arguments...)) {
+#if defined(__CUDACC__)
+  return reinterpret_cast<const void*>(kernel);
+#else
   return kernel;
-}
 #endif
+}
 
 /// Launches a kernel with arguments of its parameters' types, no others. The launch call's own status: an error that
 /// somebody else left behind is neither returned nor cleared.
@@ -77,19 +74,12 @@ inline size_type most_shared_bytes() {
   return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
 }
 
-/// The shared memory of a multiprocessor of the current device.
-inline size_type shared_bytes_of_multiprocessor() {
-  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, default_shared_bytes);
-}
-
-/// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
-using driver_set_attribute = int(cudaFunction_t, int, int);
-
 /// cudaFuncSetAttribute, where it succeeds, clears a pending error (seen with CUDA 13.0). The driver knows nothing of
 /// the runtime's errors, and takes less time.
 inline cudaError_t allow_more_shared_bytes(const void* kernel, int bytes) {
+  // Its arguments are the function, an attribute and a value; enumerations are ints.
   static const auto set_attribute =
-      find_driver_function<driver_set_attribute>("cuFuncSetAttribute");
+      find_driver_function<int(cudaFunction_t, int, int)>("cuFuncSetAttribute");
   if (set_attribute == nullptr) {  // no driver
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   }

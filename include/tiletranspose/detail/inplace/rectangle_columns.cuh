@@ -153,8 +153,9 @@ cudaError_t allow_at_once(Kernel* kernel, int threads, size_type sharing, size_t
                           blocks_at_once& allowed) {
   if (ask_device_for(cudaDevAttrCooperativeLaunch, 0) == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
-  const size_type bytes = smaller(
-      smaller(shared_bytes_of_multiprocessor() / sharing - reserved, most), most_shared_bytes());
+  const size_type all =
+      ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, default_shared_bytes);
+  const size_type bytes = smaller(smaller(all / sharing - reserved, most), most_shared_bytes());
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, bytes);
   if (status == cudaSuccess) {
