@@ -65,7 +65,7 @@ struct row_kernels {
 template <class Kernels>
 cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
                                cudaStream_t stream) {
-  const row_plan plan = plan_rows(problem, alignment, Kernels::known);
+  const row_plan plan(problem, alignment, Kernels::known);
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }

@@ -279,8 +279,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
   axes.extents[axes.count] = divider(move.axes[axis].extent);
-  axes.steps[axes.count] = {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
-                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)};
+  axes.steps[axes.count] = {move.in_step(axis), move.out_step(axis)};
   ++axes.count;
 }
 
