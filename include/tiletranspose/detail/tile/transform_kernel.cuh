@@ -89,38 +89,35 @@ struct operand_words {
   template <bool Interior, class Group>
   TILETRANSPOSE_FUNCTION void load_all(Group group, const fused_tile& tile) {
     constexpr int access_bytes = Fused::out_access;
-    visit_vectors<Fused, bytes, Interior>(
-        group, tile.target,
-        [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-          const int first = past(byte);
-          const bool whole =
-              Interior || !shifts ||
-              (byte >= tile.target.first_byte && byte + first + 4 <= tile.target.end_byte - 3);
-          if (whole) { load(round, address, byte); }
-          if constexpr (!Interior) {
-            unsigned char* const to =
-                tile.shared + Fused::row_offset(row) + (byte + first) + further;
-            if (whole) {
-              store_shared(to, joined(round, byte));
-            } else if constexpr (shifts) {
-              TILETRANSPOSE_UNROLL
-              for (int i = 0; i < bytes; i += access_bytes) {
-                const loop_step part(i);
-                if (byte + first + i < tile.target.end_byte) {
-                  store_shared(to + i,
-                               load_global<access_word_t<access_bytes>>(address + first + i));
-                }
-              }
+    tile.target.visit_vectors<Fused, bytes, Interior>(group, [&](unsigned round,
+                                                                 unsigned char* address, int byte,
+                                                                 unsigned row, unsigned further) {
+      const int first = past(byte);
+      const bool whole =
+          Interior || !shifts ||
+          (byte >= tile.target.first_byte && byte + first + 4 <= tile.target.end_byte - 3);
+      if (whole) { load(round, address, byte); }
+      if constexpr (!Interior) {
+        unsigned char* const to = tile.shared + Fused::row_offset(row) + (byte + first) + further;
+        if (whole) {
+          store_shared(to, joined(round, byte));
+        } else if constexpr (shifts) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < bytes; i += access_bytes) {
+            const loop_step part(i);
+            if (byte + first + i < tile.target.end_byte) {
+              store_shared(to + i, load_global<access_word_t<access_bytes>>(address + first + i));
             }
           }
-        });
+        }
+      }
+    });
   }
   /// Keeps what has been loaded in the places of the shared rows that it will be drained from.
   template <class Group>
   TILETRANSPOSE_FUNCTION void keep(Group group, const fused_tile& tile) const {
-    visit_vectors<Fused, bytes, true>(
-        group, tile.target,
-        [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+    tile.target.visit_vectors<Fused, bytes, true>(
+        group, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
           store_shared(tile.shared + Fused::row_offset(row) + (byte + past(byte)) + further,
                        joined(round, byte));
         });
@@ -141,9 +138,9 @@ struct operand_vectors {
   /// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
   template <bool Interior, class Group>
   TILETRANSPOSE_FUNCTION void load(Group group, const tile_target& target) {
-    visit_vectors<Fused, bytes, Interior>(
-        group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
-          if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
+    target.visit_vectors<Fused, bytes, Interior>(
+        group, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
+          if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
             vectors[round].template load_changing<Fused::fetched_old>(address);
           }
         });
@@ -155,13 +152,13 @@ struct operand_vectors {
   TILETRANSPOSE_FUNCTION void combine(Group group, const fused_tile& tile, const Op& op) {
     const tile_target& target = tile.target;
     const unsigned rank = group.thread_rank();
-    visit_vectors<Fused, bytes, Interior>(
-        group, target,
+    target.visit_vectors<Fused, bytes, Interior>(
+        group,
         [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
           // Of the row's elements, those of the rows before the tile among them.
           const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
           const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
-          if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
+          if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
             const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
                 tile.shared, from, further, rank);
             if (!Interior && !always_early) { vectors[round].load_changing(address); }
@@ -257,7 +254,7 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
     target.first_byte = 0;
     target.end_byte =
         Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
-    drain_segments<Fused, Interior>(group, tile.shared, target);
+    target.drain_segments<Fused, Interior>(group, tile.shared);
   } else if constexpr (Fused::combines) {
     operand_vectors<Fused> old;
     const auto load_early = [&] {
@@ -283,7 +280,7 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
         },
         [] {});
     group.sync();
-    drain_segments<Fused, Interior>(group, tile.shared, tile.target);
+    tile.target.drain_segments<Fused, Interior>(group, tile.shared);
   }
 }
 
