@@ -100,7 +100,11 @@ cudaError_t transform_problem(const tile_problem& problem, size_type batch, cons
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
-  return launch_fused<Kind, In, Out>(problem, batch, copy, op, stream);
+  return with_fused_shape<Kind, In, Out>(
+      problem, batch, copy, [] { return most_shared_bytes(); },
+      [&](auto shape) {
+        return launch_fused_tiles<decltype(shape)>(problem, batch, copy, op, stream);
+      });
 }
 
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or with the old out(x, y) as a second argument, of one matrix.

@@ -135,15 +135,5 @@ cudaError_t launch_fused_tiles(const tile_problem& problem, size_type batch,
       });
 }
 
-template <fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused(const tile_problem& problem, size_type batch, const row_major_copy& copy,
-                         const Op& op, cudaStream_t stream) {
-  return with_fused_shape<Kind, In, Out>(
-      problem, batch, copy, [] { return most_shared_bytes(); },
-      [&](auto shape) {
-        return launch_fused_tiles<decltype(shape)>(problem, batch, copy, op, stream);
-      });
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
