@@ -34,11 +34,7 @@ struct static_word_shifted_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr bool joins_rows = JoinsRows;
   static constexpr bool joins_cols = JoinsCols;
-  static constexpr bool joins_matrices = values.joins_matrices();
   static constexpr unsigned threads = values.threads;
-  static constexpr unsigned word_elements = values.word_elements();
-  static constexpr unsigned in_line = values.in_line;
-  static constexpr unsigned skew_rows = values.skew_rows();
 };
 
 /// The walk of a thread: down a group of columns, as many as a word holds elements, by groups of as many rows. Words of the
@@ -46,7 +42,7 @@ struct static_word_shifted_shape {
 template <class Shape>
 struct word_walk {
   static constexpr unsigned element = Shape::element_bytes;
-  static constexpr unsigned count = Shape::word_elements;
+  static constexpr unsigned count = Shape::values.word_elements();
 
   const unsigned char* from[count];  ///< the words in which the rows of a group start
   unsigned shifts[count];            ///< and the bits before them, which are those of every group
@@ -184,9 +180,10 @@ TILETRANSPOSE_FUNCTION void stage_accesses(unsigned char* shared, const unsigned
 template <class Shape>
 struct word_shifted_panel {
   static constexpr unsigned element = Shape::element_bytes;
-  static constexpr unsigned word_elements = Shape::word_elements;
-  static constexpr unsigned skew_rows = Shape::skew_rows;
-  static constexpr bool many = Shape::joins_matrices;
+  static constexpr unsigned word_elements = Shape::values.word_elements();
+  static constexpr unsigned skew_rows = Shape::values.skew_rows();
+  static constexpr unsigned in_line = Shape::values.in_line;
+  static constexpr bool many = Shape::values.joins_matrices();
   static constexpr unsigned access_bytes = max_access_bytes;
   using element_word = access_word_t<Shape::element_bytes>;
 
@@ -220,11 +217,11 @@ struct word_shifted_panel {
     matrix_bytes = rows * cols * element;
     in = all.in + matrix * all.in_batch_bytes + (row - skew_rows) * all.in_stride_bytes +
          col * element;
-    in_first = Shape::in_line + address_bits(in) % Shape::in_line;
+    in_first = in_line + address_bits(in) % in_line;
     if (many && all.rows_backwards) {
       const unsigned last = rows - 1;
-      in_first = Shape::in_line + address_bits(in + last * all.in_stride_bytes) % Shape::in_line -
-                 last * all.in_pitch;
+      in_first =
+          in_line + address_bits(in + last * all.in_stride_bytes) % in_line - last * all.in_pitch;
     }
     find_output();
   }
@@ -491,7 +488,7 @@ TILETRANSPOSE_FUNCTION void move_word_shifted(Group group, unsigned char* shared
     }
     group.sync();
     panel.drain();
-    if (!Shape::joins_matrices || panel.col + panel.cols == arguments.nx) { break; }
+    if (!panel.many || panel.col + panel.cols == arguments.nx) { break; }
     panel.go_to_next_columns();
     group.sync();
   }
