@@ -141,41 +141,6 @@ struct word_walk {
   }
 };
 
-/// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, whose access goes to `shared`; `lanes`
-/// threads share them. Bytes outside of [lowest, highest) are not read: zeros stand for them.
-template <int ElementBytes>
-TILETRANSPOSE_FUNCTION void stage_accesses(unsigned char* shared, const unsigned char* first,
-                                           unsigned length, const unsigned char* lowest,
-                                           const unsigned char* highest, unsigned lane,
-                                           unsigned lanes) {
-  constexpr unsigned access_bytes = max_access_bytes;
-  const unsigned lead = address_bits(first) % access_bytes;
-  const unsigned char* const base = first - lead;
-  const unsigned end = (lead + length + access_bytes - 1) / access_bytes * access_bytes;
-  const unsigned whole = base < lowest ? access_bytes : 0;
-  const unsigned whole_end =
-      base + end > highest
-          ? larger(static_cast<unsigned>(highest - base) / access_bytes * access_bytes, whole)
-          : end;
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned byte = whole + lane * access_bytes; byte < whole_end;
-       byte += lanes * access_bytes) {
-    copy_async<access_bytes>(shared + byte, base + byte);
-  }
-  if (whole == 0 && whole_end == end) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = lane * ElementBytes; i < 3 * access_bytes; i += lanes * ElementBytes) {
-    const unsigned at = i < access_bytes ? i : whole_end + (i - access_bytes);
-    if (i < access_bytes ? whole > 0 : at < end) {
-      access_word_t<ElementBytes> value = 0;
-      if (base + at >= lowest && base + at < highest) {
-        value = load_constant<access_word_t<ElementBytes>>(base + at);
-      }
-      store_shared(shared + at, value);
-    }
-  }
-}
-
 /// The panel of one block, cut to what exists, where its sides are, and how a thread moves it.
 template <class Shape>
 struct word_shifted_panel {
@@ -240,6 +205,40 @@ struct word_shifted_panel {
     }
   }
 
+  /// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, to where `place` is in shared memory; `lanes`
+  /// threads share them. Bytes outside of [lowest, highest) are not read: zeros stand for them.
+  TILETRANSPOSE_FUNCTION void stage_accesses(unsigned place, const unsigned char* first,
+                                             unsigned length, const unsigned char* lowest,
+                                             const unsigned char* highest, unsigned lane,
+                                             unsigned lanes) const {
+    unsigned char* const to = shared + place / access_bytes * access_bytes;
+    const unsigned lead = address_bits(first) % access_bytes;
+    const unsigned char* const base = first - lead;
+    const unsigned end = (lead + length + access_bytes - 1) / access_bytes * access_bytes;
+    const unsigned whole = base < lowest ? access_bytes : 0;
+    const unsigned whole_end =
+        base + end > highest
+            ? larger(static_cast<unsigned>(highest - base) / access_bytes * access_bytes, whole)
+            : end;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned byte = whole + lane * access_bytes; byte < whole_end;
+         byte += lanes * access_bytes) {
+      copy_async<access_bytes>(to + byte, base + byte);
+    }
+    if (whole == 0 && whole_end == end) { return; }
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned i = lane * element; i < 3 * access_bytes; i += lanes * element) {
+      const unsigned at = i < access_bytes ? i : whole_end + (i - access_bytes);
+      if (i < access_bytes ? whole > 0 : at < end) {
+        element_word value = 0;
+        if (base + at >= lowest && base + at < highest) {
+          value = load_constant<element_word>(base + at);
+        }
+        store_shared(to + at, value);
+      }
+    }
+  }
+
   /// Stages the panel. Barriers: none; the caller owes one, and waits for copies.
   TILETRANSPOSE_FUNCTION void stage() const {
     const size_type row_bytes = arguments.nx * element;
@@ -257,9 +256,8 @@ struct word_shifted_panel {
       const unsigned place = in_first + start * arguments.in_pitch;
       const unsigned length =
           matrices * (rows + skew_rows - missing) * static_cast<unsigned>(row_bytes) + 4;
-      stage_accesses<element>(shared + place / access_bytes * access_bytes,
-                              in + start * arguments.in_stride_bytes, length, lowest, highest, rank,
-                              Shape::threads);
+      stage_accesses(place, in + start * arguments.in_stride_bytes, length, lowest, highest, rank,
+                     Shape::threads);
       // Words at borders read an element to the left of a matrix, too.
       if (Shape::joins_cols && rank == 0) {
         store_shared(shared + (place / access_bytes * access_bytes - 4), 0u);
@@ -286,9 +284,8 @@ struct word_shifted_panel {
       const unsigned length = cols * element + 4;
       const auto stage_row = [&](unsigned y) {
         const unsigned place = in_first + y * arguments.in_pitch;
-        stage_accesses<element>(shared + place / access_bytes * access_bytes,
-                                in + y * arguments.in_stride_bytes, length, lowest, highest, lane,
-                                lanes);
+        stage_accesses(place, in + y * arguments.in_stride_bytes, length, lowest, highest, lane,
+                       lanes);
       };
       unsigned y = rank >> arguments.row_lanes;
       TILETRANSPOSE_UNROLL_BY(1)
