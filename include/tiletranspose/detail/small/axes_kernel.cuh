@@ -65,7 +65,7 @@ struct axes_tile_arguments {
   tile_side y;
   divider x_tiles;
   divider y_tiles;
-  counted_axes<most_outer_axes> outer;
+  counted_axes<most_outer_axes> outer{};
 };
 
 /// What threads of a tile move: elements, by an operation. A tile has `lanes` x `lanes` items of `count` x `count` elements.
@@ -230,8 +230,8 @@ struct axes_element_arguments {
   unsigned elements;   ///< of the inner axes
   unsigned per_block;  ///< that a block takes of them
   divider blocks;      ///< that move these together
-  counted_axes<most_counted_axes> inner;
-  counted_axes<most_counted_axes> outer;
+  counted_axes<most_counted_axes> inner{};
+  counted_axes<most_counted_axes> outer{};
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
@@ -305,8 +305,7 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
                                 make_side(move, sides[0]),
                                 make_side(move, sides[1]),
                                 divider(x_tiles),
-                                divider(y_tiles),
-                                {}};
+                                divider(y_tiles)};
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
     if (outer.axes[k].extent > 1) { count_axis(arguments.outer, outer, k); }
@@ -348,13 +347,9 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
     return split(
         move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
   }
-  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
-                                   static_cast<unsigned char*>(move.out),
-                                   static_cast<unsigned>(order.inner_extent),
-                                   static_cast<unsigned>(block),
-                                   divider(blocks),
-                                   {},
-                                   {}};
+  axes_element_arguments arguments{
+      static_cast<const unsigned char*>(move.in), static_cast<unsigned char*>(move.out),
+      static_cast<unsigned>(order.inner_extent), static_cast<unsigned>(block), divider(blocks)};
   for (int k = 0; k < move.rank; ++k) {
     const int axis = order.axes[k];
     count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);

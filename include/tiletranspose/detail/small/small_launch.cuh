@@ -97,12 +97,8 @@ cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, 
                                       small_row_rounds(false, Operation::kept_bytes,
                                                        Operation::accesses)) <= longest_row_segment,
                 "has_short_offsets knows of no more");
-  small_row_arguments<Batch> arguments{batch,
-                                       {make_axis(problem.fast), make_axis(problem.slow)},
-                                       has_few_elements(problem),
-                                       0,
-                                       divider(),
-                                       divider()};
+  small_row_arguments<Batch> arguments{
+      batch, {make_axis(problem.fast), make_axis(problem.slow)}, has_few_elements(problem)};
   if constexpr (Divides) {
     const size_type area = problem.fast.extent * problem.slow.extent;
     arguments.count = static_cast<unsigned>(area * problem.batch);
