@@ -31,7 +31,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/launch.cuh>
-#include <tiletranspose/detail/panel/plane_launch.cuh>
+#include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

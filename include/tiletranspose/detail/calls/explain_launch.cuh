@@ -74,7 +74,7 @@ explanation explain_transpose(const transpose_request& request, explained_device
 /// Rows that the mover for them takes, joined.
 inline void describe_rows(explanation& result, const row_problem& joined, size_type alignment,
                           int known) {
-  const row_plan plan = plan_rows(joined, alignment, known);
+  const row_plan plan(joined, alignment, known);
   say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
       "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
   result.load_bytes = result.store_bytes = max_access_bytes;

@@ -103,10 +103,9 @@ cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, i
     });
   }
   const bool ragged = element_bytes >= least_ragged_element && sector_mask(problem) != 0;
-  void* pointers[] = {&arguments};
   return start(kernel, blocks, threads,
-               ragged ? crowding_bytes(sizeof(typename Tile::storage), threads) : 0, pointers,
-               stream);
+               ragged ? crowding_bytes(sizeof(typename Tile::storage), threads) : 0, stream,
+               arguments);
 }
 
 /// Elements that are one access, by strips of tiles.

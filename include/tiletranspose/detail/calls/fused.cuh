@@ -97,7 +97,9 @@ cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaSt
                                 fused_operation<Kind, In, Out, Op>{op, copy}, stream);
     }
   }
-  return launch_fused<Kind, In, Out>(problem, copy, op, stream);
+  return with_fused_shape<Kind, In, Out>(
+      problem, copy, [] { return most_shared_bytes(); },
+      [&](auto shape) { return launch_fused_tiles<decltype(shape)>(problem, copy, op, stream); });
 }
 
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or of one matrix with the old out(x, y) as a second argument, or with

@@ -112,8 +112,13 @@ cudaError_t relocate_transformed(relocation move, const Op& op, cudaStream_t str
       return transform_problem<fusion::transform, In, Out, matrices::batch>(
           make_problem(move, chosen.x), op, stream);
     }
-    const fused_operation<fusion::transform, In, Out, Op> operation{op, {}};
-    return launch_axes(chosen, move, operation, stream);
+    using fused = fused_operation<fusion::transform, In, Out, Op>;
+    if constexpr (fused::accesses <= most_tile_accesses) {  // registers hold the elements
+      if (chosen.mover == axes_mover::tiles) {
+        return launch_axes_tiles(chosen, move, fused{op, {}}, stream);
+      }
+    }
+    return launch_axes_elements(move, fused{op, {}}, stream);
   } else {
     return cudaErrorInvalidValue;
   }

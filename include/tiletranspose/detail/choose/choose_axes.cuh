@@ -85,7 +85,7 @@ inline bool gather(relocation& move, size_type together, gathered_places& places
     relocation_axis& axis = wide.axes[k];
     const size_type here = smaller(axis.extent, together / taken);
     if (axis.extent % here != 0 || together / taken % here != 0) { return false; }
-    const long long step = axis.in_stride * static_cast<long long>(move.in_element);
+    const long long step = move.in_step(k);
     for (size_type i = taken; i < taken * here; ++i) {
       places[i] = places[i % taken] + static_cast<long long>(i / taken) * step;
     }

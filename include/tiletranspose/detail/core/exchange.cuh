@@ -156,8 +156,7 @@ TILETRANSPOSE_FUNCTION void rotate(unsigned (&words)[N], unsigned self) {
     const unsigned once = self & lanes_once;
     const unsigned twice = self & lanes_twice;
     unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
+    copy_bytes(old, words, sizeof old);
     TILETRANSPOSE_UNROLL
     for (unsigned first = 0; first < cycles; ++first) {
       // In this order a word is replaced when those before it, which take its old value, are done.
@@ -342,53 +341,42 @@ struct word_route {
       }
       trade_places(words, ToStriped ? number % N : rotation);
     } else if constexpr (ToStriped) {
-      to_striped(lanes, words);
-    } else {
-      to_blocked(lanes, words);
-    }
-  }
-
- private:
-  TILETRANSPOSE_FUNCTION static void to_striped(lane_group<Lanes> lanes, unsigned (&words)[N]) {
-    const unsigned number = striped_number(lanes.rank);
-    rotate<rotation_of<false>, false>(words, 1u << lanes.rank);
-    TILETRANSPOSE_UNROLL
-    for (unsigned first = 0; first < common; ++first) {
-      const unsigned borrows = number % common < first ? 1 : 0;
-      const unsigned from_rotation = (number - first) * period;
+      const unsigned number = striped_number(lanes.rank);
+      rotate<rotation_of<false>, false>(words, 1u << lanes.rank);
       TILETRANSPOSE_UNROLL
-      for (unsigned row = 0; row < rows; ++row) {
-        const unsigned k = first + common * row;
-        const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
-        const unsigned from =
-            add(row * (period - inverse) % period, number / common * inverse - borrowed);
-        // With one rotation only, `fetch` cuts the number to its range.
-        words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
+      for (unsigned first = 0; first < common; ++first) {
+        const unsigned borrows = number % common < first ? 1 : 0;
+        const unsigned from_rotation = (number - first) * period;
+        TILETRANSPOSE_UNROLL
+        for (unsigned row = 0; row < rows; ++row) {
+          const unsigned k = first + common * row;
+          const unsigned borrowed = choose(borrows, row + 1 == rows ? inverse - 1 : inverse, 0);
+          const unsigned from =
+              add(row * (period - inverse) % period, number / common * inverse - borrowed);
+          // With one rotation only, `fetch` cuts the number to its range.
+          words[k] = lanes.fetch(words[k], common == 1 ? from : from_rotation | from % period);
+        }
       }
+      rotate<rotation_of<true>, false>(words, 1u << lanes.rank);
+      unsigned old[N];
+      copy_bytes(old, words, sizeof old);
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
+    } else {
+      const unsigned rotation = lanes.rank / period;
+      unsigned old[N];
+      copy_bytes(old, words, sizeof old);
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
+      rotate<rotation_of<true>, true>(words, 1u << lanes.rank);
+      const unsigned from = (lanes.rank * N + rotation) * scale;
+      TILETRANSPOSE_UNROLL
+      for (unsigned k = 0; k < N; ++k) {
+        const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
+        words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
+      }
+      rotate<rotation_of<false>, true>(words, 1u << lanes.rank);
     }
-    rotate<rotation_of<true>, false>(words, 1u << lanes.rank);
-    unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < N; ++i) { words[i] = old[place(i)]; }
-  }
-
-  TILETRANSPOSE_FUNCTION static void to_blocked(lane_group<Lanes> lanes, unsigned (&words)[N]) {
-    const unsigned rotation = lanes.rank / period;
-    unsigned old[N];
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < N; ++i) { old[i] = words[i]; }
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < N; ++i) { words[place(i)] = old[i]; }
-    rotate<rotation_of<true>, true>(words, 1u << lanes.rank);
-    const unsigned from = (lanes.rank * N + rotation) * scale;
-    TILETRANSPOSE_UNROLL
-    for (unsigned k = 0; k < N; ++k) {
-      const unsigned wrapped = k + common > N && k + rotation >= N ? N * scale : 0;
-      words[k] = lanes.fetch(words[k], rank_of_scaled(add(k % Lanes * scale, from - wrapped)));
-    }
-    rotate<rotation_of<false>, true>(words, 1u << lanes.rank);
   }
 };
 

@@ -153,9 +153,15 @@ TILETRANSPOSE_FUNCTION Word load_constant(const void* address,
 #endif
 }
 
-/// Loads `word`, of 4, 8 or 16 bytes, from `address` by an instruction that is given without its type.
+/// Loads `word`, of 4, 8 or 16 bytes, from `address` by an instruction that is given without what it fetches and its type.
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 800
 inline constexpr bool fetches_near = true;
+#define TILETRANSPOSE_LOAD_NEAR(assembly, instruction, ...)               \
+  if constexpr (Fetched == 256) {                                         \
+    TILETRANSPOSE_LOAD_BY(assembly, instruction ".L2::256B", __VA_ARGS__) \
+  } else {                                                                \
+    TILETRANSPOSE_LOAD_BY(assembly, instruction ".L2::128B", __VA_ARGS__) \
+  }
 #define TILETRANSPOSE_LOAD_BY(assembly, instruction, ...)                          \
   if constexpr (sizeof(word) == 16) {                                              \
     assembly(instruction ".v4.u32 {%0, %1, %2, %3}, [%4];"                         \
@@ -168,7 +174,7 @@ inline constexpr bool fetches_near = true;
   }
 #else
 inline constexpr bool fetches_near = false;
-#define TILETRANSPOSE_LOAD_BY(assembly, instruction, ...) (void)word;
+#define TILETRANSPOSE_LOAD_NEAR(assembly, instruction, ...) (void)word;
 #endif
 
 /// As load_constant, of words whose neighbours other blocks load at some other time: the L2 cache fetches all of the
@@ -179,11 +185,7 @@ TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
   static_assert(Fetched == 0 || Fetched == 128 || Fetched == 256, "");
   if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
     Word word;
-    if constexpr (Fetched == 256) {
-      TILETRANSPOSE_LOAD_BY(asm, "ld.global.nc.L2::256B", :)
-    } else {
-      TILETRANSPOSE_LOAD_BY(asm, "ld.global.nc.L2::128B", :)
-    }
+    TILETRANSPOSE_LOAD_NEAR(asm, "ld.global.nc", :)
     return word;
   } else {
     return load_constant<Word>(address, site);
@@ -197,16 +199,13 @@ TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
   static_assert(Fetched == 0 || Fetched == 128 || (Fetched == 256 && sizeof(Word) == 16), "");
   if constexpr (fetches_near && sizeof(Word) >= 4 && Fetched > 0) {
     Word word;
-    if constexpr (Fetched == 256) {
-      TILETRANSPOSE_LOAD_BY(asm volatile, "ld.global.L2::256B", : "memory")
-    } else {
-      TILETRANSPOSE_LOAD_BY(asm volatile, "ld.global.L2::128B", : "memory")
-    }
+    TILETRANSPOSE_LOAD_NEAR(asm volatile, "ld.global", : "memory")
     return word;
   } else {
     return load_global<Word>(address, site);
   }
 }
+#undef TILETRANSPOSE_LOAD_NEAR
 #undef TILETRANSPOSE_LOAD_BY
 
 /// As load_global, of a word of which the caller uses bytes [first, end) alone: others may write the other ones

@@ -17,33 +17,32 @@ namespace detail {
 /// A kernel as cudaLaunchKernel and its like take it: the C functions of the runtime. Their C++ overloads differ from
 /// version to version; those of CUDA 12.4 take `const T*`, which no function is. Where CUDA is emulated in plain C++
 /// a kernel keeps its type, by which it is called.
-#if defined(__CUDACC__)
-template <class... Arguments>
-const void* kernel_pointer(void (*kernel)(Arguments...)) {
-  return reinterpret_cast<const void*>(kernel);
-}
-#else
 template <class... Arguments>
 auto kernel_pointer(void (*kernel)(Arguments...)) {
+#if defined(__CUDACC__)
+  return reinterpret_cast<const void*>(kernel);
+#else
   return kernel;
-}
 #endif
+}
 
-/// The launch call's own status: an error that somebody else left behind is neither returned nor cleared.
-template <class Kernel>
-cudaError_t start(Kernel* kernel, dim3 grid, int threads, size_type shared_bytes, void** arguments,
-                  cudaStream_t stream) {
+/// Launches a kernel with arguments of its parameters' types, no others. The launch call's own status: an error that
+/// somebody else left behind is neither returned nor cleared.
+template <class... Parameters>
+cudaError_t start(void (*kernel)(Parameters...), dim3 grid, int threads, size_type shared_bytes,
+                  cudaStream_t stream, const Parameters&... arguments) {
+  void* pointers[] = {const_cast<Parameters*>(&arguments)...};
   return cudaLaunchKernel(kernel_pointer(kernel), grid, dim3(static_cast<unsigned>(threads)),
-                          arguments, shared_bytes, stream);
+                          pointers, shared_bytes, stream);
 }
 
 /// The same for a grid of one axis.
-template <class Kernel>
-cudaError_t start(Kernel* kernel, size_type blocks, int threads, size_type shared_bytes,
-                  void** arguments, cudaStream_t stream) {
+template <class... Parameters>
+cudaError_t start(void (*kernel)(Parameters...), size_type blocks, int threads,
+                  size_type shared_bytes, cudaStream_t stream, const Parameters&... arguments) {
   if (blocks > max_blocks) { return cudaErrorInvalidValue; }  // squares in place, tens of terabytes
-  return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, arguments,
-               stream);
+  return start(kernel, dim3(static_cast<unsigned>(blocks)), threads, shared_bytes, stream,
+               arguments...);
 }
 
 /// The driver's function of this name as CUDA 12.0 has it; null where the driver has none.
@@ -75,19 +74,12 @@ inline size_type most_shared_bytes() {
   return ask_device_for(cudaDevAttrMaxSharedMemoryPerBlockOptin, default_shared_bytes);
 }
 
-/// The shared memory of a multiprocessor of the current device.
-inline size_type shared_bytes_of_multiprocessor() {
-  return ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, default_shared_bytes);
-}
-
-/// The driver's cuFuncSetAttribute(function, attribute, value), its enumerations being ints.
-using driver_set_attribute = int(cudaFunction_t, int, int);
-
 /// cudaFuncSetAttribute, where it succeeds, clears a pending error (seen with CUDA 13.0). The driver knows nothing of
 /// the runtime's errors, and takes less time.
 inline cudaError_t allow_more_shared_bytes(const void* kernel, int bytes) {
+  // Its arguments are the function, an attribute and a value; enumerations are ints.
   static const auto set_attribute =
-      find_driver_function<driver_set_attribute>("cuFuncSetAttribute");
+      find_driver_function<int(cudaFunction_t, int, int)>("cuFuncSetAttribute");
   if (set_attribute == nullptr) {  // no driver
     return cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
   }
@@ -112,13 +104,12 @@ cudaError_t allow_shared_bytes(Kernel* kernel, size_type bytes) {
 /// Starts what is planned. Precondition: one grid takes it.
 /// \param operation  what the kernel takes besides the plan's arguments
 template <class Kernel, class Arguments, class... Operation>
-cudaError_t start(Kernel* kernel, launch_plan<Arguments> plan, cudaStream_t stream,
-                  Operation... operation) {
+cudaError_t start(Kernel* kernel, const launch_plan<Arguments>& plan, cudaStream_t stream,
+                  const Operation&... operation) {
   const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
   if (status != cudaSuccess) { return status; }
   const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
-  void* pointers[] = {&plan.arguments, &operation...};
-  return start(kernel, grid, plan.threads, plan.shared_bytes, pointers, stream);
+  return start(kernel, grid, plan.threads, plan.shared_bytes, stream, plan.arguments, operation...);
 }
 
 }  // namespace detail

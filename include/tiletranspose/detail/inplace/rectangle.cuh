@@ -87,11 +87,11 @@ cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangl
       is_shared ? problem.rows : smaller(larger<size_type>(held, 1), problem.rows);
   const size_type warps = divide_up(row_bytes, 32 * Access);
   const int threads = 32 * static_cast<int>(smaller<size_type>(warps, shuffle_threads / 32));
-  row_shuffle_arguments arguments{problem.data, is_shared ? nullptr : problem.scratch, grid,
-                                  static_cast<unsigned>(threads), static_cast<unsigned>(blocks)};
-  void* pointers[] = {&arguments};
+  const row_shuffle_arguments arguments{problem.data, is_shared ? nullptr : problem.scratch, grid,
+                                        static_cast<unsigned>(threads),
+                                        static_cast<unsigned>(blocks)};
   return start(&row_shuffle_kernel<Undo, ElementBytes, Access>, blocks, threads, shared_bytes,
-               pointers, stream);
+               stream, arguments);
 }
 
 /// The steps of rectangle_columns.cuh. What can be refused is refused before anything moves; a launch that fails later

@@ -153,8 +153,9 @@ cudaError_t allow_at_once(Kernel* kernel, int threads, size_type sharing, size_t
                           blocks_at_once& allowed) {
   if (ask_device_for(cudaDevAttrCooperativeLaunch, 0) == 0) { return cudaSuccess; }
   constexpr size_type reserved = 1024;  // by the system, of every block's shared memory
-  const size_type bytes = smaller(
-      smaller(shared_bytes_of_multiprocessor() / sharing - reserved, most), most_shared_bytes());
+  const size_type all =
+      ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, default_shared_bytes);
+  const size_type bytes = smaller(smaller(all / sharing - reserved, most), most_shared_bytes());
   int resident = 0;
   cudaError_t status = allow_shared_bytes(kernel, bytes);
   if (status == cudaSuccess) {
@@ -278,34 +279,35 @@ struct column_tile {
     unsigned row;
   };
 
-  /// Visits the thread's rows, each call the next one, where the accesses of a warp lie in one row.
-  TILETRANSPOSE_FUNCTION auto along_rows() const {
-    return [this, t = line]() mutable {
-      const place here{t, first + t};
-      t += arguments.lines;
-      return here;
-    };
-  }
-
-  /// Visits them where the accesses of a warp move to one row. One square further to the right, that is one square
-  /// further down: such lines start in the tile's first column, and go on in its first row after its last.
-  TILETRANSPOSE_FUNCTION auto along_lines() const {
-    const rectangle& grid = arguments.grid;
-    const column_walk::step back(grid, grid.rows - rows);  // the tile's rows
-    const size_type down = size_type{left - band_left} * grid.common % rows;
-    unsigned t = line + static_cast<unsigned>(down);
-    if (t >= rows) { t -= rows; }
-    const unsigned squares_left = Segments ? grid.modulo_tall.remainder(left) : left;  // modulo p
-    return [this, back, t, walk = column_walk(grid, first + t, squares_left)]() mutable {
-      const place here{t, walk.row(arguments.grid)};
-      t += arguments.lines;
-      walk.advance(arguments.grid, arguments.step);
-      if (t >= rows) {
-        t -= rows;
-        walk.advance(arguments.grid, back);
-      }
-      return here;
-    };
+  /// Visits the thread's rows, each call the next one: where the accesses of a warp lie in one row; or, along `Lines`, where
+  /// they move to one row. One square further to the right, that is one square further down: such lines start in the
+  /// tile's first column, and go on in its first row after its last.
+  template <bool Lines>
+  TILETRANSPOSE_FUNCTION auto along() const {
+    if constexpr (Lines) {
+      const rectangle& grid = arguments.grid;
+      const column_walk::step back(grid, grid.rows - rows);  // the tile's rows
+      const size_type down = size_type{left - band_left} * grid.common % rows;
+      unsigned t = line + static_cast<unsigned>(down);
+      if (t >= rows) { t -= rows; }
+      const unsigned squares_left = Segments ? grid.modulo_tall.remainder(left) : left;  // modulo p
+      return [this, back, t, walk = column_walk(grid, first + t, squares_left)]() mutable {
+        const place here{t, walk.row(arguments.grid)};
+        t += arguments.lines;
+        walk.advance(arguments.grid, arguments.step);
+        if (t >= rows) {
+          t -= rows;
+          walk.advance(arguments.grid, back);
+        }
+        return here;
+      };
+    } else {
+      return [this, t = line]() mutable {
+        const place here{t, first + t};
+        t += arguments.lines;
+        return here;
+      };
+    }
   }
 
   /// Where row t of the tile has the thread's access in shared memory: its rows follow each other.
@@ -320,15 +322,15 @@ struct column_tile {
 
   /// Moves the thread's words: put(place, take(place)), several at a time, which take registers; the more where copies
   /// cannot run in the background.
-  template <class Along, class Take, class Put>
-  TILETRANSPOSE_FUNCTION void move(Along along, Take take, Put put) const {
+  template <class Next, class Take, class Put>
+  TILETRANSPOSE_FUNCTION void move(Next next, Take take, Put put) const {
     constexpr unsigned batch = Access >= 4 && Access < 16 && copies_async ? 8 : Access == 1 ? 3 : 4;
     const unsigned lines = arguments.lines;
     const auto move_batch = [&](auto whole, unsigned start) {
       place places[batch];
       word words[batch];
       TILETRANSPOSE_UNROLL
-      for (unsigned i = 0; i < batch; ++i) { places[i] = along(); }
+      for (unsigned i = 0; i < batch; ++i) { places[i] = next(); }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < batch; ++i) {
         if (whole.value || start + i * lines < rows) { words[i] = take(places[i]); }
@@ -346,42 +348,29 @@ struct column_tile {
   }
 
   TILETRANSPOSE_FUNCTION void read() const {
+    auto next = along<Undo>();
     const auto from = [&](place at) { return source + offset(at.row, arguments.source_pitch); };
-    const auto read_along = [&](auto along) {
-      if constexpr (copies_async && Access >= 4) {
-        TILETRANSPOSE_UNROLL_BY(4)
-        for (unsigned start = line; start < rows; start += arguments.lines) {
-          const place here = along();
-          copy_async<Access>(place_of(here.t), from(here));
-        }
-        commit_copies();
-        wait_for_copies(0);
-      } else {
-        move(
-            along, [&](place at) { return load_global<word>(from(at)); },
-            [&](place at, const word& value) { store_shared(place_of(at.t), value); });
+    if constexpr (copies_async && Access >= 4) {
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned start = line; start < rows; start += arguments.lines) {
+        const place here = next();
+        copy_async<Access>(place_of(here.t), from(here));
       }
-    };
-    if constexpr (Undo) {
-      read_along(along_lines());
+      commit_copies();
+      wait_for_copies(0);
     } else {
-      read_along(along_rows());
+      move(
+          next, [&](place at) { return load_global<word>(from(at)); },
+          [&](place at, const word& value) { store_shared(place_of(at.t), value); });
     }
   }
 
   TILETRANSPOSE_FUNCTION void write() const {
-    const auto write_along = [&](auto along) {
-      move(
-          along, [&](place at) { return load_shared<word>(place_of(at.t)); },
-          [&](place at, const word& value) {
-            store_global(target + offset(at.row, arguments.data_pitch), value);
-          });
-    };
-    if constexpr (Undo) {
-      write_along(along_rows());
-    } else {
-      write_along(along_lines());
-    }
+    move(
+        along<!Undo>(), [&](place at) { return load_shared<word>(place_of(at.t)); },
+        [&](place at, const word& value) {
+          store_global(target + offset(at.row, arguments.data_pitch), value);
+        });
   }
 };
 
@@ -517,9 +506,8 @@ cudaError_t launch_columns(const rectangle_problem& problem, const column_plan& 
     cudaError_t status = copy_rows<NoElement>(problem.scratch, bytes, problem.data + first,
                                               row_bytes, bytes, grid.rows, stream);
     if (status != cudaSuccess) { return status; }
-    void* pointers[] = {&arguments};
-    status =
-        start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), pointers, stream);
+    status = start(plan.kernel, arguments.blocks, column_threads, plan.shared_bytes(), stream,
+                   arguments);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

@@ -553,9 +553,8 @@ cudaError_t launch_segments(const segment_plan& plan, cudaStream_t stream) {
     arguments.line = divider(down ? plan.remainder : problem.cols);
     arguments.down = down;
     arguments.back = back;
-    void* pointers[] = {&arguments};
     return start(&remainder_kernel<ElementBytes>, divide_up(arguments.count, remainder_threads),
-                 remainder_threads, 0, pointers, stream);
+                 remainder_threads, 0, stream, arguments);
   };
   const auto save = [&] { return copy_remainder(false); };
   const auto restore = [&] { return copy_remainder(true); };

@@ -70,12 +70,11 @@ square_kernel find_square_kernel(size_type elements, size_type side, size_type b
 inline cudaError_t launch_swaps(const square_kernel& kernel, swap_arguments arguments,
                                 size_type tall, cudaStream_t stream) {
   const size_type row_blocks = arguments.order.blocks() * arguments.wide.divisor;
-  void* pointers[] = {&arguments};
   // As many rows of squares at a time as one launch can take: all but of tens of gigabytes of small squares.
   const size_type together = larger<size_type>(max_blocks / row_blocks, 1);
   for (size_type done = 0; done < tall; done += together) {
     const cudaError_t started = start(kernel.function, smaller(tall - done, together) * row_blocks,
-                                      kernel.threads, kernel.tile.shared_bytes, pointers, stream);
+                                      kernel.threads, kernel.tile.shared_bytes, stream, arguments);
     if (started != cudaSuccess) { return started; }
     arguments.first.data += together * arguments.first.side * arguments.first.stride_bytes;
   }
@@ -88,9 +87,8 @@ cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
   const auto launch = [&](auto side) {
     using shape = little_square_shape<ElementBytes, Access, decltype(side)::value>;
     const auto tiles = static_cast<unsigned>(divide_up(square.side, shape::side));
-    void* pointers[] = {&square};
     return start(&little_square_kernel<shape>, dim3(tiles + 1, (tiles + 1) / 2), 2 * shape::threads,
-                 0, pointers, stream);
+                 0, stream, square);
   };
   if constexpr (has_large_square_tile(ElementBytes)) {
     if (square_tile_side(square.side, ElementBytes) == 32) {

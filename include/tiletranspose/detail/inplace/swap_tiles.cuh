@@ -162,7 +162,7 @@ struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementByte
       if (tile.exists) {
         const tile_target target{tile.to, tile.stride_bytes,        tile.cols,
                                  0,       tile.rows * ElementBytes, 0};
-        drain_segments<swap_shape, interior.value>(group, tile.shared, target);
+        target.drain_segments<swap_shape, interior.value>(group, tile.shared);
       }
     };
     if (smaller(tile.rows, tile.cols) == side) {

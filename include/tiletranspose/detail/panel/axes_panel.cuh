@@ -114,143 +114,133 @@ struct alignas(16) gathered_segment {  // bytes_of_segment in choose/axes_panel.
 
 /// What one block has of its panel.
 struct panel_part {
+  const axes_panel_arguments& arguments;
   const unsigned char* in;
   unsigned char* out;
-  unsigned first_extent;  ///< elements along the axes of which it takes a part
-  unsigned second_extent;
-  bool is_first;    ///< along to.clip
-  unsigned origin;  ///< place of the first element: what it is in every segment of the output ..
-  unsigned origin_along;  ///< .. and what it is along one
+  unsigned first_extent = 1;  ///< elements along the axes of which it takes a part
+  unsigned second_extent = 1;
+  bool is_first = true;  ///< along to.clip
+  /// The place of the first element: what it is in every segment of the output, and what it is along one.
+  unsigned origin = arguments.origin;
+  unsigned origin_along = arguments.origin_along;
 
-  TILETRANSPOSE_FUNCTION panel_part(const axes_panel_arguments& arguments, unsigned block)
-      : in(nullptr),
-        out(nullptr),
-        first_extent(1),
-        second_extent(1),
-        is_first(true),
-        origin(arguments.origin),
-        origin_along(arguments.origin_along) {
-    long long in_offset = arguments.in_start;
-    long long out_offset = arguments.out_start;
+  TILETRANSPOSE_FUNCTION panel_part(const axes_panel_arguments& all, unsigned block)
+      : arguments(all) {
+    long long in_offset = all.in_start;
+    long long out_offset = all.out_start;
     TILETRANSPOSE_UNROLL_BY(1)
-    for (int k = 0; k < arguments.outer_count; ++k) {
-      const panel_outer_axis& axis = arguments.outer[k];
+    for (int k = 0; k < all.outer_count; ++k) {
+      const panel_outer_axis& axis = all.outer[k];
       const unsigned next = axis.panels.quotient(block);
       const unsigned here = axis.panels.remainder(block, next);
       in_offset += here * axis.in_step;
       out_offset += here * axis.out_step;
       const auto take_part = [&](int clip, unsigned& extent) {
-        if (k != arguments.split[clip]) { return; }
-        const unsigned part = arguments.split_part[clip];
-        const bool skewed = clip == arguments.to.clip;
-        extent = smaller(part + (skewed ? arguments.skew : 0),
-                         arguments.split_extent[clip] - here * part);
+        if (k != all.split[clip]) { return; }
+        const unsigned part = all.split_part[clip];
+        const bool skewed = clip == all.to.clip;
+        extent = smaller(part + (skewed ? all.skew : 0), all.split_extent[clip] - here * part);
         if (skewed) { is_first = here == 0; }
       };
       take_part(0, first_extent);
       take_part(1, second_extent);
       block = next;
     }
-    const unsigned last = extent_of(arguments.backwards) - 1;
-    in_offset += static_cast<long long>(last) * arguments.backwards_step;
-    if (arguments.pointer_arrays) {  // the block counts matrices behind panels
-      in = static_cast<const unsigned char* const*>(arguments.in)[block] + in_offset;
-      out = static_cast<unsigned char* const*>(arguments.out)[block] + out_offset;
+    const unsigned last = extent_of(all.backwards) - 1;
+    in_offset += static_cast<long long>(last) * all.backwards_step;
+    if (all.pointer_arrays) {  // the block counts matrices behind panels
+      in = static_cast<const unsigned char* const*>(all.in)[block] + in_offset;
+      out = static_cast<unsigned char* const*>(all.out)[block] + out_offset;
     } else {
-      in = static_cast<const unsigned char*>(arguments.in) + in_offset;
-      out = static_cast<unsigned char*>(arguments.out) + out_offset;
+      in = static_cast<const unsigned char*>(all.in) + in_offset;
+      out = static_cast<unsigned char*>(all.out) + out_offset;
     }
-    (arguments.backwards_along ? origin_along : origin) += last * arguments.backwards_place;
+    (all.backwards_along ? origin_along : origin) += last * all.backwards_place;
   }
 
   /// Elements along an axis with this number.
   TILETRANSPOSE_FUNCTION unsigned extent_of(int clip) const {
     return clip == 0 ? first_extent : second_extent;
   }
+
+  /// The place that an index has along axes; its length is 0 where the panel has less of one of them.
+  TILETRANSPOSE_FUNCTION panel_segment find_place(const panel_axes& axes, unsigned index) const {
+    panel_segment at{0, 1, 0};
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (int k = 0; k < axes.count; ++k) {
+      const panel_axis& axis = axes.axes[k];
+      const unsigned next = axis.extent.quotient(index);
+      const unsigned here = axis.extent.remainder(index, next);
+      at.offset += here * axis.step;
+      at.place += here * axis.place_step;
+      if (axis.clip >= 0 && here >= extent_of(axis.clip)) { at.length = 0; }
+      index = next;
+    }
+    return at;
+  }
+
+  /// The segment of a side with this number.
+  TILETRANSPOSE_FUNCTION panel_segment find_segment(const side_segments& side, unsigned index,
+                                                    unsigned start) const {
+    panel_segment segment = find_place(side.apart, index);
+    segment.length *= side.clip >= 0 ? side.step * extent_of(side.clip) : side.length;
+    segment.place += start;
+    return segment;
+  }
+
+  /// The part of a segment of the output that the panel writes, as the table has it. Where panels are skewed it begins and
+  /// ends on sectors, but for the ends of its axis.
+  template <int Bytes>
+  TILETRANSPOSE_FUNCTION gathered_segment gather_from(const panel_segment& segment) const {
+    const unsigned address = address_bits(out + segment.offset);
+    unsigned first = 0;
+    unsigned end = segment.length;
+    if (arguments.skew > 0) {
+      const unsigned own = arguments.split_part[arguments.to.clip] * arguments.to.step;
+      const auto to_sector = [&](unsigned element) {  // elements
+        return (0 - (address + element * Bytes)) % sector_bytes / Bytes;
+      };
+      if (!is_first) { first = smaller(to_sector(0), end); }
+      if (own < end) { end = smaller(own + to_sector(own), end); }
+    }
+    unsigned head = 0;
+    unsigned tail = 0;
+    constexpr unsigned together = elements_of_lane(Bytes);
+    if constexpr (together > 1) {
+      head = smaller((0 - (address + first * Bytes)) % bytes_of_lane(Bytes) / Bytes, end - first);
+      first += head;
+      tail = (end - first) % together;
+    }
+    // Along a single axis elements are equally far apart, wherever it begins.
+    const bool shifts_place = arguments.period_length.divisor == 1;
+    return {segment.offset + first * Bytes,
+            segment.place + (shifts_place ? first * arguments.period_step : 0),
+            static_cast<unsigned short>((end - first) / together),
+            static_cast<unsigned char>(shifts_place ? 0 : first),
+            static_cast<unsigned char>(head | tail << 4)};
+  }
+
+  /// Fills the tables of the output. Barriers: none; the caller owes one before they are read.
+  /// \param lead  elements of the panel before the first one of the input
+  template <int Bytes, int Threads>
+  TILETRANSPOSE_FUNCTION void find_segments(unsigned char* shared, unsigned rank,
+                                            unsigned lead) const {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned i = rank; i < arguments.to.count; i += Threads) {
+      const panel_segment segment = find_segment(arguments.to, i, origin + lead);
+      store_shared(shared + i * sizeof(gathered_segment), gather_from<Bytes>(segment));
+    }
+    const unsigned length = arguments.period_length.divisor;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned i = rank; i < length + more_places; i += Threads) {
+      const unsigned period = arguments.period_length.quotient(i);
+      const unsigned inside = arguments.period_length.remainder(i, period);
+      store_shared(shared + arguments.places + i * 4,
+                   origin_along + period * arguments.period_step +
+                       find_place(arguments.period, inside).place);
+    }
+  }
 };
-
-/// The place that an index has along axes; its length is 0 where the panel has less of one of them.
-TILETRANSPOSE_FUNCTION panel_segment find_place(const panel_axes& axes, unsigned index,
-                                                const panel_part& part) {
-  panel_segment at{0, 1, 0};
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (int k = 0; k < axes.count; ++k) {
-    const panel_axis& axis = axes.axes[k];
-    const unsigned next = axis.extent.quotient(index);
-    const unsigned here = axis.extent.remainder(index, next);
-    at.offset += here * axis.step;
-    at.place += here * axis.place_step;
-    if (axis.clip >= 0 && here >= part.extent_of(axis.clip)) { at.length = 0; }
-    index = next;
-  }
-  return at;
-}
-
-/// The segment of a side with this number.
-TILETRANSPOSE_FUNCTION panel_segment find_segment(const side_segments& side, unsigned index,
-                                                  unsigned origin, const panel_part& part) {
-  panel_segment segment = find_place(side.apart, index, part);
-  segment.length *= side.clip >= 0 ? side.step * part.extent_of(side.clip) : side.length;
-  segment.place += origin;
-  return segment;
-}
-
-/// The part of a segment of the output that the panel writes, as the table has it. Where panels are skewed it begins and
-/// ends on sectors, but for the ends of its axis.
-template <int Bytes>
-TILETRANSPOSE_FUNCTION gathered_segment gather_from(const panel_segment& segment,
-                                                    const axes_panel_arguments& arguments,
-                                                    const panel_part& part) {
-  const unsigned address = address_bits(part.out + segment.offset);
-  unsigned first = 0;
-  unsigned end = segment.length;
-  if (arguments.skew > 0) {
-    const unsigned own = arguments.split_part[arguments.to.clip] * arguments.to.step;
-    const auto to_sector = [&](unsigned element) {  // elements
-      return (0 - (address + element * Bytes)) % sector_bytes / Bytes;
-    };
-    if (!part.is_first) { first = smaller(to_sector(0), end); }
-    if (own < end) { end = smaller(own + to_sector(own), end); }
-  }
-  unsigned head = 0;
-  unsigned tail = 0;
-  constexpr unsigned together = elements_of_lane(Bytes);
-  if constexpr (together > 1) {
-    head = smaller((0 - (address + first * Bytes)) % bytes_of_lane(Bytes) / Bytes, end - first);
-    first += head;
-    tail = (end - first) % together;
-  }
-  // Along a single axis elements are equally far apart, wherever it begins.
-  const bool shifts_place = arguments.period_length.divisor == 1;
-  return {segment.offset + first * Bytes,
-          segment.place + (shifts_place ? first * arguments.period_step : 0),
-          static_cast<unsigned short>((end - first) / together),
-          static_cast<unsigned char>(shifts_place ? 0 : first),
-          static_cast<unsigned char>(head | tail << 4)};
-}
-
-/// Fills the tables of the output. Barriers: none; the caller owes one before they are read.
-/// \param lead  elements of the panel before the first one of the input
-template <int Bytes, int Threads, class Group>
-TILETRANSPOSE_FUNCTION void find_segments(Group group, unsigned char* shared,
-                                          const axes_panel_arguments& arguments,
-                                          const panel_part& part, unsigned lead) {
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = group.thread_rank(); i < arguments.to.count; i += Threads) {
-    const panel_segment segment = find_segment(arguments.to, i, part.origin + lead, part);
-    store_shared(shared + i * sizeof(gathered_segment),
-                 gather_from<Bytes>(segment, arguments, part));
-  }
-  const unsigned length = arguments.period_length.divisor;
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = group.thread_rank(); i < length + more_places; i += Threads) {
-    const unsigned period = arguments.period_length.quotient(i);
-    const unsigned inside = arguments.period_length.remainder(i, period);
-    store_shared(shared + arguments.places + i * 4,
-                 part.origin_along + period * arguments.period_step +
-                     find_place(arguments.period, inside, part).place);
-  }
-}
 
 /// The places that elements have in every segment of the output: of `Count` from element `first` on, but number `rotation`
 /// of these first and its followers next.
@@ -405,14 +395,14 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   TILETRANSPOSE_UNROLL_BY(1)
   for (unsigned i = in_lanes.first; i < in_lanes.end(from.count); i += in_lanes.together) {
     const loop_step here(i);
-    const panel_segment segment = find_segment(from, i, lead, part);
+    const panel_segment segment = part.find_segment(from, i, lead);
     const unsigned char* const first = part.in + segment.offset;
     if (segment.length > 0) {
       stage_segment<Bytes, Pads>(panel, first, segment, in_lanes, arguments);
     }
   }
   commit_copies();
-  find_segments<Bytes, Threads>(group, shared, arguments, part, lead);
+  part.find_segments<Bytes, Threads>(shared, group.thread_rank(), lead);
   wait_for_copies(0);
   group.sync();
   const side_segments& to = arguments.to;

@@ -27,54 +27,11 @@ struct panel_layout {
   unsigned bytes;  ///< that it takes
 };
 
-/// Segments of the input lie one behind the other, `gap` items between them at least, those that follow each other in the
-/// output first. No item is that of two segments, and elements are where they are in memory, modulo `align_bytes`.
-inline void lay_panel(panel_layout& layout, const relocation& move, const panel_cut& cut,
-                      unsigned bytes, unsigned gap) {
-  const unsigned item_bytes = panel_item_bytes(bytes, layout.pads);
-  const unsigned item = item_bytes / bytes;
-  const unsigned align = layout.align_bytes / bytes;
-  unsigned step = 1;
-  for (int i = 0; i < cut.in.count; ++i) {
-    layout.steps[cut.in.axes[i]] = step;
-    step *= static_cast<unsigned>(cut.extents[cut.in.axes[i]]);
-  }
-  unsigned segment = step + gap * item + item - 1;
-  for (int i = 0; i < move.rank; ++i) {
-    const int axis = cut.out.axes[i];
-    if (cut.in.is_along(axis) || cut.extents[axis] == 1) { continue; }
-    segment += (static_cast<unsigned>(move.axes[axis].in_stride) - segment) % align;
-    layout.steps[axis] = segment;
-    segment *= static_cast<unsigned>(cut.extents[axis]);
-    step = segment;
-  }
-  const unsigned reached = (step + align - 1) * bytes;  // the first one begins inside
-  layout.bytes = (reached + item_bytes - 1) / item_bytes * item_bytes;
-}
-
 /// Where the elements that a warp stores at a time lie in the panel.
 struct warp_places {
   unsigned count;
   unsigned bytes[128];
 };
-inline warp_places find_places(const panel_cut& cut, const panel_layout& layout, unsigned bytes) {
-  const unsigned all = (bytes <= 4 ? 32 : 128 / bytes) * elements_of_lane(bytes);
-  unsigned index[most_panel_axes] = {};
-  warp_places places{0, {}};
-  unsigned place = 0;
-  while (places.count < all) {
-    places.bytes[places.count++] = place * bytes;
-    bool carries = true;
-    for (int k = 0; carries; ++k) {
-      if (k == cut.out.count) { return places; }
-      const int axis = cut.out.axes[k];
-      place += layout.steps[axis];
-      carries = ++index[k] == cut.extents[axis];
-      if (carries) { place -= index[k] * layout.steps[axis], index[k] = 0; }
-    }
-  }
-  return places;
-}
 
 /// The cycles that a warp takes to read an element a lane from shared memory; of more than `most`, one more than that.
 inline int count_cycles(const warp_places& places, const panel_layout& layout, unsigned bytes,
@@ -103,73 +60,6 @@ inline int count_cycles(const warp_places& places, const panel_layout& layout, u
 /// instead of 13. Layouts of fewer cycles are not looked for. Of bytes, four loads make a word.
 inline constexpr int cycles_of_wide_items = 3;
 constexpr int enough_cycles(unsigned bytes) { return static_cast<int>(bytes < 4 ? bytes : 4); }
-
-/// The items, distances, pads and rotation by which warps have the fewest bank conflicts.
-inline panel_layout choose_layout(const relocation& move, const panel_cut& cut, unsigned bytes) {
-  const size_type segment_bytes = cut.in.length * bytes;
-  panel_layout best{};
-  int best_cycles = 1 << 30;
-  const int enough = enough_cycles(bytes);
-  const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
-  const auto compare = [&](bool pads, unsigned gap, unsigned align, int penalty) {
-    panel_layout layout{{}, align, pads, 0, 0, 0};
-    lay_panel(layout, move, cut, bytes, gap);
-    const warp_places places = find_places(cut, layout, bytes);
-    constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
-    constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
-    for (const unsigned shift : pad_shifts) {
-      for (const unsigned rotation : rotation_shifts) {
-        layout.pad_shift = shift;
-        layout.rotation_shift = rotation;
-        const int most = best_cycles - penalty - 1;  // else it is no better
-        const int cycles = count_cycles(places, layout, bytes, most) + penalty;
-        if (cycles < best_cycles) { best = layout, best_cycles = cycles; }
-        if (best_cycles <= enough + penalty) { return; }
-        if (elements_of_lane(bytes) == 1) { break; }
-      }
-      if (!pads || gap >= 2) { return; }
-    }
-  };
-  if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, wide_align, 0); }
-  // Lines that lie as in memory all begin in the same bank where rows of the input lie multiples of lines apart.
-  constexpr int of_lines = static_cast<int>(cycles_of_lines);
-  const bool is_single = cut.elements == cut.in.length;  // gaps are between segments
-  const unsigned line_gaps = wide_align == max_access_bytes || bytes >= 4 || is_single ? 0 : 4;
-  for (unsigned gap = 0; gap < line_gaps && best_cycles > enough + of_lines; ++gap) {
-    compare(false, gap, max_access_bytes, of_lines);
-  }
-  const unsigned gaps = is_single ? 1 : 8;
-  for (unsigned gap = 0; gap < gaps && best_cycles > enough + cycles_of_wide_items; ++gap) {
-    compare(true, gap, panel_item_bytes(bytes, true), cycles_of_wide_items);
-  }
-  best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
-  return best;
-}
-
-/// Which of the axes that a panel takes a part of this one is, -1: none.
-inline int clip_of(const panel_cut& cut, int axis) {
-  return axis == cut.split[0] ? 0 : axis == cut.split[1] ? 1 : -1;
-}
-
-/// The axes of a side that its segments run along, or those of the panel that they do not.
-inline panel_axes collect_axes(const relocation& move, const panel_cut& cut,
-                               const panel_segments& segments, bool along,
-                               const panel_layout& layout, const bool* backwards) {
-  panel_axes axes{0, {}};
-  for (int i = 0; i < move.rank; ++i) {
-    const int axis = segments.axes[i];
-    if (segments.is_along(axis) != along || cut.extents[axis] == 1) { continue; }
-    panel_axis& added = axes.axes[axes.count++];
-    added.clip = clip_of(cut, axis);
-    added.extent = divider(cut.extents[axis]);
-    const unsigned step = layout.steps[axis];
-    added.place_step = backwards[axis] ? 0 - step : step;
-    added.step = segments.of_input
-                     ? move.axes[axis].in_stride * static_cast<long long>(move.in_element)
-                     : move.axes[axis].out_stride * static_cast<long long>(move.out_element);
-  }
-  return axes;
-}
 
 /// How long it takes that so many threads access a segment once, `bytes` together. Those that are no whole warps are parts
 /// of several, each with lines of its own; where they are not whole sectors, one more is accessed.
@@ -204,144 +94,237 @@ inline divider share_segments(size_type accesses, unsigned access_bytes, size_ty
   return divider(best);
 }
 
-/// How panels of elements of one access are cut and laid out.
+/// How panels of elements of one access are cut and laid out, and what their launch is told of that.
 struct axes_panel_layout {
-  panel_cut cut;
-  panel_layout layout;
-  unsigned period;       ///< elements of a segment of the output along all axes but the last
-  unsigned table_bytes;  ///< shared memory before the panel
+  const relocation& move;
+  unsigned bytes = static_cast<unsigned>(move.in_element);
+  panel_cut cut{};
+  panel_layout layout{};
+  unsigned period = 1;       ///< elements of a segment of the output along all axes but the last
+  unsigned table_bytes = 0;  ///< shared memory before the panel
+
+  /// Panels of a size that suits, and that fits into the shared memory.
+  /// \param large_bytes  of a panel whose segments would be short otherwise
+  /// \param most_bytes   of shared memory that a block may ask for
+  /// \param whole        elements that are not cut only to have more panels
+  axes_panel_layout(const relocation& moved, size_type large_bytes, size_type most_bytes,
+                    size_type whole = panel_axes_threads)
+      : move(moved) {
+    for (size_type most = large_bytes;; most -= most / 4) {
+      cut = cut_by_size(move, smaller<size_type>(panel_axes_bytes, most), most, whole);
+      layout = choose_layout();
+      period =
+          cut.out.count == 0 ? 1 : static_cast<unsigned>(cut.out.length / cut.extents[last_axis()]);
+      const size_type segments = cut.elements / cut.out.length;
+      const size_type tables = segments * bytes_of_segment + 4 * (period + more_places);
+      table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
+      if (shared_bytes() <= most_bytes) { return; }
+    }
+  }
 
   unsigned shared_bytes() const { return table_bytes + layout.bytes; }
+
+  /// Axes that the input runs through backwards lie in the panel in the order of addresses.
+  bool is_backwards(int axis) const {
+    return cut.in.is_along(axis) && move.axes[axis].in_stride < 0;
+  }
+  /// Which of the axes that a panel takes a part of this one is, -1: none.
+  int clip_of(int axis) const { return axis == cut.split[0] ? 0 : axis == cut.split[1] ? 1 : -1; }
+
+  /// Segments of the input lie one behind the other, `gap` items between them at least, those that follow each other in
+  /// the output first. No item is that of two segments, and elements are where they are in memory, modulo `align_bytes`.
+  void lay(panel_layout& laid, unsigned gap) const {
+    const unsigned item_bytes = panel_item_bytes(bytes, laid.pads);
+    const unsigned item = item_bytes / bytes;
+    const unsigned align = laid.align_bytes / bytes;
+    unsigned step = 1;
+    for (int i = 0; i < cut.in.count; ++i) {
+      laid.steps[cut.in.axes[i]] = step;
+      step *= static_cast<unsigned>(cut.extents[cut.in.axes[i]]);
+    }
+    unsigned segment = step + gap * item + item - 1;
+    for (int i = 0; i < move.rank; ++i) {
+      const int axis = cut.out.axes[i];
+      if (cut.in.is_along(axis) || cut.extents[axis] == 1) { continue; }
+      segment += (static_cast<unsigned>(move.axes[axis].in_stride) - segment) % align;
+      laid.steps[axis] = segment;
+      segment *= static_cast<unsigned>(cut.extents[axis]);
+      step = segment;
+    }
+    const unsigned reached = (step + align - 1) * bytes;  // the first one begins inside
+    laid.bytes = (reached + item_bytes - 1) / item_bytes * item_bytes;
+  }
+
+  warp_places find_places(const panel_layout& laid) const {
+    const unsigned all = (bytes <= 4 ? 32 : 128 / bytes) * elements_of_lane(bytes);
+    unsigned index[most_panel_axes] = {};
+    warp_places places{0, {}};
+    unsigned place = 0;
+    while (places.count < all) {
+      places.bytes[places.count++] = place * bytes;
+      bool carries = true;
+      for (int k = 0; carries; ++k) {
+        if (k == cut.out.count) { return places; }
+        const int axis = cut.out.axes[k];
+        place += laid.steps[axis];
+        carries = ++index[k] == cut.extents[axis];
+        if (carries) { place -= index[k] * laid.steps[axis], index[k] = 0; }
+      }
+    }
+    return places;
+  }
+
+  /// The items, distances, pads and rotation by which warps have the fewest bank conflicts.
+  panel_layout choose_layout() const {
+    const size_type segment_bytes = cut.in.length * bytes;
+    panel_layout best{};
+    int best_cycles = 1 << 30;
+    const int enough = enough_cycles(bytes);
+    const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
+    const auto compare = [&](bool pads, unsigned gap, unsigned align, int penalty) {
+      panel_layout tried{{}, align, pads, 0, 0, 0};
+      lay(tried, gap);
+      const warp_places places = find_places(tried);
+      constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
+      constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
+      for (const unsigned shift : pad_shifts) {
+        for (const unsigned rotation : rotation_shifts) {
+          tried.pad_shift = shift;
+          tried.rotation_shift = rotation;
+          const int most = best_cycles - penalty - 1;  // else it is no better
+          const int cycles = count_cycles(places, tried, bytes, most) + penalty;
+          if (cycles < best_cycles) { best = tried, best_cycles = cycles; }
+          if (best_cycles <= enough + penalty) { return; }
+          if (elements_of_lane(bytes) == 1) { break; }
+        }
+        if (!pads || gap >= 2) { return; }
+      }
+    };
+    if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, wide_align, 0); }
+    // Lines that lie as in memory all begin in the same bank where rows of the input lie multiples of lines apart.
+    constexpr int of_lines = static_cast<int>(cycles_of_lines);
+    const bool is_single = cut.elements == cut.in.length;  // gaps are between segments
+    const unsigned line_gaps = wide_align == max_access_bytes || bytes >= 4 || is_single ? 0 : 4;
+    for (unsigned gap = 0; gap < line_gaps && best_cycles > enough + of_lines; ++gap) {
+      compare(false, gap, max_access_bytes, of_lines);
+    }
+    const unsigned gaps = is_single ? 1 : 8;
+    for (unsigned gap = 0; gap < gaps && best_cycles > enough + cycles_of_wide_items; ++gap) {
+      compare(true, gap, panel_item_bytes(bytes, true), cycles_of_wide_items);
+    }
+    best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
+    return best;
+  }
+
+  /// The last axis that segments of the output run along; elements of an output with gaps are segments of their own.
+  int last_axis() const { return cut.out.axes[larger(cut.out.count, 1) - 1]; }
+
+  /// Panels that the array is cut into; more than max_blocks where one launch cannot count them, or an axis.
+  size_type panels() const {
+    size_type blocks = 1;  // no more than elements
+    for (int k = 0; k < move.rank; ++k) {
+      if (move.axes[k].extent > max_blocks) { return max_blocks + 1; }
+      blocks *= divide_up(move.axes[k].extent, cut.part(k));
+    }
+    return blocks;
+  }
+
+  /// Elements of the panel along one step of an axis, modulo 2^32.
+  unsigned place_step(int axis) const {
+    return is_backwards(axis) ? 0 - layout.steps[axis] : layout.steps[axis];
+  }
+  /// The axes of a side that its segments run along, or those of the panel that they do not.
+  panel_axes collect_axes(const panel_segments& segments, bool along) const {
+    panel_axes axes{0, {}};
+    for (int i = 0; i < move.rank; ++i) {
+      const int axis = segments.axes[i];
+      if (segments.is_along(axis) != along || cut.extents[axis] == 1) { continue; }
+      axes.axes[axes.count++] = {divider(cut.extents[axis]), clip_of(axis), place_step(axis),
+                                 segments.of_input ? move.in_step(axis) : move.out_step(axis)};
+    }
+    return axes;
+  }
+  side_segments describe(const panel_segments& segments, unsigned access_bytes,
+                         unsigned least_lanes) const {
+    const int clip = segments.split < 0 ? -1 : clip_of(segments.split);
+    const size_type step = clip < 0 ? 0 : segments.length / cut.extents[segments.split];
+    const size_type count = cut.elements / segments.length;
+    return {static_cast<unsigned>(segments.length),
+            clip,
+            static_cast<unsigned>(step),
+            static_cast<unsigned>(count),
+            share_segments(divide_up(segments.length * bytes, access_bytes), access_bytes, count,
+                           least_lanes),
+            collect_axes(segments, false)};
+  }
+
+  /// The launch; where there are more than max_blocks the array is to be split.
+  launch_plan<axes_panel_arguments> plan() const {
+    launch_plan<axes_panel_arguments> planned{{}, panels(), panel_axes_threads, shared_bytes()};
+    if (planned.blocks > max_blocks) { return planned; }
+    axes_panel_arguments& arguments = planned.arguments;
+    arguments.in = move.in;
+    arguments.out = move.out;
+    arguments.align_bytes = layout.align_bytes;
+    arguments.pads = layout.pads;
+    arguments.pad_shift = layout.pad_shift;
+    arguments.rotation_shift = layout.rotation_shift;
+    for (int axis = 0; axis < move.rank; ++axis) {
+      if (!is_backwards(axis)) { continue; }
+      const long long step = move.in_step(axis);
+      const bool along = cut.out.is_along(axis);
+      if (clip_of(axis) >= 0) {
+        arguments.backwards = clip_of(axis);
+        arguments.backwards_step = step;
+        arguments.backwards_place = layout.steps[axis];
+        arguments.backwards_along = along;
+      } else {
+        const auto last = static_cast<unsigned>(cut.extents[axis] - 1);
+        arguments.in_start += last * step;
+        (along ? arguments.origin_along : arguments.origin) += last * layout.steps[axis];
+      }
+    }
+    panel_segments before_last = cut.out;
+    --before_last.count;
+    const auto least_lanes = static_cast<unsigned>(lanes_of_period(period, bytes));
+    arguments.from = describe(cut.in, panel_item_bytes(bytes, layout.pads), 1);
+    arguments.to = describe(cut.out, bytes_of_lane(bytes), least_lanes);
+    arguments.period = collect_axes(before_last, true);
+    arguments.period_length = divider(period);
+    arguments.period_step = place_step(last_axis());
+    arguments.split[0] = arguments.split[1] = -1;
+    for (int i = 0; i < move.rank; ++i) {
+      const int axis = cut.out.axes[i];
+      const size_type part = cut.part(axis);
+      const size_type count = divide_up(move.axes[axis].extent, part);
+      if (count == 1) { continue; }
+      const int clip = clip_of(axis);
+      if (clip >= 0) {
+        arguments.split[clip] = arguments.outer_count;
+        arguments.split_extent[clip] = static_cast<unsigned>(move.axes[axis].extent);
+        arguments.split_part[clip] = static_cast<unsigned>(part);
+      }
+      const auto extent = static_cast<long long>(part);
+      arguments.outer[arguments.outer_count++] = {divider(count), move.in_step(axis) * extent,
+                                                  move.out_step(axis) * extent};
+    }
+    // What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.
+    arguments.dense_begin = begin_of_input(move);
+    arguments.dense_end =
+        arguments.dense_begin + (has_dense_input(move) ? count_elements(move) * bytes : 0);
+    arguments.skew = static_cast<unsigned>(cut.skew);
+    arguments.places = arguments.to.count * static_cast<unsigned>(sizeof(gathered_segment));
+    arguments.panel = table_bytes;
+    return planned;
+  }
 };
-
-/// Panels of a size that suits, and that fits into the shared memory.
-/// \param large_bytes   of a panel whose segments would be short otherwise
-/// \param shared_bytes  what a block may ask for
-/// \param whole         elements that are not cut only to have more panels
-inline axes_panel_layout lay_out(const relocation& move, size_type large_bytes,
-                                 size_type shared_bytes, size_type whole) {
-  axes_panel_layout laid{{}, {}, 1, 0};
-  const panel_cut& cut = laid.cut;
-  for (size_type most = large_bytes;; most -= most / 4) {
-    laid.cut = cut_by_size(move, smaller<size_type>(panel_axes_bytes, most), most, whole);
-    laid.layout = choose_layout(move, cut, static_cast<unsigned>(move.in_element));
-    const int last = cut.out.axes[larger(cut.out.count, 1) - 1];
-    laid.period =
-        cut.out.count == 0 ? 1 : static_cast<unsigned>(cut.out.length / cut.extents[last]);
-    const size_type segments = cut.elements / cut.out.length;
-    const size_type tables = segments * bytes_of_segment + 4 * (laid.period + more_places);
-    laid.table_bytes = static_cast<unsigned>(divide_up(tables, 128) * 128);
-    if (laid.shared_bytes() <= shared_bytes) { return laid; }
-  }
-}
-
-/// Panels that an array is cut into; more than max_blocks where one launch cannot count them, or an axis.
-inline size_type count_panels(const relocation& move, const panel_cut& cut) {
-  size_type blocks = 1;  // no more than elements
-  for (int k = 0; k < move.rank; ++k) {
-    if (move.axes[k].extent > max_blocks) { return max_blocks + 1; }
-    blocks *= divide_up(move.axes[k].extent, cut.part(k));
-  }
-  return blocks;
-}
-
-/// The launch of panels of elements of one access each. Where there are more than max_blocks the array is to be split.
-/// \param large_bytes   of a panel whose segments would be short otherwise
-/// \param shared_bytes  what a block may ask for
-/// \param whole         elements that are not cut only to have more panels
-inline launch_plan<axes_panel_arguments> plan_axes_panel(const relocation& move,
-                                                         size_type large_bytes,
-                                                         size_type shared_bytes,
-                                                         size_type whole = panel_axes_threads) {
-  const size_type bytes = move.in_element;
-  const axes_panel_layout laid = lay_out(move, large_bytes, shared_bytes, whole);
-  const panel_cut& cut = laid.cut;
-  const panel_layout& layout = laid.layout;
-  launch_plan<axes_panel_arguments> plan{
-      {}, count_panels(move, cut), panel_axes_threads, laid.shared_bytes()};
-  if (plan.blocks > max_blocks) { return plan; }
-  axes_panel_arguments& arguments = plan.arguments;
-  arguments.align_bytes = layout.align_bytes;
-  arguments.pads = layout.pads;
-  arguments.pad_shift = layout.pad_shift;
-  arguments.rotation_shift = layout.rotation_shift;
-  // Axes that the input runs through backwards lie in the panel in the order of addresses.
-  bool backwards[most_panel_axes] = {};
-  arguments.in = move.in;
-  arguments.out = move.out;
-  const auto in_element = static_cast<long long>(move.in_element);
-  for (int i = 0; i < cut.in.count; ++i) {
-    const int axis = cut.in.axes[i];
-    backwards[axis] = move.axes[axis].in_stride < 0;
-    if (!backwards[axis]) { continue; }
-    const long long step = move.axes[axis].in_stride * in_element;
-    const unsigned place = layout.steps[axis];
-    if (clip_of(cut, axis) >= 0) {
-      arguments.backwards = clip_of(cut, axis);
-      arguments.backwards_step = step;
-      arguments.backwards_place = place;
-      arguments.backwards_along = cut.out.is_along(axis);
-    } else {
-      arguments.in_start += static_cast<long long>(cut.extents[axis] - 1) * step;
-      (cut.out.is_along(axis) ? arguments.origin_along : arguments.origin) +=
-          static_cast<unsigned>(cut.extents[axis] - 1) * place;
-    }
-  }
-  const auto describe = [&](side_segments& side, const panel_segments& segments, size_type access,
-                            unsigned least) {
-    side.length = static_cast<unsigned>(segments.length);
-    side.clip = segments.split < 0 ? -1 : clip_of(cut, segments.split);
-    side.step =
-        side.clip < 0 ? 0 : static_cast<unsigned>(segments.length / cut.extents[segments.split]);
-    side.count = static_cast<unsigned>(cut.elements / segments.length);
-    side.lanes = share_segments(divide_up(segments.length * bytes, access),
-                                static_cast<unsigned>(access), side.count, least);
-    side.apart = collect_axes(move, cut, segments, false, layout, backwards);
-  };
-  // Elements of an output with gaps are segments of their own.
-  const int last = cut.out.axes[larger(cut.out.count, 1) - 1];
-  panel_segments before_last = cut.out;
-  --before_last.count;
-  const size_type item = panel_item_bytes(static_cast<unsigned>(bytes), layout.pads);
-  describe(arguments.from, cut.in, item, 1);
-  describe(arguments.to, cut.out, bytes_of_lane(static_cast<unsigned>(bytes)),
-           static_cast<unsigned>(lanes_of_period(laid.period, bytes)));
-  arguments.period = collect_axes(move, cut, before_last, true, layout, backwards);
-  arguments.period_length = divider(laid.period);
-  arguments.period_step = backwards[last] ? 0 - layout.steps[last] : layout.steps[last];
-  arguments.split[0] = arguments.split[1] = -1;
-  for (int i = 0; i < move.rank; ++i) {
-    const int axis = cut.out.axes[i];
-    const size_type part = cut.part(axis);
-    const size_type panels = divide_up(move.axes[axis].extent, part);
-    if (panels == 1) { continue; }
-    const int clip = clip_of(cut, axis);
-    if (clip >= 0) {
-      arguments.split[clip] = arguments.outer_count;
-      arguments.split_extent[clip] = static_cast<unsigned>(move.axes[axis].extent);
-      arguments.split_part[clip] = static_cast<unsigned>(part);
-    }
-    const auto extent = static_cast<long long>(part);
-    arguments.outer[arguments.outer_count++] = {
-        divider(panels), move.axes[axis].in_stride * extent * in_element,
-        move.axes[axis].out_stride * extent * static_cast<long long>(move.out_element)};
-  }
-  // What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.
-  arguments.dense_begin = begin_of_input(move);
-  arguments.dense_end =
-      arguments.dense_begin + (has_dense_input(move) ? count_elements(move) * bytes : 0);
-  arguments.skew = static_cast<unsigned>(cut.skew);
-  arguments.places = arguments.to.count * static_cast<unsigned>(sizeof(gathered_segment));
-  arguments.panel = laid.table_bytes;
-  return plan;
-}
 
 /// Calls launch(plan) for each launch of panels of elements of one access each, until one fails.
 template <class Launch>
 auto plan_axes_panels(const relocation& move, Launch launch)
     -> decltype(launch(launch_plan<axes_panel_arguments>{})) {
   const launch_plan<axes_panel_arguments> plan =
-      plan_axes_panel(move, large_panel_axes_bytes, default_shared_bytes);
+      axes_panel_layout(move, large_panel_axes_bytes, default_shared_bytes).plan();
   if (plan.blocks <= max_blocks) { return launch(plan); }
   return split(move, [&](const relocation& part) { return plan_axes_panels(part, launch); });
 }
@@ -385,7 +368,8 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& prob
   const size_type whole =
       problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};
   launch_plan<axes_panel_arguments> plan =
-      plan_axes_panel(move, large, shared_bytes, larger<size_type>(whole, panel_axes_threads));
+      axes_panel_layout(move, large, shared_bytes, larger<size_type>(whole, panel_axes_threads))
+          .plan();
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
   axes_panel_arguments& arguments = plan.arguments;
   const auto distance_from = [](const void* start, const void* at) {

@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels of panels as CUDA sees them, and the launches of panels of arrays of any rank.
+/// The kernels of panels and planes as CUDA sees them, and the launches of panels of arrays of any rank and of planes.
 
 #pragma once
 
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
+#include <tiletranspose/detail/panel/plane_kernel.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
 #include <tiletranspose/group.cuh>
@@ -44,6 +45,22 @@ __global__ void __launch_bounds__(Shape::threads,
                            blockIdx.x);
 }
 
+template <class Shape, bool ToPlanes>
+__global__ void __launch_bounds__(Shape::threads,
+                                  resident_blocks(Shape::threads, Shape::words <= 16 ? 4 : 2))
+    plane_kernel(const __grid_constant__ plane_arguments<Shape::planes> arguments) {
+  const unsigned rank = static_block<Shape::threads>{}.thread_rank();
+  if constexpr (Shape::in_registers) {
+    move_planes<Shape, ToPlanes>(arguments,
+                                 blockIdx.x * size_type{Shape::threads / 32} + rank / 32);
+  } else {
+    constexpr size_type accesses = Shape::block_bytes / Shape::access;
+    const size_type first = blockIdx.x * accesses;
+    const size_type end = smaller(first + accesses, arguments.count * Shape::struct_accesses);
+    move_accesses<Shape, ToPlanes>(arguments, first + rank, end, Shape::threads);
+  }
+}
+
 /// Launches panels of elements whose addresses are multiples of `AccessBytes`.
 template <int AccessBytes>
 cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
@@ -51,6 +68,27 @@ cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
                           [&](const launch_plan<axes_panel_arguments>& plan) {
                             return start(&axes_panel_kernel<AccessBytes>, plan, stream);
                           });
+}
+
+/// Launches planes: as many structures as one grid takes at a time.
+template <bool ToPlanes, int ElementBytes, int Alignment, int Planes>
+cudaError_t launch_planes(const plane_request& request, cudaStream_t stream) {
+  plane_arguments<Planes> arguments{};
+  arguments.structs = static_cast<unsigned char*>(const_cast<void*>(request.structs));
+  for (int k = 0; k < Planes; ++k) {
+    arguments.planes[k] = static_cast<unsigned char*>(const_cast<void*>(request.plane[k]));
+  }
+  return with_plane_shape<ElementBytes, Alignment, Planes>(request, [&](auto shape_value) {
+    using shape = decltype(shape_value);
+    return plan_planes<shape>(request.structures, [&](const launch_plan<size_type>& plan) {
+      const size_type count = arguments.count = plan.arguments;
+      const cudaError_t status =
+          start(&plane_kernel<shape, ToPlanes>, plan.blocks, plan.threads, 0, stream, arguments);
+      arguments.structs += count * shape::struct_bytes;
+      for (unsigned char*& plane : arguments.planes) { plane += count * ElementBytes; }
+      return status;
+    });
+  });
 }
 
 }  // namespace detail

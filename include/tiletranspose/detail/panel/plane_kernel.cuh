@@ -110,38 +110,19 @@ TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned (&words)[Words], const 
   return is_word ? words[from[0] / 4] : pick_bytes(pair(0), pair(2), 0x5410);
 }
 
-/// Words of plane `plane` out of a lane's structures.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void pick_plane(unsigned (&words)[Shape::plane_words],
-                                       const unsigned (&structs)[Shape::words], int plane) {
-  constexpr int element = Shape::element_bytes;
+/// Puts elements in another order: source(i) is the number of the one that becomes number i.
+template <int ElementBytes, int Words, int AllWords, class Source>
+TILETRANSPOSE_FUNCTION void pick_elements(unsigned (&words)[Words], const unsigned (&all)[AllWords],
+                                          Source source) {
   TILETRANSPOSE_UNROLL
-  for (int w = 0; w < Shape::plane_words; ++w) {
+  for (int w = 0; w < Words; ++w) {
     int from[4] = {};
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < 4; ++i) {
       const int byte = 4 * w + i;
-      from[i] = (byte / element * Shape::planes + plane) * element + byte % element;
+      from[i] = source(byte / ElementBytes) * ElementBytes + byte % ElementBytes;
     }
-    words[w] = pick_word(structs, from);
-  }
-}
-
-/// A lane's structures out of its words of all planes, one plane behind the other.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void pick_structs(unsigned (&structs)[Shape::words],
-                                         const unsigned (&planes)[Shape::words]) {
-  constexpr int element = Shape::element_bytes;
-  TILETRANSPOSE_UNROLL
-  for (int w = 0; w < Shape::words; ++w) {
-    int from[4] = {};
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const int at = (4 * w + i) / element;  // elements before this byte
-      from[i] = (at % Shape::planes * Shape::structures + at / Shape::planes) * element +
-                (4 * w + i) % element;
-    }
-    structs[w] = pick_word(planes, from);
+    words[w] = pick_word(all, from);
   }
 }
 
@@ -218,7 +199,8 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
       for (int k = 0; k < Shape::planes; ++k) {
         const loop_step of(k);
         unsigned plane[Shape::plane_words];
-        pick_plane<Shape>(plane, words, k);
+        pick_elements<Shape::element_bytes>(plane, words,
+                                            [k](int i) { return i * Shape::planes + k; });
         of_plane stored;
         stored.give(plane);
         stored.store(plane_segment(k, r));
@@ -246,7 +228,9 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
         copy_bytes(planes + k * Shape::plane_words, plane, sizeof(plane));
       }
       unsigned words[Shape::words];
-      pick_structs<Shape>(words, planes);
+      pick_elements<Shape::element_bytes>(words, planes, [](int i) {
+        return i % Shape::planes * Shape::structures + i / Shape::planes;
+      });
       of_structs stored;
       stored.give(words);
       stored.store(struct_segment(r));

@@ -34,78 +34,15 @@ struct static_word_shifted_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr bool joins_rows = JoinsRows;
   static constexpr bool joins_cols = JoinsCols;
-  static constexpr bool joins_matrices = values.joins_matrices();
   static constexpr unsigned threads = values.threads;
-  static constexpr unsigned word_elements = values.word_elements();
-  static constexpr unsigned in_line = values.in_line;
-  static constexpr unsigned skew_rows = values.skew_rows();
 };
-
-/// The panel of one block, cut to what exists, and where its sides are.
-struct word_shifted_panel {
-  size_type matrix, row, col;
-  unsigned matrices, rows, cols;
-  unsigned matrix_bytes;    ///< matrices lie side by side
-  const unsigned char* in;  ///< row -skew_rows, which need not exist
-  unsigned in_first;        ///< its place in shared memory
-  unsigned char* out;  ///< what is written first of the output, and its place from out_place on
-  unsigned out_lead;
-  unsigned out_first;  ///< the place of column 0
-};
-
-/// Where the output of a panel lies.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void find_output(word_shifted_panel& panel,
-                                        const word_shifted_arguments& arguments) {
-  panel.out = arguments.out + panel.matrix * arguments.out_batch_bytes +
-              panel.col * arguments.out_stride_bytes + panel.row * Shape::element_bytes;
-  panel.out_lead = address_bits(panel.out) % sector_bytes;
-  panel.out_first = panel.out_lead;
-  if (Shape::joins_cols && arguments.cols_backwards) {
-    const unsigned last = panel.cols - 1;
-    panel.out += last * arguments.out_stride_bytes;
-    panel.out_lead = address_bits(panel.out) % sector_bytes;
-    panel.out_first = panel.out_lead - last * arguments.out_pitch;
-  }
-}
-
-template <class Shape>
-TILETRANSPOSE_FUNCTION word_shifted_panel
-find_word_shifted_panel(const word_shifted_arguments& arguments, unsigned block) {
-  constexpr bool many = Shape::joins_matrices;
-  const unsigned group = arguments.panels.quotient(block);
-  const unsigned at = arguments.panels.remainder(block, group);
-  word_shifted_panel panel;
-  panel.matrix = size_type{group} * (many ? arguments.panel_matrices : 1);
-  panel.row = Shape::joins_cols ? 0 : size_type{at} * arguments.panel_rows;
-  panel.col = Shape::joins_rows ? 0 : size_type{at} * arguments.panel_cols;
-  const auto part = [](size_type left, unsigned most) {
-    return left < most ? static_cast<unsigned>(left) : most;
-  };
-  panel.matrices = many ? part(arguments.batch - panel.matrix, arguments.panel_matrices) : 1;
-  panel.rows = part(arguments.ny - panel.row, arguments.panel_rows);
-  panel.cols = part(arguments.nx - panel.col, arguments.panel_cols);
-  panel.matrix_bytes = panel.rows * panel.cols * Shape::element_bytes;
-  panel.in = arguments.in + panel.matrix * arguments.in_batch_bytes +
-             (panel.row - Shape::skew_rows) * arguments.in_stride_bytes +
-             panel.col * Shape::element_bytes;
-  panel.in_first = Shape::in_line + address_bits(panel.in) % Shape::in_line;
-  if (many && arguments.rows_backwards) {
-    const unsigned last = panel.rows - 1;
-    panel.in_first = Shape::in_line +
-                     address_bits(panel.in + last * arguments.in_stride_bytes) % Shape::in_line -
-                     last * arguments.in_pitch;
-  }
-  find_output<Shape>(panel, arguments);
-  return panel;
-}
 
 /// The walk of a thread: down a group of columns, as many as a word holds elements, by groups of as many rows. Words of the
 /// input are shifted to where the columns start, transposed, and shifted down to where words of the output start.
 template <class Shape>
 struct word_walk {
   static constexpr unsigned element = Shape::element_bytes;
-  static constexpr unsigned count = Shape::word_elements;
+  static constexpr unsigned count = Shape::values.word_elements();
 
   const unsigned char* from[count];  ///< the words in which the rows of a group start
   unsigned shifts[count];            ///< and the bits before them, which are those of every group
@@ -204,299 +141,331 @@ struct word_walk {
   }
 };
 
-/// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, whose access goes to `shared`; `lanes`
-/// threads share them. Bytes outside of [lowest, highest) are not read: zeros stand for them.
-template <int ElementBytes>
-TILETRANSPOSE_FUNCTION void stage_accesses(unsigned char* shared, const unsigned char* first,
-                                           unsigned length, const unsigned char* lowest,
-                                           const unsigned char* highest, unsigned lane,
-                                           unsigned lanes) {
-  constexpr unsigned access_bytes = max_access_bytes;
-  const unsigned lead = address_bits(first) % access_bytes;
-  const unsigned char* const base = first - lead;
-  const unsigned end = (lead + length + access_bytes - 1) / access_bytes * access_bytes;
-  const unsigned whole = base < lowest ? access_bytes : 0;
-  const unsigned whole_end =
-      base + end > highest
-          ? larger(static_cast<unsigned>(highest - base) / access_bytes * access_bytes, whole)
-          : end;
-  TILETRANSPOSE_UNROLL_BY(4)
-  for (unsigned byte = whole + lane * access_bytes; byte < whole_end;
-       byte += lanes * access_bytes) {
-    copy_async<access_bytes>(shared + byte, base + byte);
-  }
-  if (whole == 0 && whole_end == end) { return; }
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned i = lane * ElementBytes; i < 3 * access_bytes; i += lanes * ElementBytes) {
-    const unsigned at = i < access_bytes ? i : whole_end + (i - access_bytes);
-    if (i < access_bytes ? whole > 0 : at < end) {
-      access_word_t<ElementBytes> value = 0;
-      if (base + at >= lowest && base + at < highest) {
-        value = load_constant<access_word_t<ElementBytes>>(base + at);
-      }
-      store_shared(shared + at, value);
-    }
-  }
-}
+/// The panel of one block, cut to what exists, where its sides are, and how a thread moves it.
+template <class Shape>
+struct word_shifted_panel {
+  static constexpr unsigned element = Shape::element_bytes;
+  static constexpr unsigned word_elements = Shape::values.word_elements();
+  static constexpr unsigned skew_rows = Shape::values.skew_rows();
+  static constexpr unsigned in_line = Shape::values.in_line;
+  static constexpr bool many = Shape::values.joins_matrices();
+  static constexpr unsigned access_bytes = max_access_bytes;
+  using element_word = access_word_t<Shape::element_bytes>;
 
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void stage_word_shifted(Group group, unsigned char* shared,
-                                               const word_shifted_arguments& arguments,
-                                               const word_shifted_panel& panel) {
-  constexpr int element = Shape::element_bytes;
-  constexpr unsigned skew = Shape::skew_rows;
-  const unsigned rank = group.thread_rank();
-  constexpr bool many = Shape::joins_matrices;
-  const size_type row_bytes = arguments.nx * element;
-  const unsigned char* const first =
-      arguments.in + (many ? 0 : panel.matrix * arguments.in_batch_bytes);
-  const unsigned char* const lowest =
-      arguments.rows_backwards ? first + (arguments.ny - 1) * arguments.in_stride_bytes : first;
-  const unsigned char* const highest =
-      lowest + (many ? arguments.batch : 1) * arguments.ny * row_bytes;
-  // A thread that reads a word reads the next one too.
-  if constexpr (Shape::joins_rows) {
-    const unsigned missing = !Shape::joins_cols && panel.row == 0 ? skew : 0;
-    // The row that is copied first.
-    const unsigned start = many && arguments.rows_backwards ? panel.rows - 1 : missing;
-    const unsigned place = panel.in_first + start * arguments.in_pitch;
-    const unsigned length =
-        panel.matrices * (panel.rows + skew - missing) * static_cast<unsigned>(row_bytes) + 4;
-    stage_accesses<element>(shared + place / max_access_bytes * max_access_bytes,
-                            panel.in + start * arguments.in_stride_bytes, length, lowest, highest,
-                            rank, Shape::threads);
-    // Words at borders read an element to the left of a matrix, too.
-    if (Shape::joins_cols && rank == 0) {
-      store_shared(shared + (place / max_access_bytes * max_access_bytes - 4), 0u);
-    }
-    if constexpr (!Shape::joins_cols) {
-      // Rows that do not exist are zeros, as is the group behind the last row.
-      const auto clear = [&](unsigned from, unsigned to) {
-        TILETRANSPOSE_UNROLL_BY(1)
-        for (unsigned byte = from + rank * max_access_bytes; byte < to;
-             byte += Shape::threads * max_access_bytes) {
-          store_shared(shared + byte, word16{});
-        }
-      };
-      constexpr unsigned word_elements = Shape::word_elements;
-      const unsigned walked =
-          (panel.rows + skew + word_elements - 1) / word_elements * word_elements + word_elements;
-      clear((place + length + max_access_bytes - 1) / max_access_bytes * max_access_bytes,
-            panel.in_first + walked * arguments.in_pitch + 4);
-      if (missing > 0) { clear(0, place / max_access_bytes * max_access_bytes); }
-    }
-  } else {
-    const unsigned lanes = 1u << arguments.row_lanes;
-    const unsigned together = Shape::threads >> arguments.row_lanes;
-    const unsigned lane = rank & (lanes - 1);
-    const unsigned length = panel.cols * element + 4;
-    const auto stage_row = [&](unsigned y) {
-      const unsigned place = panel.in_first + y * arguments.in_pitch;
-      stage_accesses<element>(shared + place / max_access_bytes * max_access_bytes,
-                              panel.in + y * arguments.in_stride_bytes, length, lowest, highest,
-                              lane, lanes);
+  const word_shifted_arguments& arguments;
+  unsigned char* shared;
+  unsigned char* image;  ///< of the output, in shared memory
+  unsigned rank;
+  size_type matrix, row, col;
+  unsigned matrices, rows, cols;
+  unsigned matrix_bytes;    ///< matrices lie side by side
+  const unsigned char* in;  ///< row -skew_rows, which need not exist
+  unsigned in_first;        ///< its place in shared memory
+  unsigned char* out;  ///< what is written first of the output, and its place from out_place on
+  unsigned out_lead;
+  unsigned out_first;  ///< the place of column 0
+
+  TILETRANSPOSE_FUNCTION word_shifted_panel(const word_shifted_arguments& all,
+                                            unsigned char* memory, unsigned block, unsigned thread)
+      : arguments(all), shared(memory), image(memory + all.out_place), rank(thread) {
+    const unsigned group = all.panels.quotient(block);
+    const unsigned at = all.panels.remainder(block, group);
+    matrix = size_type{group} * (many ? all.panel_matrices : 1);
+    row = Shape::joins_cols ? 0 : size_type{at} * all.panel_rows;
+    col = Shape::joins_rows ? 0 : size_type{at} * all.panel_cols;
+    const auto part = [](size_type left, unsigned most) {
+      return left < most ? static_cast<unsigned>(left) : most;
     };
-    unsigned y = rank >> arguments.row_lanes;
+    matrices = many ? part(all.batch - matrix, all.panel_matrices) : 1;
+    rows = part(all.ny - row, all.panel_rows);
+    cols = part(all.nx - col, all.panel_cols);
+    matrix_bytes = rows * cols * element;
+    in = all.in + matrix * all.in_batch_bytes + (row - skew_rows) * all.in_stride_bytes +
+         col * element;
+    in_first = in_line + address_bits(in) % in_line;
+    if (many && all.rows_backwards) {
+      const unsigned last = rows - 1;
+      in_first =
+          in_line + address_bits(in + last * all.in_stride_bytes) % in_line - last * all.in_pitch;
+    }
+    find_output();
+  }
+
+  /// Finds where the output lies.
+  TILETRANSPOSE_FUNCTION void find_output() {
+    out = arguments.out + matrix * arguments.out_batch_bytes + col * arguments.out_stride_bytes +
+          row * element;
+    out_lead = address_bits(out) % sector_bytes;
+    out_first = out_lead;
+    if (Shape::joins_cols && arguments.cols_backwards) {
+      const unsigned last = cols - 1;
+      out += last * arguments.out_stride_bytes;
+      out_lead = address_bits(out) % sector_bytes;
+      out_first = out_lead - last * arguments.out_pitch;
+    }
+  }
+
+  /// Copies the accesses of 16 bytes that hold `length` bytes from `first` on, to where `place` is in shared memory; `lanes`
+  /// threads share them. Bytes outside of [lowest, highest) are not read: zeros stand for them.
+  TILETRANSPOSE_FUNCTION void stage_accesses(unsigned place, const unsigned char* first,
+                                             unsigned length, const unsigned char* lowest,
+                                             const unsigned char* highest, unsigned lane,
+                                             unsigned lanes) const {
+    unsigned char* const to = shared + place / access_bytes * access_bytes;
+    const unsigned lead = address_bits(first) % access_bytes;
+    const unsigned char* const base = first - lead;
+    const unsigned end = (lead + length + access_bytes - 1) / access_bytes * access_bytes;
+    const unsigned whole = base < lowest ? access_bytes : 0;
+    const unsigned whole_end =
+        base + end > highest
+            ? larger(static_cast<unsigned>(highest - base) / access_bytes * access_bytes, whole)
+            : end;
+    TILETRANSPOSE_UNROLL_BY(4)
+    for (unsigned byte = whole + lane * access_bytes; byte < whole_end;
+         byte += lanes * access_bytes) {
+      copy_async<access_bytes>(to + byte, base + byte);
+    }
+    if (whole == 0 && whole_end == end) { return; }
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned end = 0; end <= panel.rows - 1; end += larger(panel.rows - 1, 1u)) {
-      if (end % together == y) { stage_row(end); }
-    }
-    // Between the first row and the last one, accesses that reach beyond a row read its neighbours.
-    y += y == 0 ? together : 0;
-    const unsigned char* from = panel.in + y * arguments.in_stride_bytes;
-    unsigned place = panel.in_first + y * arguments.in_pitch;
-    TILETRANSPOSE_UNROLL_BY(2)
-    for (; y + 1 < panel.rows; y += together) {
-      const unsigned lead = place % max_access_bytes;
-      for (unsigned byte = lane * max_access_bytes; byte < lead + length;
-           byte += lanes * max_access_bytes) {
-        copy_async<max_access_bytes>(shared + (place - lead + byte), from - lead + byte);
+    for (unsigned i = lane * element; i < 3 * access_bytes; i += lanes * element) {
+      const unsigned at = i < access_bytes ? i : whole_end + (i - access_bytes);
+      if (i < access_bytes ? whole > 0 : at < end) {
+        element_word value = 0;
+        if (base + at >= lowest && base + at < highest) {
+          value = load_constant<element_word>(base + at);
+        }
+        store_shared(to + at, value);
       }
-      from += together * arguments.in_stride_bytes;
-      place += together * arguments.in_pitch;
     }
   }
-}
 
-/// Transposes the panel, from `shared` to `image`.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void transpose_words(Group group, const unsigned char* shared,
-                                            unsigned char* image,
-                                            const word_shifted_arguments& arguments,
-                                            const word_shifted_panel& panel) {
-  constexpr unsigned element = Shape::element_bytes;
-  constexpr unsigned word_elements = Shape::word_elements;
-  const unsigned in_pitch = arguments.in_pitch;
-  const unsigned out_pitch = arguments.out_pitch;
-  const unsigned rows = panel.rows + Shape::skew_rows;
-  const unsigned items = arguments.groups.divisor * arguments.walks.divisor * panel.matrices;
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned item = group.thread_rank(); item < items; item += Shape::threads) {
-    const loop_step here(item / Shape::threads);
-    const unsigned line = arguments.groups.quotient(item);
-    const unsigned column = arguments.groups.remainder(item, line);
-    const unsigned above = Shape::joins_cols ? arguments.walks.quotient(line) : 0;
-    const unsigned first_step = (line - above * arguments.walks.divisor) * arguments.steps.divisor;
-    if (column * word_elements >= panel.cols || first_step * word_elements >= rows) { continue; }
-    const unsigned col = smaller(column * word_elements, panel.cols - word_elements);
-    const unsigned steps =
-        smaller(arguments.steps.divisor,
-                (rows - first_step * word_elements + word_elements - 1) / word_elements);
-    const unsigned top = panel.in_first + above * panel.matrix_bytes + col * element;
-    const auto find_row = [&](unsigned place, const unsigned char*& from, unsigned& shift) {
-      from = shared + place / 4 * 4;
-      shift = 8 * place;
-    };
-    word_walk<Shape> walk;
-    walk.foreign = column * word_elements - col;
-    walk.group_bytes = static_cast<int>(word_elements * in_pitch);
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < word_elements; ++i) {
-      find_row(top + (first_step * word_elements + i) * in_pitch, walk.from[i], walk.shifts[i]);
+  /// Stages the panel. Barriers: none; the caller owes one, and waits for copies.
+  TILETRANSPOSE_FUNCTION void stage() const {
+    const size_type row_bytes = arguments.nx * element;
+    const unsigned char* const first =
+        arguments.in + (many ? 0 : matrix * arguments.in_batch_bytes);
+    const unsigned char* const lowest =
+        arguments.rows_backwards ? first + (arguments.ny - 1) * arguments.in_stride_bytes : first;
+    const unsigned char* const highest =
+        lowest + (many ? arguments.batch : 1) * arguments.ny * row_bytes;
+    // A thread that reads a word reads the next one too.
+    if constexpr (Shape::joins_rows) {
+      const unsigned missing = !Shape::joins_cols && row == 0 ? skew_rows : 0;
+      // The row that is copied first.
+      const unsigned start = many && arguments.rows_backwards ? rows - 1 : missing;
+      const unsigned place = in_first + start * arguments.in_pitch;
+      const unsigned length =
+          matrices * (rows + skew_rows - missing) * static_cast<unsigned>(row_bytes) + 4;
+      stage_accesses(place, in + start * arguments.in_stride_bytes, length, lowest, highest, rank,
+                     Shape::threads);
+      // Words at borders read an element to the left of a matrix, too.
+      if (Shape::joins_cols && rank == 0) {
+        store_shared(shared + (place / access_bytes * access_bytes - 4), 0u);
+      }
+      if constexpr (!Shape::joins_cols) {
+        // Rows that do not exist are zeros, as is the group behind the last row.
+        const auto clear = [&](unsigned from, unsigned to) {
+          TILETRANSPOSE_UNROLL_BY(1)
+          for (unsigned byte = from + rank * access_bytes; byte < to;
+               byte += Shape::threads * access_bytes) {
+            store_shared(shared + byte, word16{});
+          }
+        };
+        const unsigned walked =
+            (rows + skew_rows + word_elements - 1) / word_elements * word_elements + word_elements;
+        clear((place + length + access_bytes - 1) / access_bytes * access_bytes,
+              in_first + walked * arguments.in_pitch + 4);
+        if (missing > 0) { clear(0, place / access_bytes * access_bytes); }
+      }
+    } else {
+      const unsigned lanes = 1u << arguments.row_lanes;
+      const unsigned together = Shape::threads >> arguments.row_lanes;
+      const unsigned lane = rank & (lanes - 1);
+      const unsigned length = cols * element + 4;
+      const auto stage_row = [&](unsigned y) {
+        const unsigned place = in_first + y * arguments.in_pitch;
+        stage_accesses(place, in + y * arguments.in_stride_bytes, length, lowest, highest, lane,
+                       lanes);
+      };
+      unsigned y = rank >> arguments.row_lanes;
+      TILETRANSPOSE_UNROLL_BY(1)
+      for (unsigned end = 0; end <= rows - 1; end += larger(rows - 1, 1u)) {
+        if (end % together == y) { stage_row(end); }
+      }
+      // Between the first row and the last one, accesses that reach beyond a row read its neighbours.
+      y += y == 0 ? together : 0;
+      const unsigned char* from = in + y * arguments.in_stride_bytes;
+      unsigned place = in_first + y * arguments.in_pitch;
+      TILETRANSPOSE_UNROLL_BY(2)
+      for (; y + 1 < rows; y += together) {
+        const unsigned lead = place % access_bytes;
+        for (unsigned byte = lane * access_bytes; byte < lead + length;
+             byte += lanes * access_bytes) {
+          copy_async<access_bytes>(shared + (place - lead + byte), from - lead + byte);
+        }
+        from += together * arguments.in_stride_bytes;
+        place += together * arguments.in_pitch;
+      }
     }
-    const unsigned out_top = panel.out_first + above * panel.matrix_bytes + col * out_pitch;
-    TILETRANSPOSE_UNROLL
-    for (unsigned q = 0; q < word_elements; ++q) {
-      const unsigned place = out_top + q * out_pitch;
-      walk.to[q] = image + static_cast<int>((place + 3) / 4 * 4 + 4 * first_step -
-                                            Shape::skew_rows * element);
-      walk.out_shifts[q] = 0 - 8 * place;
-    }
-    if (!arguments.shifts_output) {
-      // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
-      const unsigned rotation =
-          ((Shape::joins_matrices ? item : column) ^ arguments.rotation_mask) >>
-          arguments.rotation_shift;
-      const unsigned step = arguments.steps.remainder(rotation, arguments.steps.quotient(rotation));
-      walk.move_words(step < steps ? step : 0, steps, arguments.in_words);
-      continue;
-    }
-    // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
-    const unsigned whole = Shape::joins_cols ? rows / word_elements : ~0u;
-    const unsigned inside = smaller(steps, whole - first_step - 1);
-    unsigned words[word_elements];
-    walk.move_shifted(words, inside, arguments.in_words);
-    if (!Shape::joins_cols || inside == steps) { continue; }
-    // A group of rows; one element to the right or left, that of the next columns.
-    const auto load_at = [&](unsigned row, unsigned right, unsigned(&loaded)[word_elements]) {
-      const unsigned char* from[word_elements];
-      unsigned shifts[word_elements];
+  }
+
+  /// Transposes it, from `shared` to `image`.
+  TILETRANSPOSE_FUNCTION void transpose() const {
+    const unsigned in_pitch = arguments.in_pitch;
+    const unsigned out_pitch = arguments.out_pitch;
+    const unsigned walked = rows + skew_rows;
+    const unsigned items = arguments.groups.divisor * arguments.walks.divisor * matrices;
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned item = rank; item < items; item += Shape::threads) {
+      const loop_step here(item / Shape::threads);
+      const unsigned line = arguments.groups.quotient(item);
+      const unsigned column = arguments.groups.remainder(item, line);
+      const unsigned above = Shape::joins_cols ? arguments.walks.quotient(line) : 0;
+      const unsigned first_step =
+          (line - above * arguments.walks.divisor) * arguments.steps.divisor;
+      if (column * word_elements >= cols || first_step * word_elements >= walked) { continue; }
+      const unsigned left = smaller(column * word_elements, cols - word_elements);
+      const unsigned steps =
+          smaller(arguments.steps.divisor,
+                  (walked - first_step * word_elements + word_elements - 1) / word_elements);
+      const unsigned top = in_first + above * matrix_bytes + left * element;
+      const auto find_row = [&](unsigned place, const unsigned char*& from, unsigned& shift) {
+        from = shared + place / 4 * 4;
+        shift = 8 * place;
+      };
+      word_walk<Shape> walk;
+      walk.foreign = column * word_elements - left;
+      walk.group_bytes = static_cast<int>(word_elements * in_pitch);
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < word_elements; ++i) {
-        find_row(top + right + smaller(row + i, rows - 1) * in_pitch, from[i], shifts[i]);
+        find_row(top + (first_step * word_elements + i) * in_pitch, walk.from[i], walk.shifts[i]);
       }
-      word_walk<Shape>::load(from, shifts, false, loaded);
-    };
-    unsigned next[word_elements];
-    unsigned last[word_elements];
-    load_at(0, arguments.cols_backwards ? 0 - element : element, next);
-    load_at(whole * word_elements, 0, last);
-    const bool is_last = arguments.cols_backwards ? col == 0 : col + word_elements == panel.cols;
-    walk.end(words, last, next, rows % word_elements,
-             !is_last                   ? word_elements
-             : arguments.cols_backwards ? 0
-                                        : word_elements - 1);
+      const unsigned out_top = out_first + above * matrix_bytes + left * out_pitch;
+      TILETRANSPOSE_UNROLL
+      for (unsigned q = 0; q < word_elements; ++q) {
+        const unsigned place = out_top + q * out_pitch;
+        walk.to[q] =
+            image + static_cast<int>((place + 3) / 4 * 4 + 4 * first_step - skew_rows * element);
+        walk.out_shifts[q] = 0 - 8 * place;
+      }
+      if (!arguments.shifts_output) {
+        // A bank rotation: columns whose words of the output lie in the same banks begin with different ones.
+        const unsigned rotation =
+            ((many ? item : column) ^ arguments.rotation_mask) >> arguments.rotation_shift;
+        const unsigned step =
+            arguments.steps.remainder(rotation, arguments.steps.quotient(rotation));
+        walk.move_words(step < steps ? step : 0, steps, arguments.in_words);
+        continue;
+      }
+      // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
+      const unsigned whole = Shape::joins_cols ? walked / word_elements : ~0u;
+      const unsigned inside = smaller(steps, whole - first_step - 1);
+      unsigned words[word_elements];
+      walk.move_shifted(words, inside, arguments.in_words);
+      if (!Shape::joins_cols || inside == steps) { continue; }
+      // A group of rows; one element to the right or left, that of the next columns.
+      const auto load_at = [&](unsigned below, unsigned right, unsigned(&loaded)[word_elements]) {
+        const unsigned char* from[word_elements];
+        unsigned shifts[word_elements];
+        TILETRANSPOSE_UNROLL
+        for (unsigned i = 0; i < word_elements; ++i) {
+          find_row(top + right + smaller(below + i, walked - 1) * in_pitch, from[i], shifts[i]);
+        }
+        word_walk<Shape>::load(from, shifts, false, loaded);
+      };
+      unsigned next[word_elements];
+      unsigned last[word_elements];
+      load_at(0, arguments.cols_backwards ? 0 - element : element, next);
+      load_at(whole * word_elements, 0, last);
+      const bool is_last = arguments.cols_backwards ? left == 0 : left + word_elements == cols;
+      walk.end(words, last, next, walked % word_elements,
+               !is_last                   ? word_elements
+               : arguments.cols_backwards ? 0
+                                          : word_elements - 1);
+    }
   }
-}
 
-/// Joins the words that two matrices share, and those at the ends of the segment.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void join_matrices(Group group, const unsigned char* shared,
-                                          unsigned char* image,
-                                          const word_shifted_arguments& arguments,
-                                          const word_shifted_panel& panel) {
-  constexpr unsigned element = Shape::element_bytes;
-  TILETRANSPOSE_UNROLL_BY(1)
-  for (unsigned below = group.thread_rank(); below <= panel.matrices; below += Shape::threads) {
-    const unsigned place = panel.out_lead + below * panel.matrix_bytes;
-    if (place % 4 == 0) { continue; }
-    unsigned word = 0;
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < 4; i += element) {
-      const bool before = i < place % 4;
-      const unsigned matrix = before ? below - 1 : below;
-      const unsigned row =
-          before ? panel.rows - (place % 4 - i) / element : (i - place % 4) / element;
-      if (matrix < panel.matrices) {
-        const unsigned from = panel.in_first + matrix * panel.matrix_bytes +
-                              row * arguments.in_pitch +
-                              (before != arguments.cols_backwards ? (panel.cols - 1) * element : 0);
-        word |=
-            static_cast<unsigned>(load_shared<access_word_t<Shape::element_bytes>>(shared + from))
-            << (8 * i);
+  /// Joins the words that two matrices share, and those at the ends of the segment.
+  TILETRANSPOSE_FUNCTION void join_matrices() const {
+    TILETRANSPOSE_UNROLL_BY(1)
+    for (unsigned below = rank; below <= matrices; below += Shape::threads) {
+      const unsigned place = out_lead + below * matrix_bytes;
+      if (place % 4 == 0) { continue; }
+      unsigned word = 0;
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < 4; i += element) {
+        const bool before = i < place % 4;
+        const unsigned of = before ? below - 1 : below;
+        const unsigned at = before ? rows - (place % 4 - i) / element : (i - place % 4) / element;
+        if (of < matrices) {
+          const unsigned from = in_first + of * matrix_bytes + at * arguments.in_pitch +
+                                (before != arguments.cols_backwards ? (cols - 1) * element : 0);
+          word |= static_cast<unsigned>(load_shared<access_word_t<element>>(shared + from))
+                  << (8 * i);
+        }
       }
+      store_shared(image + place / 4 * 4, word);
     }
-    store_shared(image + place / 4 * 4, word);
   }
-}
 
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void drain_word_shifted(Group group, const unsigned char* image,
-                                               const word_shifted_arguments& arguments,
-                                               const word_shifted_panel& panel) {
-  constexpr unsigned element = Shape::element_bytes;
-  constexpr unsigned access_bytes = max_access_bytes;
-  using element_word = access_word_t<Shape::element_bytes>;
-  const unsigned rank = group.thread_rank();
-  if constexpr (Shape::joins_cols) {
-    unsigned char* const base = panel.out - panel.out_lead;
-    const unsigned end = panel.out_lead + panel.matrices * panel.matrix_bytes;
-    const unsigned head =
-        smaller((panel.out_lead + access_bytes - 1) / access_bytes * access_bytes, end);
-    const unsigned tail = larger(end / access_bytes * access_bytes, head);
+  TILETRANSPOSE_FUNCTION void drain() const {
+    if constexpr (Shape::joins_cols) {
+      unsigned char* const base = out - out_lead;
+      const unsigned end = out_lead + matrices * matrix_bytes;
+      const unsigned head =
+          smaller((out_lead + access_bytes - 1) / access_bytes * access_bytes, end);
+      const unsigned tail = larger(end / access_bytes * access_bytes, head);
 
-    TILETRANSPOSE_UNROLL_BY(4)
-    for (unsigned byte = head + rank * access_bytes; byte < tail;
-         byte += Shape::threads * access_bytes) {
-      store_global(base + byte, load_shared<word16>(image + byte));
-    }
-    if (rank < 2 * access_bytes) {
-      const unsigned byte = rank < access_bytes ? panel.out_lead + rank * element
-                                                : tail + (rank - access_bytes) * element;
-      if (byte < (rank < access_bytes ? head : end)) {
-        store_global(base + byte, load_shared<element_word>(image + byte));
+      TILETRANSPOSE_UNROLL_BY(4)
+      for (unsigned byte = head + rank * access_bytes; byte < tail;
+           byte += Shape::threads * access_bytes) {
+        store_global(base + byte, load_shared<word16>(image + byte));
       }
-    }
-  } else {
-    const bool first = panel.row == 0;
-    const bool last = panel.row + panel.rows == arguments.ny;
-    const divider accesses = last ? arguments.last_accesses : arguments.accesses;
-    TILETRANSPOSE_UNROLL_BY(2)
-    for (unsigned item = rank; item < panel.cols * accesses.divisor; item += Shape::threads) {
-      const loop_step here(item / Shape::threads);
-      const unsigned col = accesses.quotient(item);
-      const unsigned place = panel.out_first + col * arguments.out_pitch;
-      const unsigned skew = place % sector_bytes;
-      const unsigned byte = accesses.remainder(item, col) * access_bytes;
-      unsigned char* const to = panel.out + col * arguments.out_stride_bytes - skew + byte;
-      const unsigned char* const from = image + (place - skew) + byte;
-      const unsigned begin = first ? skew : 0;
-      const unsigned end = panel.rows * element + (last ? skew : 0);
-      if (byte >= begin && byte + access_bytes <= end) {
-        store_global(to, load_shared<word16>(from));
-      } else {
-        TILETRANSPOSE_UNROLL_BY(1)
-        for (unsigned i = 0; i < access_bytes; i += element) {
-          if (byte + i >= begin && byte + i < end) {
-            store_global(to + i, load_shared<element_word>(from + i));
+      if (rank < 2 * access_bytes) {
+        const unsigned byte = rank < access_bytes ? out_lead + rank * element
+                                                  : tail + (rank - access_bytes) * element;
+        if (byte < (rank < access_bytes ? head : end)) {
+          store_global(base + byte, load_shared<element_word>(image + byte));
+        }
+      }
+    } else {
+      const bool first = row == 0;
+      const bool last = row + rows == arguments.ny;
+      const divider accesses = last ? arguments.last_accesses : arguments.accesses;
+      TILETRANSPOSE_UNROLL_BY(2)
+      for (unsigned item = rank; item < cols * accesses.divisor; item += Shape::threads) {
+        const loop_step here(item / Shape::threads);
+        const unsigned at = accesses.quotient(item);
+        const unsigned place = out_first + at * arguments.out_pitch;
+        const unsigned skew = place % sector_bytes;
+        const unsigned byte = accesses.remainder(item, at) * access_bytes;
+        unsigned char* const to = out + at * arguments.out_stride_bytes - skew + byte;
+        const unsigned char* const from = image + (place - skew) + byte;
+        const unsigned begin = first ? skew : 0;
+        const unsigned end = rows * element + (last ? skew : 0);
+        if (byte >= begin && byte + access_bytes <= end) {
+          store_global(to, load_shared<word16>(from));
+        } else {
+          TILETRANSPOSE_UNROLL_BY(1)
+          for (unsigned i = 0; i < access_bytes; i += element) {
+            if (byte + i >= begin && byte + i < end) {
+              store_global(to + i, load_shared<element_word>(from + i));
+            }
           }
         }
       }
     }
   }
-}
 
-/// Makes a panel of the columns that follow it, of a matrix that is in shared memory already.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void go_to_next_columns(word_shifted_panel& panel,
-                                               const word_shifted_arguments& arguments) {
-  panel.in_first += panel.cols * Shape::element_bytes;
-  panel.col += panel.cols;
-  panel.cols =
-      static_cast<unsigned>(smaller<size_type>(arguments.nx - panel.col, arguments.panel_cols));
-  panel.matrix_bytes = panel.rows * panel.cols * Shape::element_bytes;
-  find_output<Shape>(panel, arguments);
-}
+  /// Goes to the columns that follow, of a matrix that is in shared memory already.
+  TILETRANSPOSE_FUNCTION void go_to_next_columns() {
+    in_first += cols * element;
+    col += cols;
+    cols = static_cast<unsigned>(smaller<size_type>(arguments.nx - col, arguments.panel_cols));
+    matrix_bytes = rows * cols * element;
+    find_output();
+  }
+};
 
 /// The kernel's body: one block moves the panel that `block` names.
 /// Shared memory: what `plan_word_shifted` says, aligned to 16. Barriers: inside.
@@ -504,21 +473,20 @@ template <class Shape, class Group>
 TILETRANSPOSE_FUNCTION void move_word_shifted(Group group, unsigned char* shared,
                                               const word_shifted_arguments& arguments,
                                               unsigned block) {
-  word_shifted_panel panel = find_word_shifted_panel<Shape>(arguments, block);
-  unsigned char* const image = shared + arguments.out_place;
-  stage_word_shifted<Shape>(group, shared, arguments, panel);
+  word_shifted_panel<Shape> panel(arguments, shared, block, group.thread_rank());
+  panel.stage();
   commit_copies();
   wait_for_copies(0);
   group.sync();
   while (true) {
-    transpose_words<Shape>(group, shared, image, arguments, panel);
+    panel.transpose();
     if constexpr (Shape::joins_cols) {
-      if (arguments.shifts_output) { join_matrices<Shape>(group, shared, image, arguments, panel); }
+      if (arguments.shifts_output) { panel.join_matrices(); }
     }
     group.sync();
-    drain_word_shifted<Shape>(group, image, arguments, panel);
-    if (!Shape::joins_matrices || panel.col + panel.cols == arguments.nx) { break; }
-    go_to_next_columns<Shape>(panel, arguments);
+    panel.drain();
+    if (!panel.many || panel.col + panel.cols == arguments.nx) { break; }
+    panel.go_to_next_columns();
     group.sync();
   }
 }

@@ -23,6 +23,14 @@ struct relocation : typed_sides {
   int rank;
   relocation_axis axes[most_given_axes];
   bool permutes = true;  ///< false where the caller's axes repeat, or are none of the array's
+
+  /// Bytes from an element to the next along an axis.
+  long long in_step(int axis) const {
+    return axes[axis].in_stride * static_cast<long long>(in_element);
+  }
+  long long out_step(int axis) const {
+    return axes[axis].out_stride * static_cast<long long>(out_element);
+  }
 };
 
 /// True where `axes` names each of 0 .. rank - 1 once. Precondition: most_given_axes at most.
@@ -231,11 +239,8 @@ inline size_type count_elements(const relocation& move) {
 inline const unsigned char* begin_of_input(const relocation& move) {
   const auto* begin = static_cast<const unsigned char*>(move.in);
   for (int k = 0; k < move.rank; ++k) {
-    const relocation_axis& axis = move.axes[k];
-    const auto steps = static_cast<long long>(axis.extent - 1);
-    if (axis.in_stride < 0) {
-      begin += steps * axis.in_stride * static_cast<long long>(move.in_element);
-    }
+    const auto steps = static_cast<long long>(move.axes[k].extent - 1);
+    if (move.axes[k].in_stride < 0) { begin += steps * move.in_step(k); }
   }
   return begin;
 }

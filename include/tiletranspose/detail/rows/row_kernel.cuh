@@ -121,7 +121,7 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
   const unsigned char* const source =
-      shared_segment(shared + group_margin, work.arguments, own.index, segment);
+      work.shared_segment(shared + group_margin, own.index, segment);
   unsigned char* const reversed = reversed_segment(shared, work.arguments, own.index, segment);
   const unsigned past = address_bits(reversed) % 4;
   TILETRANSPOSE_UNROLL

@@ -65,7 +65,7 @@ struct row_kernels {
 template <class Kernels>
 cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
                                cudaStream_t stream) {
-  row_plan plan = plan_rows(problem, alignment, Kernels::known);
+  row_plan plan(problem, alignment, Kernels::known);
   if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
   // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
   if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
@@ -73,11 +73,10 @@ cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
   const row_kernel_pointer kernel = Kernels::find(plan.kernel);
   const size_type most = max_blocks / plan.matrix_blocks;
   for (size_type done = 0; done < problem.batch; done += most) {
-    row_arguments arguments = skip_matrices(plan.arguments, done);
-    void* pointers[] = {&arguments};
+    const row_arguments arguments = skip_matrices(plan.arguments, done);
     const cudaError_t status =
         start(kernel, smaller(most, problem.batch - done) * plan.matrix_blocks,
-              static_cast<int>(arguments.threads), plan.shared_bytes, pointers, stream);
+              static_cast<int>(arguments.threads), plan.shared_bytes, stream, arguments);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

@@ -122,17 +122,6 @@ inline little_rows make_little_rows(const row_problem& rows) {
   return {work, sides};
 }
 
-struct row_plan {
-  row_arguments arguments;
-  row_choice kernel;
-  size_type matrix_blocks;  ///< blocks of one matrix
-  unsigned shared_bytes;
-  size_type rounds;        ///< accesses of a thread
-  size_type most_segment;  ///< bytes of a segment
-  /// Every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes.
-  bool on_lines;
-};
-
 /// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
 /// else at a multiple of 16.
 inline unsigned find_lead(const void* out, size_type element, size_type most) {
@@ -186,118 +175,124 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   return arguments;
 }
 
-/// Cuts rows that are longer than half a block into about equal segments, of whole lines where elements allow it, that
-/// start on lines of the output. Rows that are no whole lines apart have a lead each.
-/// \returns the blocks of a row
-inline size_type cut_long_rows(row_plan& plan, const row_problem& problem) {
-  row_arguments& arguments = plan.arguments;
-  const size_type element = problem.element_bytes;
-  const size_type row_bytes = arguments.covered_bytes;
-  const size_type line_elements = count_of_lines(element);
-  const size_type fit = plan.most_segment / element;
-  arguments.leads = (element & (element - 1)) == 0 && element <= 128;
-  const bool alike = !problem.pointer_arrays &&
-                     (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
-                     (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
-  const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
-  const size_type total = row_bytes / element + (plan.on_lines || row_bytes <= plan.most_segment ? 0
-                                                 : arguments.leads ? 127 / element
-                                                                   : lead);
-  const size_type even = divide_up(total, divide_up(total, fit));
-  size_type rounded = divide_up(even, line_elements) * line_elements;
-  if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
-    rounded += line_elements;
-  }
-  const size_type segment_elements = rounded <= fit  ? rounded
-                                     : plan.on_lines ? fit / line_elements * line_elements
-                                                     : even;
-  arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
-  arguments.lead_bytes = lead * static_cast<unsigned>(element);
-  return divide_up(total, segment_elements);
-}
+/// What a launch of the row kernel does. Precondition: problem.ny > 1 where problem.from_last_row is set in place.
+struct row_plan {
+  row_arguments arguments;
+  row_choice kernel;
+  size_type matrix_blocks;  ///< blocks of one matrix
+  unsigned shared_bytes;
+  size_type rounds;        ///< accesses of a thread
+  size_type most_segment;  ///< bytes of a segment
+  /// Every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes.
+  bool on_lines;
 
-/// Joins rows, or gives a block several of them, where it can take two or more.
-inline void join_short_rows(row_plan& plan, const row_problem& problem, bool joins) {
-  row_arguments& arguments = plan.arguments;
-  const size_type row_bytes = arguments.covered_bytes;
-  arguments.segment_bytes = static_cast<unsigned>(row_bytes);
-  if (joins) {
-    const size_type line_rows = count_of_lines(row_bytes);
-    const size_type fit = plan.most_segment / row_bytes;
-    arguments.joined_rows = static_cast<unsigned>(
-        smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
-  } else if (arguments.ny > 1) {
-    arguments.line_mask = 15;
-    // A thread moves accesses of one segment alone.
-    const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, plan.rounds);
-    const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
-    arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
-  }
-}
+  /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
+  /// size of an element that kernels are made for.
+  row_plan(const row_problem& problem, size_type alignment, int known)
+      : arguments(make_row_arguments(problem)) {
+    const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
+    const row_choice unjoined = choose_rows(shape, known, false);
+    const size_type row_bytes = arguments.covered_bytes;
 
-/// Shares the threads of a block among its segments, and its shared memory.
-inline void set_threads(row_plan& plan) {
-  row_arguments& arguments = plan.arguments;
-  const unsigned segments = arguments.read_segments();
-  auto threads = row_block_threads / segments;
-  if (arguments.block_segments == 1) {
-    // No thread without an access: blocks of fewer threads leave room for more of them.
-    const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
-    const size_type accesses = divide_up(bytes + (plan.on_lines ? 0 : spare_bytes), 16);
-    const size_type used = divide_up(accesses, plan.rounds);
-    threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
+    // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
+    const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
+    const bool joins =
+        !arguments.swaps && !problem.from_last_row && problem.dense() && problem.ny > 1 &&
+        row_bytes <= (is_any ? half_shared_bytes
+                             : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
+    kernel = choose_rows(shape, known, joins);
+    rounds = static_cast<size_type>(shared_rounds(kernel.order));
+    const size_type held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
+    on_lines = !problem.pointer_arrays && (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
+               count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
+    most_segment = on_lines ? held : held - spare_bytes;
+    arguments.joined_rows = 1;
+    arguments.block_segments = 1;
+    arguments.line_mask = 127;
+    size_type row_blocks = 1;
+    if (row_bytes <= most_segment / 2) {
+      join_short_rows(problem, joins);
+    } else {
+      row_blocks = cut_long_rows(problem);
+    }
+    set_threads();
+    arguments.row_blocks = divider(row_blocks);
+    arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
+    const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
+    matrix_blocks = divide_up(arguments.ny, block_rows) * row_blocks;
   }
-  arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
-  arguments.segment_threads = divider(threads);
-  arguments.segment_pitch = (threads * static_cast<unsigned>(plan.rounds) + 1) * 16;
-  plan.shared_bytes = segments * arguments.segment_pitch + 16;
-  if (plan.kernel.order == row_order::grouped) {
-    plan.shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
-    if (arguments.threads == row_block_threads) {
-      plan.shared_bytes = larger(plan.shared_bytes, least_grouped_memory);
+
+ private:
+  /// Cuts rows that are longer than half a block into about equal segments, of whole lines where elements allow it, that
+  /// start on lines of the output. Rows that are no whole lines apart have a lead each.
+  /// \returns the blocks of a row
+  size_type cut_long_rows(const row_problem& problem) {
+    const size_type element = problem.element_bytes;
+    const size_type row_bytes = arguments.covered_bytes;
+    const size_type line_elements = count_of_lines(element);
+    const size_type fit = most_segment / element;
+    arguments.leads = (element & (element - 1)) == 0 && element <= 128;
+    const bool alike = !problem.pointer_arrays &&
+                       (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
+                       (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
+    const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
+    const size_type total = row_bytes / element + (on_lines || row_bytes <= most_segment ? 0
+                                                   : arguments.leads ? 127 / element
+                                                                     : lead);
+    const size_type even = divide_up(total, divide_up(total, fit));
+    size_type rounded = divide_up(even, line_elements) * line_elements;
+    if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
+      rounded += line_elements;
+    }
+    const size_type segment_elements = rounded <= fit ? rounded
+                                       : on_lines     ? fit / line_elements * line_elements
+                                                      : even;
+    arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
+    arguments.lead_bytes = lead * static_cast<unsigned>(element);
+    return divide_up(total, segment_elements);
+  }
+
+  /// Joins rows, or gives a block several of them, where it can take two or more.
+  void join_short_rows(const row_problem& problem, bool joins) {
+    const size_type row_bytes = arguments.covered_bytes;
+    arguments.segment_bytes = static_cast<unsigned>(row_bytes);
+    if (joins) {
+      const size_type line_rows = count_of_lines(row_bytes);
+      const size_type fit = most_segment / row_bytes;
+      arguments.joined_rows = static_cast<unsigned>(
+          smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
+    } else if (arguments.ny > 1) {
+      arguments.line_mask = 15;
+      // A thread moves accesses of one segment alone.
+      const size_type threads = divide_up(divide_up(row_bytes, 16) + 1, rounds);
+      const size_type fit = row_block_threads / threads / (arguments.swaps ? 2 : 1);
+      arguments.block_segments = static_cast<unsigned>(smaller(fit, arguments.ny));
     }
   }
-}
 
-/// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
-/// size of an element that kernels are made for.
-/// Precondition: problem.ny > 1 where problem.from_last_row is set in place.
-inline row_plan plan_rows(const row_problem& problem, size_type alignment, int known) {
-  row_plan plan{};
-  row_arguments& arguments = plan.arguments = make_row_arguments(problem);
-  const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
-  const row_choice unjoined = choose_rows(shape, known, false);
-  const size_type row_bytes = arguments.covered_bytes;
-
-  // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
-  const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
-  const bool joins =
-      !arguments.swaps && !problem.from_last_row && problem.dense() && problem.ny > 1 &&
-      row_bytes <= (is_any ? half_shared_bytes
-                           : most_joined_bytes(unjoined, problem.element_bytes, row_bytes));
-  plan.kernel = choose_rows(shape, known, joins);
-  plan.rounds = static_cast<size_type>(shared_rounds(plan.kernel.order));
-  const size_type held = plan.rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
-  plan.on_lines = !problem.pointer_arrays &&
-                  (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
-                  count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
-  plan.most_segment = plan.on_lines ? held : held - spare_bytes;
-  arguments.joined_rows = 1;
-  arguments.block_segments = 1;
-  arguments.line_mask = 127;
-  size_type row_blocks = 1;
-  if (row_bytes <= plan.most_segment / 2) {
-    join_short_rows(plan, problem, joins);
-  } else {
-    row_blocks = cut_long_rows(plan, problem);
+  /// Shares the threads of a block among its segments, and its shared memory.
+  void set_threads() {
+    const unsigned segments = arguments.read_segments();
+    auto threads = row_block_threads / segments;
+    if (arguments.block_segments == 1) {
+      // No thread without an access: blocks of fewer threads leave room for more of them.
+      const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
+      const size_type accesses = divide_up(bytes + (on_lines ? 0 : spare_bytes), 16);
+      const size_type used = divide_up(accesses, rounds);
+      threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
+    }
+    arguments.threads = static_cast<unsigned>(divide_up(threads * segments, 32) * 32);
+    arguments.segment_threads = divider(threads);
+    arguments.segment_pitch = (threads * static_cast<unsigned>(rounds) + 1) * 16;
+    shared_bytes = segments * arguments.segment_pitch + 16;
+    if (kernel.order == row_order::grouped) {
+      shared_bytes = grouped_bytes(segments, arguments.segment_pitch);
+      if (arguments.threads == row_block_threads) {
+        shared_bytes = larger(shared_bytes, least_grouped_memory);
+      }
+    }
   }
-  set_threads(plan);
-  arguments.row_blocks = divider(row_blocks);
-  arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
-  const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
-  plan.matrix_blocks = divide_up(arguments.ny, block_rows) * row_blocks;
-  return plan;
-}
+};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -106,6 +106,13 @@ struct row_work {
     return segment;
   }
 
+  /// Where the source of a segment is in shared memory; byte 0 of it.
+  TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared, unsigned index,
+                                                       const row_segment& segment) const {
+    return shared + index * arguments.segment_pitch + 16 +
+           (address_bits(segment.from) & arguments.line_mask);
+  }
+
   /// What the thread moves.
   TILETRANSPOSE_FUNCTION thread_segment own() const {
     const divider& threads = arguments.segment_threads;

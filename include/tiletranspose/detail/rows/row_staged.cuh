@@ -12,14 +12,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Where the source of a segment is in shared memory; byte 0 of it.
-TILETRANSPOSE_FUNCTION unsigned char* shared_segment(unsigned char* shared,
-                                                     const row_arguments& arguments, unsigned index,
-                                                     const row_segment& segment) {
-  return shared + index * arguments.segment_pitch + 16 +
-         (address_bits(segment.from) & arguments.line_mask);
-}
-
 /// The 16 bytes that start `start` bytes into the source of a segment, at a multiple of 16, where all of them may
 /// be read. The GPU reads them at once; the CPU, which would see that other blocks write those outside
 /// of the segment, reads only what belongs to it.
@@ -55,7 +47,7 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work
   const thread_segment own = work.own();
   const row_segment& segment = own.segment;
   if (segment.bytes == 0) { return; }
-  unsigned char* const to = shared_segment(shared, work.arguments, own.index, segment);
+  unsigned char* const to = work.shared_segment(shared, own.index, segment);
   // Not all of its bytes may be read, but some are the segment's.
   const auto is_partial = [&](int start) {
     return !segment.can_read(start) && start > -16 && start < segment.bytes;
@@ -118,7 +110,7 @@ class row_reader {
   TILETRANSPOSE_FUNCTION row_reader(unsigned char* shared, const row_work& work,
                                     const row_segment& segment, unsigned index)
       : arguments_(work.arguments),
-        shared_(shared_segment(shared, work.arguments, index, segment)),
+        shared_(work.shared_segment(shared, index, segment)),
         rotation_(work.rank / 8),
         row_bytes_(joins() ? arguments_.joined_bytes.divisor
                            : static_cast<unsigned>(segment.bytes)) {}

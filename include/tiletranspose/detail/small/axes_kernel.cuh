@@ -69,7 +69,7 @@ struct axes_tile_arguments {
   divider y_tiles;
   tile_side x;
   tile_side y;
-  counted_axes<most_outer_axes> outer;
+  counted_axes<most_outer_axes> outer{};
 };
 
 /// What threads of a tile move: elements, by an operation. A tile has `lanes` x `lanes` items of `count` x `count` elements.
@@ -234,8 +234,8 @@ struct axes_element_arguments {
   unsigned elements;   ///< of the inner axes
   unsigned per_block;  ///< that a block takes of them
   divider blocks;      ///< that move these together
-  counted_axes<most_counted_axes> inner;
-  counted_axes<most_counted_axes> outer;
+  counted_axes<most_counted_axes> inner{};
+  counted_axes<most_counted_axes> outer{};
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
@@ -283,8 +283,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
 template <int MostAxes>
 void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
   axes.axes[axes.count] = {divider(move.axes[axis].extent),
-                           {move.axes[axis].in_stride * static_cast<long long>(move.in_element),
-                            move.axes[axis].out_stride * static_cast<long long>(move.out_element)}};
+                           {move.in_step(axis), move.out_step(axis)}};
   ++axes.count;
 }
 
@@ -310,8 +309,7 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
                                 divider(x_tiles),
                                 divider(y_tiles),
                                 make_side(move, sides[0]),
-                                make_side(move, sides[1]),
-                                {}};
+                                make_side(move, sides[1])};
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
     if (outer.axes[k].extent > 1) { count_axis(arguments.outer, outer, k); }
@@ -356,13 +354,9 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
     return split(
         move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
   }
-  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
-                                   static_cast<unsigned char*>(move.out),
-                                   static_cast<unsigned>(order.inner_extent),
-                                   static_cast<unsigned>(block),
-                                   divider(blocks),
-                                   {},
-                                   {}};
+  axes_element_arguments arguments{
+      static_cast<const unsigned char*>(move.in), static_cast<unsigned char*>(move.out),
+      static_cast<unsigned>(order.inner_extent), static_cast<unsigned>(block), divider(blocks)};
   for (int k = 0; k < move.rank; ++k) {
     const int axis = order.axes[k];
     count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);

@@ -113,18 +113,5 @@ cudaError_t launch_axes_elements(const relocation& move, Operation operation, cu
       });
 }
 
-/// Launches tiles where they are chosen and registers hold their elements, else elements one by one.
-template <class Operation>
-cudaError_t launch_axes(const axes_choice& choice, const relocation& move,
-                        const Operation& operation, cudaStream_t stream) {
-  if constexpr (Operation::accesses <= most_tile_accesses) {
-    if (choice.mover == axes_mover::tiles) {
-      return launch_axes_tiles(choice, move, operation, stream);
-    }
-  }
-  static_cast<void>(choice);
-  return launch_axes_elements(move, operation, stream);
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

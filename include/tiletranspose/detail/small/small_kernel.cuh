@@ -179,10 +179,11 @@ template <class Batch>
 struct small_row_arguments {
   Batch batch;
   small_axis axes[2];
-  bool few;        ///< one element a thread
-  unsigned count;  ///< elements of all matrices; this and the next, where blocks take several rows
-  divider area;    ///< elements of a matrix
-  divider width;   ///< the extent of axes[0]
+  bool few;  ///< one element a thread
+  unsigned count =
+      0;            ///< elements of all matrices; this and the next, where blocks take several rows
+  divider area{};   ///< elements of a matrix
+  divider width{};  ///< the extent of axes[0]
 };
 
 /// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it

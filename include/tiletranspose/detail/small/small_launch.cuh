@@ -42,9 +42,10 @@ __global__ void __launch_bounds__(few_row_threads)
   }
 }
 
-template <class Kernel>
-cudaError_t start(Kernel* kernel, const small_grid& grid, void** arguments, cudaStream_t stream) {
-  return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, arguments, stream);
+template <class... Parameters>
+cudaError_t start(void (*kernel)(Parameters...), const small_grid& grid, cudaStream_t stream,
+                  const Parameters&... arguments) {
+  return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, stream, arguments...);
 }
 
 inline small_axis make_axis(const relocation_axis& axis) {
@@ -60,9 +61,8 @@ cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
   small_tile_arguments<Batch> arguments{
       batch, static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.fast.extent),
       static_cast<int>(problem.fast.in_stride), static_cast<int>(problem.slow.out_stride)};
-  void* pointers[] = {&arguments, &operation};
   return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
-               tile_grid(problem, Side, BlockRows), pointers, stream);
+               tile_grid(problem, Side, BlockRows), stream, arguments, operation);
 }
 
 /// Launches it with the tiles that suit the problem. Only those that its elements can have are instantiated.
@@ -97,21 +97,16 @@ cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, 
                                       small_row_rounds(false, Operation::kept_bytes,
                                                        Operation::accesses)) <= longest_row_segment,
                 "has_short_offsets knows of no more");
-  small_row_arguments<Batch> arguments{batch,
-                                       {make_axis(problem.fast), make_axis(problem.slow)},
-                                       has_few_elements(problem),
-                                       0,
-                                       divider(),
-                                       divider()};
+  small_row_arguments<Batch> arguments{
+      batch, {make_axis(problem.fast), make_axis(problem.slow)}, has_few_elements(problem)};
   if constexpr (Divides) {
     const size_type area = problem.fast.extent * problem.slow.extent;
     arguments.count = static_cast<unsigned>(area * problem.batch);
     arguments.area = divider(area);
     arguments.width = divider(problem.fast.extent);
   }
-  void* pointers[] = {&arguments, &operation};
   return start(&small_row_kernel<Divides, Batch, Operation>,
-               row_grid(problem, Divides, Operation::accesses), pointers, stream);
+               row_grid(problem, Divides, Operation::accesses), stream, arguments, operation);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.

@@ -88,34 +88,39 @@ struct host_side {
   }
 };
 
+/// Brings the blocks through the GPU. What stands behind `work` is its own.
 template <class T>
-class block_stream {
- public:
-  block_stream(const host_side<T>& out, const host_side<T>& in, const block_plan& plan, void* temp,
-               const streamed_options& options, cudaStream_t work)
-      : out_(out),
-        in_(in),
-        plan_(plan),
-        temp_(static_cast<unsigned char*>(temp)),
-        options_(options),
-        work_(work),
-        team_(out.pageable() || in.pageable() ? team_size(options.threads) : 1) {}
+struct block_stream {
+  host_side<T> out;
+  host_side<T> in;
+  block_plan plan;
+  unsigned char* temp;
+  streamed_options options;
+  cudaStream_t work;
+  copy_team team{out.pageable() || in.pageable() ? team_size(options.threads) : 1};
+  side_stream coming{};
+  side_stream going{};
+  stream_mark loaded[blocks_under_way]{};
+  stream_mark transposed[blocks_under_way]{};
+  stream_mark done[blocks_under_way]{};
+  size_type done_bytes = 0;
+  cudaError_t first_error = cudaSuccess;
 
   /// Nothing is under way any more where it returns, whatever failed.
   cudaError_t run() {
     stream_mark start;
-    bool made = ok(coming_.make()) && ok(going_.make()) && ok(start.make());
-    for (stream_mark* marks : {loaded_, transposed_, done_}) {
+    bool made = ok(coming.make()) && ok(going.make()) && ok(start.make());
+    for (stream_mark* marks : {loaded, transposed, done}) {
       for (size_type i = 0; i < blocks_under_way; ++i) { made = made && ok(marks[i].make()); }
     }
-    made = made && ok(start.set(work_)) && ok(start.wait());
-    for (size_type k = 0; made && k < plan_.count() + blocks_under_way; ++k) {
-      made = exchange(k) && (k >= plan_.count() || queue(k));
+    made = made && ok(start.set(work)) && ok(start.wait());
+    for (size_type k = 0; made && k < plan.count() + blocks_under_way; ++k) {
+      made = exchange(k) && (k >= plan.count() || queue(k));
     }
-    for (cudaStream_t stream : {coming_.get(), work_, going_.get()}) {
+    for (cudaStream_t stream : {coming.get(), work, going.get()}) {
       ok(cudaStreamSynchronize(stream));
     }
-    return status_;
+    return first_error;
   }
 
  private:
@@ -125,34 +130,34 @@ class block_stream {
     row_copy fill;
     row_copy empty;
     const bool finishes = k >= blocks_under_way;
-    const matrix_block last = finishes ? plan_.block(k - blocks_under_way) : matrix_block{};
-    if (finishes && !ok(done_[k % blocks_under_way].wait())) { return false; }
-    if (finishes) { empty = out_.empty(last.transposed(), plan_.offset(k)); }
-    if (k < plan_.count()) { fill = in_.fill(plan_.block(k), plan_.offset(k)); }
-    team_.copy(fill, empty);
-    done_bytes_ += last.rows * last.cols * sizeof(T);
-    if (finishes && options_.progress != nullptr) {
-      options_.progress(options_.user, done_bytes_, in_.rows * in_.cols * sizeof(T));
+    const matrix_block last = finishes ? plan.block(k - blocks_under_way) : matrix_block{};
+    if (finishes && !ok(done[k % blocks_under_way].wait())) { return false; }
+    if (finishes) { empty = out.empty(last.transposed(), plan.offset(k)); }
+    if (k < plan.count()) { fill = in.fill(plan.block(k), plan.offset(k)); }
+    team.copy(fill, empty);
+    done_bytes += last.rows * last.cols * sizeof(T);
+    if (finishes && options.progress != nullptr) {
+      options.progress(options.user, done_bytes, in.rows * in.cols * sizeof(T));
     }
     return true;
   }
   /// Queues all that the GPU does with block k.
   bool queue(size_type k) {
-    const matrix_block block = plan_.block(k);
+    const matrix_block block = plan.block(k);
     const size_type slot = k % blocks_under_way;
-    const matrix_view<T> from = in_.block(block, plan_.offset(k));
-    const matrix_view<T> to = out_.block(block.transposed(), plan_.offset(k));
-    const matrix_view<T> arrived{reinterpret_cast<T*>(temp_ + plan_.offset(k)), from.rows,
-                                 from.cols, from.cols};
-    const matrix_view<T> transposed = aligned_as(to, temp_ + plan_.all_bytes() + plan_.offset(k));
-    return ok(copy(arrived, from, coming_.get())) && ok(loaded_[slot].set(coming_.get())) &&
-           ok(loaded_[slot].hold(work_)) &&
-           ok(transpose_bytes<sizeof(T), alignof(T), matrices::one>(
-               view_request(transposed, arrived), work_)) &&
-           ok(transposed_[slot].set(work_)) && ok(transposed_[slot].hold(going_.get())) &&
-           ok(out_.pageable() ? copy(to, transposed, going_.get())
-                              : store_rows(to, transposed, going_.get())) &&
-           ok(done_[slot].set(going_.get()));
+    const matrix_view<T> from = in.block(block, plan.offset(k));
+    const matrix_view<T> to = out.block(block.transposed(), plan.offset(k));
+    const matrix_view<T> arrived{reinterpret_cast<T*>(temp + plan.offset(k)), from.rows, from.cols,
+                                 from.cols};
+    const matrix_view<T> result = aligned_as(to, temp + plan.all_bytes() + plan.offset(k));
+    return ok(copy(arrived, from, coming.get())) && ok(loaded[slot].set(coming.get())) &&
+           ok(loaded[slot].hold(work)) &&
+           ok(transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(result, arrived),
+                                                                    work)) &&
+           ok(transposed[slot].set(work)) && ok(transposed[slot].hold(going.get())) &&
+           ok(out.pageable() ? copy(to, result, going.get())
+                             : store_rows(to, result, going.get())) &&
+           ok(done[slot].set(going.get()));
   }
   /// Rows in scratch whose addresses have the last four bits of those of `rows`.
   static matrix_view<T> aligned_as(matrix_view<T> rows, unsigned char* scratch) {
@@ -169,24 +174,9 @@ class block_stream {
     return wanted > 0 ? wanted : smaller(larger(machine, 1), 16);
   }
   bool ok(cudaError_t status) {
-    if (status_ == cudaSuccess) { status_ = status; }
-    return status_ == cudaSuccess;
+    if (first_error == cudaSuccess) { first_error = status; }
+    return first_error == cudaSuccess;
   }
-
-  host_side<T> out_;
-  host_side<T> in_;
-  block_plan plan_;
-  unsigned char* temp_;
-  streamed_options options_;
-  cudaStream_t work_;
-  copy_team team_;
-  side_stream coming_;
-  side_stream going_;
-  stream_mark loaded_[blocks_under_way];
-  stream_mark transposed_[blocks_under_way];
-  stream_mark done_[blocks_under_way];
-  size_type done_bytes_ = 0;
-  cudaError_t status_ = cudaSuccess;
 };
 
 /// Transposes a matrix of which everything else is known to be right.
@@ -216,7 +206,7 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
   const block_plan plan(in.cols, in.rows, sizeof(T), buffer);
   in.between = static_cast<unsigned char*>(pinned);
   out.between = in.between + (in.pageable() ? plan.all_bytes() : 0);
-  return block_stream<T>(out, in, plan, temp, options, stream).run();
+  return block_stream<T>{out, in, plan, static_cast<unsigned char*>(temp), options, stream}.run();
 }
 
 }  // namespace detail

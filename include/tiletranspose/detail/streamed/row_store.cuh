@@ -90,9 +90,8 @@ cudaError_t store_rows(matrix_view<T> out, matrix_view<T> in, cudaStream_t strea
   work.segments = divide_up(work.row_bytes, row_store_segment);
   const size_type reached = work.row_bytes + row_store_line - 1;
   work.segment = (reached / work.segments / row_store_line + 1) * row_store_line;
-  void* arguments[] = {&work};
-  return start(&row_store_kernel<row_store_threads>, row_store_blocks, row_store_threads, 0,
-               arguments, stream);
+  return start(&row_store_kernel<row_store_threads>, row_store_blocks, row_store_threads, 0, stream,
+               work);
 }
 
 }  // namespace detail

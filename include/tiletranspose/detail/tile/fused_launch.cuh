@@ -129,13 +129,5 @@ cudaError_t launch_fused_tiles(const batch_problem& problem, const row_major_cop
   });
 }
 
-template <fusion Kind, class In, class Out, class Op>
-cudaError_t launch_fused(const batch_problem& problem, const row_major_copy& copy, const Op& op,
-                         cudaStream_t stream) {
-  return with_fused_shape<Kind, In, Out>(
-      problem, copy, [] { return most_shared_bytes(); },
-      [&](auto shape) { return launch_fused_tiles<decltype(shape)>(problem, copy, op, stream); });
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -76,13 +76,6 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
                                    dynamic_bytes_of<Fused>});
 }
 
-/// True where large tiles keep all multiprocessors busy and lose little at the edges of a matrix.
-inline bool fills_large_tiles(const tile_problem& problem, int tile_rows, int tile_cols) {
-  const size_type least = least_large_tiles * static_cast<size_type>(larger(tile_rows, tile_cols));
-  return problem.nx >= least && problem.ny >= least &&
-         problem.nx * problem.ny >= least_large_squares * least * least;
-}
-
 /// Chooses the kernel, and calls visit(fused_shape): for rows of the input that are aligned to loads, and those of a copy
 /// to sectors, or for any. fused_shape says which alignment. most_shared() is what a block may ask for.
 template <fusion Kind, class In, class Out, class MostShared, class Visit>
@@ -102,7 +95,10 @@ auto with_fused_shape(const batch_problem& problem, const row_major_copy& copy,
       if constexpr (has_large_fused_policy(Kind, sizeof(In), sizeof(Out)) &&
                     !aligned::loads_unaligned) {
         using large = fused_shape<In, Out, Kind, true, true>;
-        if (fills_large_tiles(problem, large::tile_rows, large::tile_cols) &&
+        // They keep all multiprocessors busy and lose little at the edges of a matrix.
+        constexpr size_type least = least_large_tiles * larger(large::tile_rows, large::tile_cols);
+        if (smaller(problem.nx, problem.ny) >= least &&
+            problem.nx * problem.ny >= least_large_squares * least * least &&
             large::shared_bytes <= most_shared()) {
           return visit(large{});
         }

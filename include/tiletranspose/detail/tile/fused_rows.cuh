@@ -49,6 +49,7 @@ struct fused_tile {
 /// segments begin, are loaded with the others. Rounds of a phase take rows that are aligned alike.
 template <class Fused, bool Interior>
 struct tile_loads {
+  using vector = typename Fused::vector;
   static constexpr int count = Fused::count;
   static constexpr int in_bytes = Fused::in_bytes;
   static constexpr int skew_rows = Fused::skew_rows;
@@ -81,6 +82,10 @@ struct tile_loads {
                                       ? batches
                                   : Fused::fills_words && access_width(in_bytes) == in_bytes ? 1
                                                                                              : 2;
+  /// What a thread has loaded of a row in each round, of all rounds that are under way, and what it writes to the copy.
+  using loaded_rows = vector[micro_rows];
+  using loaded_batch = loaded_rows[batch];
+  using copied_rows = typename Fused::copied[micro_rows];
 
   const fused_tile& tile;
   int lane;
@@ -156,336 +161,296 @@ struct tile_loads {
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
     return Interior || (byte >= tile.source.first_byte && byte < tile.source.end_byte);
   }
-};
+  /// Whether the element of the lane's column `i` is one of its row's.
+  TILETRANSPOSE_FUNCTION bool col_exists(int i) const { return byte_exists((col + i) * in_bytes); }
 
-/// What a thread has loaded of as many rounds as are under way at a time.
-template <class Fused, bool Interior>
-using loaded_batch = typename Fused::vector[tile_loads<Fused, Interior>::batch][Fused::micro_rows];
-
-/// Loads what exists of a vector, element by element.
-template <class Fused, class Places>
-TILETRANSPOSE_FUNCTION void load_parts(const Places& at, const unsigned char* row, int byte,
-                                       typename Fused::vector& loaded) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Fused::count; ++i) {
-    const loop_step part(i);
-    const int from = byte + i * Fused::in_bytes;
-    if (at.byte_exists(from)) {
-      const auto word = load_constant<access_word_t<Fused::in_access>>(row + from);
-      __builtin_memcpy(loaded.memory + i * Fused::in_bytes, &word, Fused::in_access);
+  /// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
+  template <int Fetched = 0>
+  TILETRANSPOSE_FUNCTION unsigned load_word(const unsigned char* address, int byte) const {
+    if (byte_exists(byte) && byte_exists(byte + 3)) {
+      return load_constant_near<unsigned, Fetched>(address);
     }
-  }
-}
-
-/// The word at `address`, `byte` bytes after the tile's first column: what of it is inside of its row.
-template <int AccessBytes, int Fetched = 0, class Places>
-TILETRANSPOSE_FUNCTION unsigned load_word(const Places& at, const unsigned char* address,
-                                          int byte) {
-  if (at.byte_exists(byte) && at.byte_exists(byte + 3)) {
-    return load_constant_near<unsigned, Fetched>(address);
-  }
-  unsigned result = 0;
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < 4; i += AccessBytes) {
-    const loop_step part(i);
-    if (at.byte_exists(byte + i)) {
-      result |= static_cast<unsigned>(load_constant<access_word_t<AccessBytes>>(address + i))
-                << (8 * i);
-    }
-  }
-  return result;
-}
-
-/// Loads what exists of the vector at `address`, `byte` bytes after the tile's first column.
-template <class Fused, bool Interior, class Places>
-TILETRANSPOSE_FUNCTION void load_vector(const Places& at, const unsigned char* address, int byte,
-                                        typename Fused::vector& to) {
-  if (Interior ||
-      (byte >= at.tile.source.first_byte && byte + Fused::load_bytes <= at.tile.source.end_byte)) {
-    to.template load<Fused::fetched>(address);
-  } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
+    unsigned result = 0;
     TILETRANSPOSE_UNROLL
-    for (int w = 0; w < Fused::load_bytes; w += 4) {
-      const loop_step part(w);
-      const unsigned word = load_word<Fused::in_access>(at, address + w, byte + w);
-      copy_bytes(to.memory + w, &word, 4);
+    for (int i = 0; i < 4; i += Fused::in_access) {
+      const loop_step part(i);
+      if (byte_exists(byte + i)) {
+        result |= static_cast<unsigned>(load_constant<access_word_t<Fused::in_access>>(address + i))
+                  << (8 * i);
+      }
     }
-  } else if constexpr (Fused::count > 1) {
-    load_parts<Fused>(at, address - byte, byte, to);
+    return result;
   }
-}
 
-/// Loads a batch of rows as the words that its elements lie in, the first of them at `start`.
-template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void load_unaligned_rows(const tile_loads<Fused, Interior>& at, int first,
-                                                const unsigned char* start,
-                                                loaded_batch<Fused, Interior>& loaded) {
-  using places = tile_loads<Fused, Interior>;
-  const int byte = at.col * Fused::in_bytes;
-  typename Fused::unaligned words[places::batch][places::micro_rows] = {};
-  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
-    if (!at.row_exists(first + b, r)) { return; }
-    words[b][r].load(from, [&](const unsigned char* word) {
-      return load_word<Fused::in_access, Fused::fetched>(at, word,
-                                                         byte + static_cast<int>(word - from));
-    });
-  });
-  // Rows that there are not, too: nobody looks at them, and to ask again costs more.
-  at.each_row(first, start, [&](int b, int r, const unsigned char* from) {
-    words[b][r].copy(from, loaded[b][r].memory);
-  });
-}
-
-/// Loads a batch of rows as words from the boundary at or below the lane's first element on; the next lane has what lacks.
-template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void load_shifted_rows(const tile_loads<Fused, Interior>& at, int first,
-                                              const unsigned char* row,
-                                              loaded_batch<Fused, Interior>& loaded) {
-  using places = tile_loads<Fused, Interior>;
-  constexpr int bytes = Fused::load_bytes;
-  constexpr int words = bytes / 4;
-  static_assert(words <= 2 && places::apart * Fused::in_bytes % bytes == 0,
-                "rounds are aligned alike");
-  const size_type stride = at.tile.source.stride_bytes;
-  unsigned raw[places::batch][places::micro_rows][words] = {};
-  const unsigned char* starts[places::micro_rows];
-  int past[places::micro_rows];  // bytes of a row's first load that lie before its first element
-  TILETRANSPOSE_UNROLL
-  for (int r = 0; r < places::micro_rows; ++r) {
-    past[r] = static_cast<int>(address_bits(row + r * stride) % bytes);
-    starts[r] = row + r * stride + at.col * Fused::in_bytes - past[r];
+  /// Loads what exists of the vector that lies `byte` bytes after a row's first column, element by element.
+  TILETRANSPOSE_FUNCTION void load_parts(const unsigned char* first, int byte, vector& to) const {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < count; ++i) {
+      const loop_step part(i);
+      const int from = byte + i * in_bytes;
+      if (byte_exists(from)) {
+        const auto word = load_constant<access_word_t<Fused::in_access>>(first + from);
+        __builtin_memcpy(to.memory + i * in_bytes, &word, Fused::in_access);
+      }
+    }
   }
-  at.each_row(first, row, [&](int b, int r, const unsigned char*) {
-    if (!at.row_exists(first + b, r)) { return; }
-    const int from = at.col * Fused::in_bytes - past[r];
-    const unsigned char* const start = starts[r] + b * places::apart * stride;
-    if (at.byte_exists(from) && at.byte_exists(from + bytes - 1)) {
-      const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
-      copy_bytes(raw[b][r], &all, bytes);
-    } else {
+  /// The same of the vector at `address` by the widest accesses.
+  TILETRANSPOSE_FUNCTION void load_vector(const unsigned char* address, int byte,
+                                          vector& to) const {
+    if (Interior ||
+        (byte >= tile.source.first_byte && byte + Fused::load_bytes <= tile.source.end_byte)) {
+      to.template load<Fused::fetched>(address);
+    } else if constexpr (Fused::loads == fused_loads::vectors && Fused::in_access < 4) {
       TILETRANSPOSE_UNROLL
-      for (int w = 0; w < words; ++w) {
+      for (int w = 0; w < Fused::load_bytes; w += 4) {
         const loop_step part(w);
-        raw[b][r][w] = load_word<Fused::in_access>(at, start + 4 * w, from + 4 * w);
+        const unsigned word = load_word(address + w, byte + w);
+        copy_bytes(to.memory + w, &word, 4);
       }
+    } else if constexpr (count > 1) {
+      load_parts(address - byte, byte, to);
     }
-  });
-  const unsigned next = lane_index() + 1;
-  at.each_row(first, row, [&](int b, int r, const unsigned char*) {
-    const auto shift = static_cast<unsigned>(8 * past[r]);
-    const unsigned(&own)[words] = raw[b][r];
-    unsigned shifted[words];
-    if constexpr (words == 1) {
-      shifted[0] = funnel_shift(own[0], shuffle(own[0], next), shift);
-    } else {
-      const bool second = past[r] >= 4;  // the first element begins in the second word
-      const unsigned low = second ? own[1] : own[0];
-      const unsigned after = shuffle(own[0], next);
-      const unsigned middle = second ? after : own[1];
-      shifted[0] = funnel_shift(low, middle, shift);
-      shifted[1] = funnel_shift(middle, shuffle(low, next), shift);
-    }
-    copy_bytes(loaded[b][r].memory, shifted, bytes);
-  });
-}
+  }
 
-/// Starts the loads of a batch.
-template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void load_rows(const tile_loads<Fused, Interior>& at, int first,
-                                      loaded_batch<Fused, Interior>& loaded) {
-  const tile_source& source = at.tile.source;
-  const unsigned char* const row = source.row(at.row(first));
-  const int byte = at.col * Fused::in_bytes;
-  if constexpr (Fused::loads_unaligned) {
-    load_unaligned_rows<Fused, Interior>(at, first, row + byte, loaded);
-  } else if constexpr (Fused::shifts) {
-    load_shifted_rows<Fused, Interior>(at, first, row, loaded);
-  } else {
-    const auto each = [&](auto load) {
-      at.each_row(first, row, [&](int b, int r, const unsigned char* from) {
-        if (at.row_exists(first + b, r)) { load(from, loaded[b][r]); }
+  /// Loads a batch of rows as the words that its elements lie in, the first of them at `start`.
+  TILETRANSPOSE_FUNCTION void load_unaligned_rows(int first, const unsigned char* start,
+                                                  loaded_batch& loaded) const {
+    const int byte = col * in_bytes;
+    typename Fused::unaligned words[batch][micro_rows] = {};
+    each_row(first, start, [&](int b, int r, const unsigned char* from) {
+      if (!row_exists(first + b, r)) { return; }
+      words[b][r].load(from, [&](const unsigned char* word) {
+        return load_word<Fused::fetched>(word, byte + static_cast<int>(word - from));
       });
-    };
-    using vector = typename Fused::vector;
-    if (Fused::deals && !at.tile.copy.in_step) {
-      each([&](const unsigned char* from, vector& to) { load_parts<Fused>(at, from, byte, to); });
-      return;
-    }
-    each([&](const unsigned char* from, vector& to) {
-      load_vector<Fused, Interior>(at, from + byte, byte, to);
+    });
+    // Rows that there are not, too: nobody looks at them, and to ask again costs more.
+    each_row(first, start, [&](int b, int r, const unsigned char* from) {
+      words[b][r].copy(from, loaded[b][r].memory);
     });
   }
-}
 
-/// Writes the rows of a round's micro-block to the copy, whose row of the batch's first round is at `copy_to`.
-template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void store_copied(
-    const tile_loads<Fused, Interior>& at, unsigned char* copy_to, int round, int round_in_batch,
-    const typename Fused::copied (&copied)[Fused::micro_rows]) {
-  using places = tile_loads<Fused, Interior>;
-  [[maybe_unused]] constexpr int count = Fused::count;
-  TILETRANSPOSE_UNROLL
-  for (int r = 0; r < places::micro_rows; ++r) {
-    if (!at.row_exists(round, r)) { continue; }
-    unsigned char* const address =
-        copy_to + (round_in_batch * places::apart + r) * at.tile.copy.stride_bytes;
-    if (Interior || (at.byte_exists(at.col * Fused::in_bytes) &&
-                     at.byte_exists((at.col + count - 1) * Fused::in_bytes))) {
-      copied[r].store(address);
-    } else if constexpr (count > 1) {
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const loop_step part(i);
-        if (at.byte_exists((at.col + i) * Fused::in_bytes)) {
-          packed_elements<typename Fused::out, 1, Fused::out_access> one;
-          one.put(0, copied[r].get(i));
-          one.store(address + i * Fused::out_bytes);
+  /// Loads a batch of rows as words from the boundary at or below the lane's first element on; the next lane has what
+  /// lacks.
+  TILETRANSPOSE_FUNCTION void load_shifted_rows(int first, const unsigned char* start_row,
+                                                loaded_batch& loaded) const {
+    constexpr int bytes = Fused::load_bytes;
+    constexpr int words = bytes / 4;
+    static_assert(words <= 2 && apart * in_bytes % bytes == 0, "rounds are aligned alike");
+    const size_type stride = tile.source.stride_bytes;
+    unsigned raw[batch][micro_rows][words] = {};
+    const unsigned char* starts[micro_rows];
+    int past[micro_rows];  // bytes of a row's first load that lie before its first element
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r) {
+      past[r] = static_cast<int>(address_bits(start_row + r * stride) % bytes);
+      starts[r] = start_row + r * stride + col * in_bytes - past[r];
+    }
+    each_row(first, start_row, [&](int b, int r, const unsigned char*) {
+      if (!row_exists(first + b, r)) { return; }
+      const int from = col * in_bytes - past[r];
+      const unsigned char* const start = starts[r] + b * apart * stride;
+      if (byte_exists(from) && byte_exists(from + bytes - 1)) {
+        const auto all = load_constant_near<access_word_t<bytes>, Fused::fetched>(start);
+        copy_bytes(raw[b][r], &all, bytes);
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (int w = 0; w < words; ++w) {
+          const loop_step part(w);
+          raw[b][r][w] = load_word(start + 4 * w, from + 4 * w);
         }
       }
-    }
+    });
+    const unsigned next = lane_index() + 1;
+    each_row(first, start_row, [&](int b, int r, const unsigned char*) {
+      const auto bits = static_cast<unsigned>(8 * past[r]);
+      const unsigned(&own)[words] = raw[b][r];
+      unsigned shifted[words];
+      if constexpr (words == 1) {
+        shifted[0] = funnel_shift(own[0], shuffle(own[0], next), bits);
+      } else {
+        const bool second = past[r] >= 4;  // the first element begins in the second word
+        const unsigned low = second ? own[1] : own[0];
+        const unsigned after = shuffle(own[0], next);
+        const unsigned middle = second ? after : own[1];
+        shifted[0] = funnel_shift(low, middle, bits);
+        shifted[1] = funnel_shift(middle, shuffle(low, next), bits);
+      }
+      copy_bytes(loaded[b][r].memory, shifted, bytes);
+    });
   }
-}
 
-/// Where a lane's columns are in the shared rows, from where its first element is.
-template <class Fused, bool Interior>
-TILETRANSPOSE_FUNCTION void find_columns(const tile_loads<Fused, Interior>& at, int offset,
-                                         int (&columns)[Fused::count]) {
-  TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Fused::count; ++i) {
-    columns[i] = i * Fused::pitch - Fused::wrap_padding(i, at.shift);
-    if constexpr (Fused::barrier_on_columns) {
-      columns[i] = optimisation_barrier(offset + columns[i]);
-    }
-  }
-}
-
-/// Combines column `i` of a round's micro-block with the accumulator operand from `to` on, row by row: behind the last
-/// row of the input there is none.
-template <class Fused, bool Interior, class Convert>
-TILETRANSPOSE_FUNCTION void combine_one_by_one(
-    const tile_loads<Fused, Interior>& at, int round, unsigned char* to,
-    const typename Fused::vector (&loaded)[Fused::micro_rows], int i, const Convert& convert) {
-  TILETRANSPOSE_UNROLL
-  for (int r = 0; r < Fused::micro_rows; ++r) {
-    if (!at.row_exists(round, r)) { continue; }
-    packed_elements<typename Fused::stored, 1, Fused::access_bytes> one;
-    one.load_from_shared(to + r * Fused::bytes);
-    one.put(0, convert(loaded[r].get(i), one.get(0)));
-    one.store_to_shared(to + r * Fused::bytes);
-  }
-}
-
-/// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
-/// elements, too.
-template <class Fused, bool Interior, class Convert, class Column>
-TILETRANSPOSE_FUNCTION void convert_column(
-    const tile_loads<Fused, Interior>& at, int round, int i,
-    const typename Fused::vector (&loaded)[Fused::micro_rows], const Convert& convert,
-    Column& column, typename Fused::copied (&copied)[Fused::micro_rows]) {
-  TILETRANSPOSE_UNROLL
-  for (int r = 0; r < Fused::micro_rows; ++r) {
-    if (!Interior && Fused::micro_rows > 1 && !at.row_exists(round, r)) { continue; }
-    if constexpr (Fused::holds_operand) {
-      column.put(r, convert(loaded[r].get(i), column.get(r)));
+  /// Starts the loads of the batch whose first round is `first`.
+  TILETRANSPOSE_FUNCTION void load_rows(int first, loaded_batch& loaded) const {
+    const unsigned char* const start = tile.source.row(row(first));
+    const int byte = col * in_bytes;
+    if constexpr (Fused::loads_unaligned) {
+      load_unaligned_rows(first, start + byte, loaded);
+    } else if constexpr (Fused::shifts) {
+      load_shifted_rows(first, start, loaded);
     } else {
-      const typename Fused::stored& element =
-          convert(loaded[r].get(i), at.row(round) + r, at.col + i);
-      column.put(r, element);
-      if constexpr (Fused::copies) { copied[r].put(i, element); }
-    }
-  }
-}
-
-/// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
-/// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
-template <class Fused, bool Interior, class Convert>
-TILETRANSPOSE_FUNCTION void store_rows(const tile_loads<Fused, Interior>& at, int first,
-                                       const loaded_batch<Fused, Interior>& loaded,
-                                       const Convert& convert) {
-  using places = tile_loads<Fused, Interior>;
-  constexpr int count = Fused::count;
-  const int offset = at.offset();
-  unsigned char* const to =
-      at.tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(offset) : offset);
-  int columns[count];
-  find_columns(at, offset, columns);
-  const bool fills = at.fills();
-  const bool in_copy = at.in_copy();
-  unsigned char* const copy_to =
-      at.tile.copy.place(static_cast<size_type>(at.row(first)), 0) + at.col * Fused::out_bytes;
-  const auto store_round = [&](int b) {
-    const int round = first + b;
-    const loop_step here(round);
-    // A lane that is there for its neighbour holds elements of several rows.
-    const bool is_spare = Fused::shifts && !fills;
-    if (round >= places::rounds || is_spare || !at.any_exists(round)) { return; }
-    const int row = at.row(round);
-    const auto place = [&](int i) {
-      return (Fused::barrier_on_columns ? at.tile.shared : to) + columns[i] +
-             round * places::apart * Fused::bytes;
-    };
-    typename Fused::copied copied[places::micro_rows] = {};
-    if constexpr (Fused::transposes) {
-      // What is stored is put together row by row, and transposed.
-      unsigned rows[places::micro_rows][Fused::count * Fused::bytes / 4] = {};
-      TILETRANSPOSE_UNROLL
-      for (int r = 0; r < places::micro_rows; ++r) {
-        if (!Interior && !at.row_exists(round, r)) { continue; }
-        if constexpr (Fused::combines) {
-          __builtin_memcpy(rows[r], loaded[b][r].memory, sizeof(rows[r]));
-        } else {
-          TILETRANSPOSE_UNROLL
-          for (int i = 0; i < count; ++i) {
-            if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
-            copied[r].put(i, convert(loaded[b][r].get(i), row + r, at.col + i));
-          }
-          __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
-        }
-      }
-      constexpr int words = places::micro_rows * Fused::bytes / 4;
-      unsigned transposed[count][words];
-      thread_transpose<Fused::bytes>(transposed, rows);
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const loop_step part(i);
-        if (!at.byte_exists((at.col + i) * Fused::in_bytes) || !fills) { continue; }
-        packed_elements<unsigned, words, 4 * words> column;
-        copy_bytes(column.memory, transposed[i], sizeof transposed[i]);
-        column.store_to_shared(place(i));
-      }
-    } else {
-      TILETRANSPOSE_UNROLL
-      for (int i = 0; i < count; ++i) {
-        const loop_step part(i);
-        if (!at.byte_exists((at.col + i) * Fused::in_bytes)) { continue; }
-        unsigned char* const to_shared = place(i);
-        if constexpr (Fused::holds_operand && !Interior && places::micro_rows > 1) {
-          // Behind the last row no old elements wait.
-          if (!at.row_exists(round, places::micro_rows - 1)) {
-            combine_one_by_one(at, round, to_shared, loaded[b], i, convert);
-            continue;
-          }
-        }
-        packed_elements<typename Fused::stored, places::micro_rows, Fused::fill_access> column = {};
-        if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
-        convert_column(at, round, i, loaded[b], convert, column, copied);
-        if (fills) { column.store_to_shared(to_shared); }
-      }
-    }
-    if constexpr (Fused::copies) {
-      // Rows before the tile are another one's in the copy.
-      if ((round + 1) * places::apart <= Fused::skew_rows ||
-          (round * places::apart < Fused::skew_rows && row < 0) || !in_copy) {
+      const auto each = [&](auto load) {
+        each_row(first, start, [&](int b, int r, const unsigned char* from) {
+          if (row_exists(first + b, r)) { load(from, loaded[b][r]); }
+        });
+      };
+      if (Fused::deals && !tile.copy.in_step) {
+        each([&](const unsigned char* from, vector& to) { load_parts(from, byte, to); });
         return;
       }
-      store_copied(at, copy_to, round, b, copied);
+      each([&](const unsigned char* from, vector& to) { load_vector(from + byte, byte, to); });
     }
-  };
-  // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
-  // local memory.
-  TILETRANSPOSE_UNROLL
-  for (int b = 0; b < places::batch; ++b) { store_round(b); }
-}
+  }
+
+  /// Writes the rows of round b of a batch to the copy, whose row of round `first`, the batch's first, is at `to`.
+  TILETRANSPOSE_FUNCTION void store_copied(unsigned char* to, int first, int b,
+                                           const copied_rows& copied) const {
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r) {
+      if (!row_exists(first + b, r)) { continue; }
+      unsigned char* const address = to + (b * apart + r) * tile.copy.stride_bytes;
+      if (Interior || (col_exists(0) && col_exists(count - 1))) {
+        copied[r].store(address);
+      } else if constexpr (count > 1) {
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < count; ++i) {
+          const loop_step part(i);
+          if (col_exists(i)) {
+            packed_elements<typename Fused::out, 1, Fused::out_access> one;
+            one.put(0, copied[r].get(i));
+            one.store(address + i * Fused::out_bytes);
+          }
+        }
+      }
+    }
+  }
+
+  /// Combines column `i` of a round's micro-block with the accumulator operand from `to` on, row by row: behind the last
+  /// row of the input there is none.
+  template <class Convert>
+  TILETRANSPOSE_FUNCTION void combine_one_by_one(int round, int i, const loaded_rows& loaded,
+                                                 const Convert& convert, unsigned char* to) const {
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r) {
+      if (!row_exists(round, r)) { continue; }
+      packed_elements<typename Fused::stored, 1, Fused::access_bytes> one;
+      one.load_from_shared(to + r * Fused::bytes);
+      one.put(0, convert(loaded[r].get(i), one.get(0)));
+      one.store_to_shared(to + r * Fused::bytes);
+    }
+  }
+
+  /// Converts column `i` of a round's micro-block, with the accumulator operand if `column` holds it. `copied` takes its
+  /// elements, too.
+  template <class Convert, class Column>
+  TILETRANSPOSE_FUNCTION void convert_column(int round, int i, const loaded_rows& loaded,
+                                             const Convert& convert, Column& column,
+                                             copied_rows& copied) const {
+    TILETRANSPOSE_UNROLL
+    for (int r = 0; r < micro_rows; ++r) {
+      if (!Interior && micro_rows > 1 && !row_exists(round, r)) { continue; }
+      if constexpr (Fused::holds_operand) {
+        column.put(r, convert(loaded[r].get(i), column.get(r)));
+      } else {
+        const typename Fused::stored& element = convert(loaded[r].get(i), row(round) + r, col + i);
+        column.put(r, element);
+        if constexpr (Fused::copies) { copied[r].put(i, element); }
+      }
+    }
+  }
+
+  /// Stores a batch of loads into the shared rows, and into the copy. `convert` is called with an element and the old one
+  /// that waits in the shared rows, else with an element and its row and column, counted from the tile's first.
+  template <class Convert>
+  TILETRANSPOSE_FUNCTION void store_rows(int first, const loaded_batch& loaded,
+                                         const Convert& convert) const {
+    const int from = offset();
+    unsigned char* const to =
+        tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(from) : from);
+    int columns[count];  // of the lane in the shared rows
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < count; ++i) {
+      columns[i] = i * Fused::pitch - Fused::wrap_padding(i, shift);
+      if constexpr (Fused::barrier_on_columns) {
+        columns[i] = optimisation_barrier(from + columns[i]);
+      }
+    }
+    const bool is_filled = fills();
+    const bool is_copied = in_copy();
+    unsigned char* const copy_to =
+        tile.copy.place(static_cast<size_type>(row(first)), 0) + col * Fused::out_bytes;
+    const auto store_round = [&](int b) {
+      const int round = first + b;
+      const loop_step here(round);
+      // A lane that is there for its neighbour holds elements of several rows.
+      const bool is_spare = Fused::shifts && !is_filled;
+      if (round >= rounds || is_spare || !any_exists(round)) { return; }
+      const int first_of_round = row(round);
+      const auto place = [&](int i) {
+        return (Fused::barrier_on_columns ? tile.shared : to) + columns[i] +
+               round * apart * Fused::bytes;
+      };
+      copied_rows copied = {};
+      if constexpr (Fused::transposes) {
+        // What is stored is put together row by row, and transposed.
+        unsigned rows[micro_rows][count * Fused::bytes / 4] = {};
+        TILETRANSPOSE_UNROLL
+        for (int r = 0; r < micro_rows; ++r) {
+          if (!Interior && !row_exists(round, r)) { continue; }
+          if constexpr (Fused::combines) {
+            __builtin_memcpy(rows[r], loaded[b][r].memory, sizeof(rows[r]));
+          } else {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < count; ++i) {
+              if (!col_exists(i)) { continue; }
+              copied[r].put(i, convert(loaded[b][r].get(i), first_of_round + r, col + i));
+            }
+            __builtin_memcpy(rows[r], copied[r].memory, sizeof(rows[r]));
+          }
+        }
+        constexpr int column_words = micro_rows * Fused::bytes / 4;
+        unsigned transposed[count][column_words];
+        thread_transpose<Fused::bytes>(transposed, rows);
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < count; ++i) {
+          const loop_step part(i);
+          if (!col_exists(i) || !is_filled) { continue; }
+          packed_elements<unsigned, column_words, 4 * column_words> column;
+          copy_bytes(column.memory, transposed[i], sizeof transposed[i]);
+          column.store_to_shared(place(i));
+        }
+      } else {
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < count; ++i) {
+          const loop_step part(i);
+          if (!col_exists(i)) { continue; }
+          unsigned char* const to_shared = place(i);
+          if constexpr (Fused::holds_operand && !Interior && micro_rows > 1) {
+            if (!row_exists(round, micro_rows - 1)) {
+              combine_one_by_one(round, i, loaded[b], convert, to_shared);
+              continue;
+            }
+          }
+          packed_elements<typename Fused::stored, micro_rows, Fused::fill_access> column = {};
+          if constexpr (Fused::holds_operand) { column.load_from_shared(to_shared); }
+          convert_column(round, i, loaded[b], convert, column, copied);
+          if (is_filled) { column.store_to_shared(to_shared); }
+        }
+      }
+      if constexpr (Fused::copies) {
+        // Rows before the tile are another one's in the copy.
+        if ((round + 1) * apart <= skew_rows || (round * apart < skew_rows && first_of_round < 0) ||
+            !is_copied) {
+          return;
+        }
+        store_copied(copy_to, first, b, copied);
+      }
+    };
+    // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
+    // local memory.
+    TILETRANSPOSE_UNROLL
+    for (int b = 0; b < batch; ++b) { store_round(b); }
+  }
+};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -173,7 +173,7 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
       group.sync();
     }
   }
-  drain_segments<Shape, Interior>(group, shared, target);
+  target.drain_segments<Shape, Interior>(group, shared);
 }
 
 /// The shape of tiles with fewer columns, which whole tiles need not ask for.

@@ -87,14 +87,6 @@ struct tile_arguments {
   bool cols_touch = false;
 };
 
-/// True where rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and
-/// reads half a row away in others.
-inline bool jumps(const tile_problem& problem) {
-  const size_type stride = jump_stride_bytes;
-  return (problem.in_stride_bytes == stride || problem.in_stride_bytes == 0 - stride) &&
-         problem.ny >= least_jump_rows && problem.ny <= most_jump_rows;
-}
-
 /// Cuts a problem into tiles of `segment_bytes` of an output row and arguments.tile_cols columns of the input;
 /// false where one launch cannot take them all.
 inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
@@ -109,7 +101,14 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
   }
   blocks = row_tiles * col_tiles * batch;
   arguments.order = tile_order(row_tiles, col_tiles, strip_width);
-  if (arguments.sector_mask == 0 && jumps(arguments.problem)) { arguments.order.jump_half(); }
+  // Rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and reads half a row
+  // away in others.
+  const tile_problem& problem = arguments.problem;
+  const auto stride = static_cast<long long>(problem.in_stride_bytes);
+  if (arguments.sector_mask == 0 && distance(stride) == jump_stride_bytes &&
+      problem.ny >= least_jump_rows && problem.ny <= most_jump_rows) {
+    arguments.order.jump_half();
+  }
   return true;
 }
 

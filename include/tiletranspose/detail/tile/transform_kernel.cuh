@@ -40,10 +40,10 @@ TILETRANSPOSE_FUNCTION void fill_converted(Group group, const fused_tile& tile,
     const places at(group, tile, phase);
     TILETRANSPOSE_UNROLL_BY(places::unrolled)
     for (int first = 0; first < places::rounds; first += places::batch) {
-      loaded_batch<Fused, Interior> loaded;
-      load_rows<Fused, Interior>(at, first, loaded);
+      typename places::loaded_batch loaded;
+      at.load_rows(first, loaded);
       if (phase == 0 && first == 0) { meanwhile(); }
-      store_rows<Fused, Interior>(at, first, loaded, convert);
+      at.store_rows(first, loaded, convert);
     }
   }
 }
@@ -83,119 +83,108 @@ struct operand_words {
       return low[round];
     }
   }
-};
 
-/// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
-/// too.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void load_operand_words(Group group, operand_words<Fused>& old,
-                                               unsigned char* shared, const tile_target& target) {
-  using words = operand_words<Fused>;
-  constexpr int bytes = words::bytes;
-  constexpr int access_bytes = Fused::out_access;
-  visit_vectors<Fused, words::bytes, Interior>(
-      group, target,
-      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-        const int past = words::past(byte);
-        const bool whole = Interior || !words::shifts ||
-                           (byte >= target.first_byte && byte + past + 4 <= target.end_byte - 3);
-        if (whole) { old.load(round, address, byte); }
-        if constexpr (!Interior) {
-          unsigned char* const to = shared + Fused::row_offset(row) + (byte + past) + further;
-          if (whole) {
-            store_shared(to, old.joined(round, byte));
-          } else if constexpr (words::shifts) {
-            TILETRANSPOSE_UNROLL
-            for (int i = 0; i < bytes; i += access_bytes) {
-              const loop_step part(i);
-              if (byte + past + i < target.end_byte) {
-                store_shared(to + i, load_global<access_word_t<access_bytes>>(address + past + i));
-              }
+  /// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
+  /// too.
+  template <bool Interior, class Group>
+  TILETRANSPOSE_FUNCTION void load_all(Group group, const fused_tile& tile) {
+    constexpr int access_bytes = Fused::out_access;
+    tile.target.visit_vectors<Fused, bytes, Interior>(group, [&](unsigned round,
+                                                                 unsigned char* address, int byte,
+                                                                 unsigned row, unsigned further) {
+      const int first = past(byte);
+      const bool whole =
+          Interior || !shifts ||
+          (byte >= tile.target.first_byte && byte + first + 4 <= tile.target.end_byte - 3);
+      if (whole) { load(round, address, byte); }
+      if constexpr (!Interior) {
+        unsigned char* const to = tile.shared + Fused::row_offset(row) + (byte + first) + further;
+        if (whole) {
+          store_shared(to, joined(round, byte));
+        } else if constexpr (shifts) {
+          TILETRANSPOSE_UNROLL
+          for (int i = 0; i < bytes; i += access_bytes) {
+            const loop_step part(i);
+            if (byte + first + i < tile.target.end_byte) {
+              store_shared(to + i, load_global<access_word_t<access_bytes>>(address + first + i));
             }
           }
         }
-      });
-}
-
-/// Keeps what has been loaded in the places of the shared rows that it will be drained from.
-template <class Fused, class Group>
-TILETRANSPOSE_FUNCTION void keep_words(Group group, const operand_words<Fused>& old,
-                                       unsigned char* shared, const tile_target& target) {
-  visit_vectors<Fused, operand_words<Fused>::bytes, true>(
-      group, target, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
-        store_shared(
-            shared + Fused::row_offset(row) + (byte + operand_words<Fused>::past(byte)) + further,
-            old.joined(round, byte));
-      });
-}
+      }
+    });
+  }
+  /// Keeps what has been loaded in the places of the shared rows that it will be drained from.
+  template <class Group>
+  TILETRANSPOSE_FUNCTION void keep(Group group, const fused_tile& tile) const {
+    tile.target.visit_vectors<Fused, bytes, true>(
+        group, [&](unsigned round, unsigned char*, int byte, unsigned row, unsigned further) {
+          store_shared(tile.shared + Fused::row_offset(row) + (byte + past(byte)) + further,
+                       joined(round, byte));
+        });
+  }
+};
 
 /// The old elements of the segments that a thread will write.
 template <class Fused>
 struct operand_vectors {
   static constexpr int count = Fused::combined;
-  static constexpr int vector_bytes = count * Fused::out_bytes;
-  static constexpr int rounds = segment_rounds<Fused, vector_bytes>::rounds;
+  static constexpr int bytes = count * Fused::out_bytes;
+  static constexpr int rounds = segment_rounds<Fused, bytes>::rounds;
   /// Whether they are read early at the ends of a matrix too, where narrow elements leave no registers for them.
   static constexpr bool always_early = Fused::out_bytes > 8;
-  using vector = packed_elements<typename Fused::out, count, vector_bytes>;
+  using vector = packed_elements<typename Fused::out, count, bytes>;
   vector vectors[rounds];
+
+  /// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
+  template <bool Interior, class Group>
+  TILETRANSPOSE_FUNCTION void load(Group group, const tile_target& target) {
+    target.visit_vectors<Fused, bytes, Interior>(
+        group, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
+          if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
+            vectors[round].template load_changing<Fused::fetched_old>(address);
+          }
+        });
+  }
+
+  /// Writes op(element, old element). Old elements that were not read early are read just before.
+  /// Barriers: group.sync() between filling the tile and this call.
+  template <bool Interior, class Op, class Group>
+  TILETRANSPOSE_FUNCTION void combine(Group group, const fused_tile& tile, const Op& op) {
+    const tile_target& target = tile.target;
+    const unsigned rank = group.thread_rank();
+    target.visit_vectors<Fused, bytes, Interior>(
+        group,
+        [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
+          // Of the row's elements, those of the rows before the tile among them.
+          const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
+          const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
+          if (Interior || target.is_whole_vector<Fused, bytes>(address, byte)) {
+            const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
+                tile.shared, from, further, rank);
+            if (!Interior && !always_early) { vectors[round].load_changing(address); }
+            vector result;
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < count; ++i) {
+              result.put(i, op(elements.get(i), vectors[round].get(i)));
+            }
+            result.store(address);
+          } else if constexpr (count > 1) {
+            TILETRANSPOSE_UNROLL
+            for (int i = 0; i < count; ++i) {
+              const loop_step part(i);
+              const int at = byte + i * Fused::out_bytes;
+              if (at < target.first_byte || at >= target.end_byte) { continue; }
+              const auto element = read_elements<typename Fused::in, 1, Fused::in_access>(
+                  tile.shared, from + i * Fused::in_bytes, further, rank);
+              packed_elements<typename Fused::out, 1, Fused::out_bytes> one;
+              one.load_changing(address + i * Fused::out_bytes);
+              one.put(0, op(element.get(0), one.get(0)));
+              one.store(address + i * Fused::out_bytes);
+            }
+          }
+        });
+  }
 };
-
-/// Reads what the tile will overwrite and nothing else, because other tiles may have written already.
-template <class Fused, bool Interior, class Group>
-TILETRANSPOSE_FUNCTION void load_operands(Group group, operand_vectors<Fused>& old,
-                                          const tile_target& target) {
-  constexpr int bytes = operand_vectors<Fused>::vector_bytes;
-  visit_vectors<Fused, bytes, Interior>(
-      group, target, [&](unsigned round, unsigned char* address, int byte, unsigned, unsigned) {
-        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          old.vectors[round].template load_changing<Fused::fetched_old>(address);
-        }
-      });
-}
-
-/// Writes op(element, old element). Old elements that were not read early are read just before.
-/// Barriers: group.sync() between filling the tile and this call.
-template <class Fused, bool Interior, class Op, class Group>
-TILETRANSPOSE_FUNCTION void combine_segments(Group group, const unsigned char* shared,
-                                             operand_vectors<Fused>& old, const tile_target& target,
-                                             const Op& op) {
-  using operands = operand_vectors<Fused>;
-  constexpr int count = operands::count;
-  constexpr int bytes = operands::vector_bytes;
-  const unsigned rank = group.thread_rank();
-  visit_vectors<Fused, bytes, Interior>(
-      group, target,
-      [&](unsigned round, unsigned char* address, int byte, unsigned row, unsigned further) {
-        // Of the row's elements, those of the rows before the tile among them.
-        const int first = (byte + Fused::skew_rows * Fused::out_bytes) / Fused::out_bytes;
-        const unsigned from = Fused::row_offset(row) + first * Fused::in_bytes;
-        if (Interior || is_whole_vector<Fused, bytes>(target, address, byte)) {
-          const auto elements = read_elements<typename Fused::in, count, Fused::in_access>(
-              shared, from, further, rank);
-          if (!Interior && !operands::always_early) { old.vectors[round].load_changing(address); }
-          typename operands::vector result;
-          TILETRANSPOSE_UNROLL
-          for (int i = 0; i < count; ++i) {
-            result.put(i, op(elements.get(i), old.vectors[round].get(i)));
-          }
-          result.store(address);
-        } else if constexpr (count > 1) {
-          TILETRANSPOSE_UNROLL
-          for (int i = 0; i < count; ++i) {
-            const loop_step part(i);
-            const int at = byte + i * Fused::out_bytes;
-            if (at < target.first_byte || at >= target.end_byte) { continue; }
-            const auto element = read_elements<typename Fused::in, 1, Fused::in_access>(
-                shared, from + i * Fused::in_bytes, further, rank);
-            packed_elements<typename Fused::out, 1, Fused::out_bytes> one;
-            one.load_changing(address + i * Fused::out_bytes);
-            one.put(0, op(element.get(0), one.get(0)));
-            one.store(address + i * Fused::out_bytes);
-          }
-        }
-      });
-}
 
 /// The tiles of a launch of which each load and store is inside of the matrices: `rows` rows of tiles from `first_row`
 /// on, likewise columns. A launch works them out once; blocks that did so took a fifth of their instructions for it.
@@ -250,12 +239,12 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
   if constexpr (Fused::holds_operand) {
     // Both are under way before either is waited for.
     operand_words<Fused> old;
-    load_operand_words<Fused, Interior>(group, old, tile.shared, tile.target);
+    old.template load_all<Interior>(group, tile);
     fill_converted<Fused, Interior>(
         group, tile,
         [&](const in& element, const out& before) -> out { return op(element, before); },
         [&] {
-          if (Interior) { keep_words(group, old, tile.shared, tile.target); }
+          if (Interior) { old.keep(group, tile); }
           group.sync();
         });
     group.sync();
@@ -265,12 +254,12 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
     target.first_byte = 0;
     target.end_byte =
         Interior ? Fused::segment_bytes : smaller(target.end_byte, Fused::segment_bytes);
-    drain_segments<Fused, Interior>(group, tile.shared, target);
+    target.drain_segments<Fused, Interior>(group, tile.shared);
   } else if constexpr (Fused::combines) {
     operand_vectors<Fused> old;
     const auto load_early = [&] {
       if (Interior || operand_vectors<Fused>::always_early) {
-        load_operands<Fused, Interior>(group, old, tile.target);
+        old.template load<Interior>(group, tile.target);
       }
     };
     // Loads that are shifted go first: what has to be done with them takes longer.
@@ -281,7 +270,7 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
           if constexpr (Fused::shifts) { load_early(); }
         });
     group.sync();
-    combine_segments<Fused, Interior>(group, tile.shared, old, tile.target, op);
+    old.template combine<Interior>(group, tile, op);
   } else {
     fill_converted<Fused, Interior>(
         group, tile,
@@ -291,7 +280,7 @@ TILETRANSPOSE_FUNCTION void convert_tile_between(Group group, const fused_tile& 
         },
         [] {});
     group.sync();
-    drain_segments<Fused, Interior>(group, tile.shared, tile.target);
+    tile.target.drain_segments<Fused, Interior>(group, tile.shared);
   }
 }
 
