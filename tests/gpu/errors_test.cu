@@ -540,7 +540,7 @@ TEST_CASE("calls: from several threads at once", "[calls]") {
 TEST_CASE("calls: from threads whose blocks take different amounts of shared memory", "[calls]") {
   require_device();
   // Of bytes, by one kernel.
-  constexpr std::array<shape, 4> shapes{{{2097153, 8}, {335545, 50}, {289263, 58}, {262145, 64}}};
+  constexpr std::array<shape, 4> shapes{{{1048577, 16}, {335545, 50}, {289263, 58}, {262145, 64}}};
   std::set<std::size_t> amounts;
   std::vector<input_buffer> ins;
   std::vector<output_buffer> outs;

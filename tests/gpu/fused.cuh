@@ -92,7 +92,7 @@ cudaError_t call_fused(shape s, const fused_placement& p, U* copy, U* out, const
     using tt::detail::fusion;
     using tile = tt::detail::fused_shape<T, U, fusion::dual, true, true>;
     return tt::detail::launch_fused_tiles<tile>(
-        {in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false}, 1,
+        {{in, out, p.in_stride * sizeof(T), p.out_stride * sizeof(U), 0, 0, s.nx, s.ny, false}, 1},
         {copy, p.copy_stride * sizeof(U)}, op, nullptr);
   } else if constexpr (Call::takes_old) {
     return dense ? tt::accumulate_transpose(out, in, s.nx, s.ny, op)
