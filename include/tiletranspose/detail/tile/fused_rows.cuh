@@ -68,12 +68,12 @@ struct tile_loads {
                                                                : 32;
   static constexpr int taken =
       Fused::old_registers(Fused::tile_rows * Fused::tile_cols * Fused::out_bytes / Fused::threads);
-  static constexpr int words = micro_rows * Fused::load_words;
+  static constexpr int held_words = micro_rows * Fused::load_words;
   /// Rounds whose loads are under way at a time.
   static constexpr int most =
       Fused::loads_one_round
           ? 1
-          : larger((Interior ? larger(registers - taken, 8) : registers / 2) / words, 1);
+          : larger((Interior ? larger(registers - taken, 8) : registers / 2) / held_words, 1);
   static constexpr int batches = (rounds + most - 1) / most;
   static constexpr int batch = (rounds + batches - 1) / batches;
   /// Batches in a row without a loop: all of them, but rows of packed elements that are stored together spilled so (two
