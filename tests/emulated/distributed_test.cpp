@@ -150,6 +150,21 @@ void check_transpose(int ranks, partition nx, partition ny, size_type step_bytes
   REQUIRE(matrix.is_transposed());
 }
 
+/// Calls check(ranks, nx, ny, step_bytes, seed) for some matrices that are dealt out unevenly.
+template <class Check>
+void with_uneven_parts(unsigned seed_of_parts, Check check) {
+  std::mt19937 random(seed_of_parts);
+  for (unsigned seed = 0; seed < 12; ++seed) {
+    const int ranks = 2 + static_cast<int>(random() % 4);
+    const size_type nx = 1 + random() % 60;
+    const size_type ny = 1 + random() % 60;
+    const auto columns = random_begins(ranks, nx, random);
+    const auto rows = random_begins(ranks, ny, random);
+    check(ranks, partition{nx, columns.data()}, partition{ny, rows.data()}, 1 + random() % 2000,
+          seed);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a distributed transpose is the transpose, however many ranks hold it") {
@@ -165,16 +180,7 @@ TEST_CASE("a distributed transpose is the transpose, however many ranks hold it"
 }
 
 TEST_CASE("parts may be uneven, and some ranks may hold nothing") {
-  std::mt19937 random(11);
-  for (unsigned seed = 0; seed < 12; ++seed) {
-    const int ranks = 2 + static_cast<int>(random() % 4);
-    const size_type nx = 1 + random() % 60;
-    const size_type ny = 1 + random() % 60;
-    const auto columns = random_begins(ranks, nx, random);
-    const auto rows = random_begins(ranks, ny, random);
-    check_transpose<float>(ranks, {nx, columns.data()}, {ny, rows.data()}, 1 + random() % 2000,
-                           seed);
-  }
+  with_uneven_parts(11, check_transpose<float>);
 }
 
 TEST_CASE("no order of what the streams leave open changes the result") {
@@ -275,15 +281,7 @@ TEST_CASE("messages are put into windows, in any order that the streams leave op
     }
   }
   for (unsigned seed = 0; seed < 40; ++seed) { check_put(3, 64, 30, 300, seed); }
-  std::mt19937 random(12);
-  for (unsigned seed = 0; seed < 12; ++seed) {
-    const int ranks = 2 + static_cast<int>(random() % 4);
-    const size_type nx = 1 + random() % 60;
-    const size_type ny = 1 + random() % 60;
-    const auto columns = random_begins(ranks, nx, random);
-    const auto rows = random_begins(ranks, ny, random);
-    check_put(ranks, {nx, columns.data()}, {ny, rows.data()}, 1 + random() % 2000, seed);
-  }
+  with_uneven_parts(12, check_put);
 }
 
 namespace {
