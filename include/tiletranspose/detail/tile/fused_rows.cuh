@@ -182,19 +182,18 @@ struct tile_loads {
     return result;
   }
 
-  /// Loads what exists of the vector that lies `byte` bytes after a row's first column, element by element.
-  TILETRANSPOSE_FUNCTION void load_parts(const unsigned char* first, int byte, vector& to) const {
+  /// Loads what exists of the vector at `address`, `byte` bytes after a row's first column, element by element.
+  TILETRANSPOSE_FUNCTION void load_parts(const unsigned char* address, int byte, vector& to) const {
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < count; ++i) {
+    for (int i = 0; i < count * in_bytes; i += in_bytes) {
       const loop_step part(i);
-      const int from = byte + i * in_bytes;
-      if (byte_exists(from)) {
-        const auto word = load_constant<access_word_t<Fused::in_access>>(first + from);
-        __builtin_memcpy(to.memory + i * in_bytes, &word, Fused::in_access);
+      if (byte_exists(byte + i)) {
+        const auto word = load_constant<access_word_t<Fused::in_access>>(address + i);
+        __builtin_memcpy(to.memory + i, &word, Fused::in_access);
       }
     }
   }
-  /// The same of the vector at `address` by the widest accesses.
+  /// The same by the widest accesses.
   TILETRANSPOSE_FUNCTION void load_vector(const unsigned char* address, int byte,
                                           vector& to) const {
     if (Interior ||
@@ -208,7 +207,7 @@ struct tile_loads {
         copy_bytes(to.memory + w, &word, 4);
       }
     } else if constexpr (count > 1) {
-      load_parts(address - byte, byte, to);
+      load_parts(address, byte, to);
     }
   }
 
@@ -294,7 +293,7 @@ struct tile_loads {
         });
       };
       if (Fused::deals && !tile.copy.in_step) {
-        each([&](const unsigned char* from, vector& to) { load_parts(from, byte, to); });
+        each([&](const unsigned char* from, vector& to) { load_parts(from + byte, byte, to); });
         return;
       }
       each([&](const unsigned char* from, vector& to) { load_vector(from + byte, byte, to); });
