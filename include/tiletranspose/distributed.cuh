@@ -31,7 +31,7 @@
 /// element size and options. They run asynchronously on `stream`, allocate no device memory, and are made on the
 /// communicator's device. An exchange of more than one step makes a few events, and a stream unless it is lent one. As
 /// with NCCL's own calls, what uses one communicator on several streams must be put in an order by events.
-/// \note Not tried under stream capture.
+/// \note Not tried under stream capture. With a window it is refused: cudaErrorStreamCaptureUnsupported.
 ///
 /// cudaErrorInvalidValue, before this rank queues anything: a communicator that is null, partitions that are none, sizes
 /// that overflow, axes that are no permutation, a pointer that is null or misaligned for its type, too little scratch,

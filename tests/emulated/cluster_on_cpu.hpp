@@ -102,6 +102,7 @@ struct cluster {
   bool nccl_fails = false;      ///< NCCL refuses the next message
   bool nccl_does_not_block = false;
   int asked = 0;
+  bool captures = false;        ///< streams are captured
   int host_failure_after = -1;  ///< so many copies go well, then one fails
 
   void start(int device_count, unsigned seed) {
@@ -118,6 +119,7 @@ struct cluster {
     nccl_fails = false;
     nccl_does_not_block = false;
     asked = 0;
+    captures = false;
     host_failure_after = -1;
   }
   bool step() {
@@ -241,6 +243,11 @@ inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 }
 inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
   *stream = cpu::new_stream();
+  return cudaSuccess;
+}
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone = 0, cudaStreamCaptureStatusActive = 1 };
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+  *status = cpu::machines().captures ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }

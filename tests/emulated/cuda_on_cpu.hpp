@@ -55,6 +55,7 @@ enum cudaError_t {
   cudaErrorInvalidResourceHandle = 400,
   cudaErrorPeerAccessAlreadyEnabled = 704,
   cudaErrorCooperativeLaunchTooLarge = 720,
+  cudaErrorStreamCaptureUnsupported = 900,
   cudaErrorUnknown = 999
 };
 enum cudaMemcpyKind {

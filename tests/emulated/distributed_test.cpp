@@ -284,6 +284,20 @@ TEST_CASE("messages are put into windows, in any order that the streams leave op
   with_uneven_parts(12, check_put);
 }
 
+TEST_CASE("no message is put into a window while a graph is captured") {
+  machines(2, 1).captures = true;
+  spread<float> matrix(2, 20, 20);
+  size_type bytes = 0;
+  REQUIRE(tt::distributed_transpose(matrix.out_of(0), matrix.in_of(0), 20, 20, nullptr, bytes,
+                                    matrix.comm_of(0), cudaStream_t{}) == cudaSuccess);
+  memory<unsigned char> scratch(bytes);
+  cpu::window window;
+  REQUIRE(tt::distributed_transpose(matrix.out_of(0), matrix.in_of(0), 20, 20, scratch.data(),
+                                    bytes, matrix.comm_of(0), cudaStream_t{},
+                                    {0, nullptr, &window}) == cudaErrorStreamCaptureUnsupported);
+  for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
+}
+
 namespace {
 
 template <std::size_t Rank>

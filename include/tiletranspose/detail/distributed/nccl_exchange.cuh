@@ -204,6 +204,10 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
   };
   if (options.window == nullptr) { return exchange_by(nccl_transport{comm}); }
 #if NCCL_VERSION_CODE >= 22900
+  cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
+  status = cudaStreamIsCapturing(stream, &capture);  // a graph's signals are numbered but once
+  if (status != cudaSuccess) { return status; }
+  if (capture != cudaStreamCaptureStatusNone) { return cudaErrorStreamCaptureUnsupported; }
   return exchange_by(window_transport{comm, static_cast<ncclWindow_t>(options.window)});
 #else
   return cudaErrorNotSupported;
