@@ -207,7 +207,7 @@ TEST_CASE("scratch depends on the step, not on the matrix") {
   }
   // Where the caller says nothing: about eight steps, of no less than 16 and no more than 88 MiB.
   REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0).steps == 12);
-  REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0, tt::detail::most_nccl_bytes).steps == 8);
+  REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0, tt::detail::most_nccl_bytes).steps == 9);
   REQUIRE(exchange_plan(16384, 16384, 2, 0, 4, 0).steps == 8);
   REQUIRE(exchange_plan(4096, 4096, 2, 0, 4, 0).steps == 1);
   REQUIRE(exchange_plan(32768, 32768, 256, 0, 4, 0).steps == 1);
