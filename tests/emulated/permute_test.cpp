@@ -22,6 +22,8 @@
 
 #include "permutes.hpp"
 
+#include <sys/mman.h>
+
 namespace {
 
 using tt::detail::axes_mover;
@@ -237,6 +239,76 @@ TEST_CASE("permute: strides of either sign, gaps and broadcasts") {
     check_strides<float, 3>(generator);
     check_strides<element<3>, 3>(generator);
     check_strides<unsigned short, 4>(generator);
+  }
+}
+
+namespace {
+
+// Address space of which only what is touched takes memory.
+class wide_memory {
+ public:
+  explicit wide_memory(std::size_t bytes) : bytes_(bytes) {
+    void* const at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (at == MAP_FAILED) { throw std::bad_alloc(); }
+    data_ = static_cast<unsigned char*>(at);
+  }
+  wide_memory(const wide_memory&) = delete;
+  wide_memory& operator=(const wide_memory&) = delete;
+  ~wide_memory() { munmap(data_, bytes_); }
+  unsigned char* data() const { return data_; }
+
+ private:
+  unsigned char* data_;
+  std::size_t bytes_;
+};
+
+}  // namespace
+
+TEST_CASE("permute: elements gigabytes apart go in launches that 31 bits count") {
+  constexpr std::ptrdiff_t gibibyte = std::ptrdiff_t{1} << 30;
+  // The farthest elements of a side are just in reach of 31 bits, just out of it, and far out.
+  const std::ptrdiff_t steps[] = {gibibyte - 5000, gibibyte, 3 * gibibyte + 7};
+  for (const std::ptrdiff_t in_step : steps) {
+    for (const std::ptrdiff_t out_step : steps) {
+      for (const bool backwards : {false, true}) {
+        const size_type extents[] = {3, 40, 50};
+        const std::ptrdiff_t in_strides[] = {backwards ? -in_step : in_step, 51, 1};
+        const std::ptrdiff_t out_strides[] = {1, 3, 2 * out_step / 49};
+        const wide_memory in(static_cast<std::size_t>(2 * in_step + 5000));
+        const wide_memory out(static_cast<std::size_t>(2 * out_step + 5000));
+        unsigned char* const first = in.data() + (backwards ? 2 * in_step : 0);
+        const auto at = [&](const std::ptrdiff_t* strides, size_type i, size_type j, size_type k) {
+          const std::ptrdiff_t index[] = {static_cast<std::ptrdiff_t>(i),
+                                          static_cast<std::ptrdiff_t>(j),
+                                          static_cast<std::ptrdiff_t>(k)};
+          return index[0] * strides[0] + index[1] * strides[1] + index[2] * strides[2];
+        };
+        const auto for_each = [&](auto use) {
+          for (size_type i = 0; i < extents[0]; ++i) {
+            for (size_type j = 0; j < extents[1]; ++j) {
+              for (size_type k = 0; k < extents[2]; ++k) {
+                use(at(in_strides, i, j, k), at(out_strides, i, j, k));
+              }
+            }
+          }
+        };
+        unsigned next = 1;
+        for_each([&](std::ptrdiff_t from, std::ptrdiff_t) {
+          first[from] = static_cast<unsigned char>((next = next * 1664525u + 1013904223u) >> 24);
+        });
+        cpu::this_device() = {};
+        REQUIRE(tt::permute(out.data(), out_strides, static_cast<const unsigned char*>(first),
+                            in_strides, extents) == cudaSuccess);
+        const bool is_short = std::max(in_step, out_step) < gibibyte;
+        CHECK((cpu::this_device().launches == 1) == is_short);
+        size_type wrong = 0;
+        for_each([&](std::ptrdiff_t from, std::ptrdiff_t to) {
+          wrong += out.data()[to] == first[from] ? 0 : 1;
+        });
+        REQUIRE(wrong == 0);
+      }
+    }
   }
 }
 

@@ -83,7 +83,7 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
   const size_type bytes = move.in_element;
   if (bytes > 3 || (bytes == 2 && address_bits_of(move) % bytes != 0) ||
       choice.x == move.rank - 1 || move.axes[move.rank - 1].out_stride != 1 ||
-      !has_dense_input(move) || begin_of_input(move) != move.in ||
+      !has_dense_input(move) || begin_of_input(move) != move.in || !has_short_places(move) ||
       count_elements(move) * bytes < least_panel_bytes) {
     return false;
   }

@@ -208,13 +208,34 @@ inline side_order order_of(const relocation& move, bool of_input) {
   return order;
 }
 
-/// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors where
-/// there are enough; `launch` returns 0 to go on.
+/// Bytes from the first element to the last along an axis, on the side where they are more.
+inline size_type width_of(const relocation& move, int axis) {
+  return (move.axes[axis].extent - 1) *
+         larger(distance(move.in_step(axis)), distance(move.out_step(axis)));
+}
+
+/// True where 31 bits count the bytes from the element of indices 0 to every other, on both sides.
+inline bool has_short_places(const relocation& move) {
+  size_type in = 0;
+  size_type out = 0;
+  for (int k = 0; k < move.rank; ++k) {
+    in += (move.axes[k].extent - 1) * distance(move.in_step(k));
+    out += (move.axes[k].extent - 1) * distance(move.out_step(k));
+  }
+  return larger(in, out) < size_type{1} << 31;
+}
+
+/// Calls launch(part) for both halves of a relocation along its longest axis, or along the widest one where places are not
+/// short, of which the first has whole vectors where there are enough; `launch` returns 0 to go on.
 template <class Launch>
 auto split(const relocation& move, Launch launch) {
+  const bool is_short = has_short_places(move);
+  const auto measure = [&](int axis) {
+    return is_short ? move.axes[axis].extent : width_of(move, axis);
+  };
   int longest = 0;
   for (int k = 1; k < move.rank; ++k) {
-    if (move.axes[k].extent > move.axes[longest].extent) { longest = k; }
+    if (measure(k) > measure(longest)) { longest = k; }
   }
   relocation first = move;
   relocation second = move;

@@ -17,38 +17,37 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes from an element to the next, on both sides.
+/// Bytes from an element to the next, on both sides, or from the first one to another. 31 bits do for each launch
+/// (has_short_places): a launch finds none of its arguments in the multiprocessors' caches, and waits for every line of them.
 struct axis_steps {
-  long long in;
-  long long out;
+  int in;
+  int out;
 };
 
-/// Axes of which an index counts all elements, the fastest first. What one of them needs lies together, because a launch finds
-/// none of its arguments in the multiprocessors' caches.
+/// An axis of those that an index counts, the fastest first.
 struct counted_axis {
   divider extent;
   axis_steps steps;
-};
-template <int MostAxes>
-struct counted_axes {
-  int count;
-  counted_axis axes[MostAxes];
 
-  /// The places of element `index`, in bytes.
-  TILETRANSPOSE_FUNCTION axis_steps places(unsigned index) const {
-    axis_steps at{0, 0};
-    TILETRANSPOSE_UNROLL
-    for (int k = 0; k < MostAxes; ++k) {
-      if (k > 0 && k >= count) { break; }
-      const unsigned next = axes[k].extent.quotient(index);
-      const unsigned here = axes[k].extent.remainder(index, next);
-      at.in += here * axes[k].steps.in;
-      at.out += here * axes[k].steps.out;
-      index = next;
-    }
-    return at;
+  /// Adds the place that `index` has along this axis; returns its index along the axes that come after.
+  TILETRANSPOSE_FUNCTION unsigned count(unsigned index, axis_steps& at) const {
+    const unsigned next = extent.quotient(index);
+    const unsigned here = extent.remainder(index, next);
+    at.in += static_cast<int>(here) * steps.in;
+    at.out += static_cast<int>(here) * steps.out;
+    return next;
   }
 };
+/// The same along `used` axes.
+template <int MostAxes>
+TILETRANSPOSE_FUNCTION void count_along(const counted_axis* axes, int used, unsigned index,
+                                        axis_steps& at) {
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < MostAxes; ++k) {
+    if (k >= used) { break; }
+    index = axes[k].count(index, at);
+  }
+}
 
 /// The axes of a tile's side, those outside of a tile, and all axes.
 inline constexpr int most_side_axes = 3;
@@ -58,10 +57,12 @@ inline constexpr int most_counted_axes = 8;
 /// A side of a tile runs along one axis or, where that is short, along several, the fastest first.
 struct tile_side {
   unsigned extent;  ///< elements along all of them
-  counted_axes<most_side_axes> axes;
+  int further;      ///< axes beside the fastest
+  counted_axis axis;
 };
 
-/// What the tile kernel moves: `x` has the fastest axis of the input, `y` that of the output.
+/// What the tile kernel moves: `x` has the fastest axis of the input, `y` that of the output. What most arrays need comes first,
+/// and together.
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
@@ -69,7 +70,31 @@ struct axes_tile_arguments {
   divider y_tiles;
   tile_side x;
   tile_side y;
-  counted_axes<most_outer_axes> outer{};
+  int outer_axes;
+  counted_axis outer[most_outer_axes];
+  counted_axis further[2][most_side_axes - 1];
+
+  /// The places of an element of a side, and of a tile's matrix.
+  TILETRANSPOSE_FUNCTION axis_steps places_x(unsigned index) const {
+    return places_along(x, further[0], index);
+  }
+  TILETRANSPOSE_FUNCTION axis_steps places_y(unsigned index) const {
+    return places_along(y, further[1], index);
+  }
+  TILETRANSPOSE_FUNCTION axis_steps outer_places(unsigned index) const {
+    axis_steps at{0, 0};
+    count_along<most_outer_axes>(outer, outer_axes, index, at);
+    return at;
+  }
+
+ private:
+  static TILETRANSPOSE_FUNCTION axis_steps places_along(const tile_side& side,
+                                                        const counted_axis* more, unsigned index) {
+    axis_steps at{0, 0};
+    index = side.axis.count(index, at);
+    count_along<most_side_axes - 1>(more, side.further, index, at);
+    return at;
+  }
 };
 
 /// What threads of a tile move: elements, by an operation. A tile has `lanes` x `lanes` items of `count` x `count` elements.
@@ -160,13 +185,13 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   const unsigned y0 = arguments.y_tiles.remainder(block, line) * side;
   const unsigned outer = arguments.x_tiles.quotient(line);
   const unsigned x0 = arguments.x_tiles.remainder(line, outer) * side;
-  const axis_steps matrix = arguments.outer.places(outer);
+  const axis_steps matrix = arguments.outer_places(outer);
   const unsigned lane = group.thread_rank() % lanes;
   const unsigned first = group.thread_rank() / lanes;
   const unsigned col = x0 + lane * count;
   const unsigned row = y0 + lane * count;
-  const axis_steps x = arguments.x.axes.places(col);
-  const axis_steps y = arguments.y.axes.places(row);
+  const axis_steps x = arguments.places_x(col);
+  const axis_steps y = arguments.places_y(row);
   const unsigned char* const from = arguments.in + (matrix.in + x.in);
   unsigned char* const to = arguments.out + (matrix.out + y.out);
 
@@ -175,9 +200,9 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
-    const long long at = shuffle(y.in, down);
+    const int at = shuffle(y.in, down);
     if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
-      held[k] = items.load(from + at, arguments.y.axes.axes[0].steps.in, y0 + down, col);
+      held[k] = items.load(from + at, arguments.y.axis.steps.in, y0 + down, col);
     }
   }
   keep_access_order();
@@ -194,9 +219,9 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
-    const long long at = shuffle(x.out, across);
+    const int at = shuffle(x.out, across);
     if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
-      items.store(to + at, arguments.x.axes.axes[0].steps.out, lane, across);
+      items.store(to + at, arguments.x.axis.steps.out, lane, across);
     }
   }
 }
@@ -234,8 +259,9 @@ struct axes_element_arguments {
   unsigned elements;   ///< of the inner axes
   unsigned per_block;  ///< that a block takes of them
   divider blocks;      ///< that move these together
-  counted_axes<most_counted_axes> inner{};
-  counted_axes<most_counted_axes> outer{};
+  int inner;           ///< axes of them, before the others
+  int axes;            ///< all of them
+  counted_axis axis[most_counted_axes];
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
@@ -257,9 +283,9 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
   const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
   const unsigned first = begin + group.thread_rank();
-  const axis_steps there = arguments.outer.places(outer);
-  const unsigned char* const in = arguments.in + there.in;
-  unsigned char* const out = arguments.out + there.out;
+  axis_steps there{0, 0};
+  count_along<most_counted_axes>(arguments.axis + arguments.inner, arguments.axes - arguments.inner,
+                                 outer, there);
   typename Operation::stored held[rounds];
   unsigned char* places[rounds] = {};
   TILETRANSPOSE_UNROLL
@@ -267,9 +293,10 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * threads);
     if (i >= end) { continue; }
-    const axis_steps at = arguments.inner.places(i);
-    held[k] = operation.load(in + at.in, 0, 0);
-    places[k] = out + at.out;
+    axis_steps at = there;
+    count_along<most_counted_axes>(arguments.axis, arguments.inner, i, at);
+    held[k] = operation.load(arguments.in + at.in, 0, 0);
+    places[k] = arguments.out + at.out;
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
@@ -279,18 +306,16 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   }
 }
 
-/// Counts one axis more.
-template <int MostAxes>
-void count_axis(counted_axes<MostAxes>& axes, const relocation& move, int axis) {
-  axes.axes[axes.count] = {divider(move.axes[axis].extent),
-                           {move.in_step(axis), move.out_step(axis)}};
-  ++axes.count;
+/// Precondition: has_short_places, or an extent of 1, along which nobody steps.
+inline counted_axis count_axis(const relocation& move, int axis) {
+  return {divider(move.axes[axis].extent),
+          {static_cast<int>(move.in_step(axis)), static_cast<int>(move.out_step(axis))}};
 }
 
-inline tile_side make_side(const relocation& move, const side_axes& axes) {
-  tile_side side{static_cast<unsigned>(axes.extent), {}};
-  for (int k = 0; k < axes.count; ++k) { count_axis(side.axes, move, axes.axes[k]); }
-  return side;
+inline tile_side make_side(const relocation& move, const side_axes& axes,
+                           counted_axis (&further)[most_side_axes - 1]) {
+  for (int k = 1; k < axes.count; ++k) { further[k - 1] = count_axis(move, axes.axes[k]); }
+  return {static_cast<unsigned>(axes.extent), axes.count - 1, count_axis(move, axes.axes[0])};
 }
 
 /// The axes outside of a tile's sides; the others have one element left.
@@ -304,15 +329,18 @@ inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
 /// Tiles along two sides, and along the other axes.
 inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
                                                size_type x_tiles, size_type y_tiles) {
-  axes_tile_arguments arguments{static_cast<const unsigned char*>(move.in),
-                                static_cast<unsigned char*>(move.out),
-                                divider(x_tiles),
-                                divider(y_tiles),
-                                make_side(move, sides[0]),
-                                make_side(move, sides[1])};
+  axes_tile_arguments arguments{};
+  arguments.in = static_cast<const unsigned char*>(move.in);
+  arguments.out = static_cast<unsigned char*>(move.out);
+  arguments.x_tiles = divider(x_tiles);
+  arguments.y_tiles = divider(y_tiles);
+  arguments.x = make_side(move, sides[0], arguments.further[0]);
+  arguments.y = make_side(move, sides[1], arguments.further[1]);
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (outer.axes[k].extent > 1) { count_axis(arguments.outer, outer, k); }
+    if (outer.axes[k].extent > 1) {
+      arguments.outer[arguments.outer_axes++] = count_axis(outer, k);
+    }
   }
   return arguments;
 }
@@ -326,7 +354,8 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int acce
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
   const relocation outer = outside_of(choice.sides, move);
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
-  if (longer > most_counted || count_elements(outer) > max_blocks / (x_tiles * y_tiles)) {
+  if (!has_short_places(move) || longer > most_counted ||
+      count_elements(outer) > max_blocks / (x_tiles * y_tiles)) {
     return split(move, [&](const relocation& part) {
       axes_choice chosen = choice;
       fill_sides(chosen, part, choice.tile_side);
@@ -350,17 +379,22 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
-  if (order.inner_extent > most_counted - block || count_elements(outer) > max_blocks / blocks) {
+  if (!has_short_places(move) || order.inner_extent > most_counted - block ||
+      count_elements(outer) > max_blocks / blocks) {
     return split(
         move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
   }
-  axes_element_arguments arguments{
-      static_cast<const unsigned char*>(move.in), static_cast<unsigned char*>(move.out),
-      static_cast<unsigned>(order.inner_extent), static_cast<unsigned>(block), divider(blocks)};
+  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
+                                   static_cast<unsigned char*>(move.out),
+                                   static_cast<unsigned>(order.inner_extent),
+                                   static_cast<unsigned>(block),
+                                   divider(blocks),
+                                   order.inner,
+                                   move.rank,
+                                   {}};
   for (int k = 0; k < move.rank; ++k) {
-    const int axis = order.axes[k];
-    count_axis(k < order.inner ? arguments.inner : arguments.outer, move, axis);
-    blocks *= outer.axes[axis].extent;
+    arguments.axis[k] = count_axis(move, order.axes[k]);
+    blocks *= outer.axes[k].extent;
   }
   return launch(launch_plan<axes_element_arguments>{arguments, blocks, axes_element_threads, 0});
 }

@@ -57,8 +57,8 @@ struct word_shifted_tile {
   static constexpr unsigned column_accesses = word_shifted_tile_shape::column_bytes / 16;
 
   word16 columns[cols][column_accesses];
-  long long row_places[shape.most_rows() + shape.lead_rows()];
-  long long column_places[cols];
+  int row_places[shape.most_rows() + shape.lead_rows()];
+  int column_places[cols];
 
   /// Where an access of a column is. Those of the columns that lanes next to each other have lie in different banks.
   TILETRANSPOSE_FUNCTION word16* access(unsigned col, unsigned index) {
@@ -68,16 +68,15 @@ struct word_shifted_tile {
   /// Fills the tables. Barriers: none; the caller owes one before they are read.
   TILETRANSPOSE_FUNCTION void find_places(const word_shifted_tile_arguments& arguments, unsigned x0,
                                           unsigned y0, unsigned rank) {
-    const tile_side& x = arguments.axes.x;
-    const tile_side& y = arguments.axes.y;
+    const axes_tile_arguments& axes = arguments.axes;
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned i = rank; i < arguments.rows + lead_rows; i += threads) {
       const unsigned row = y0 + i - lead_rows;
-      store_shared(&row_places[i], row < y.extent ? y.axes.places(row).in : 0);
+      store_shared(&row_places[i], row < axes.y.extent ? axes.places_y(row).in : 0);
     }
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned i = rank; i < cols; i += threads) {
-      store_shared(&column_places[i], x0 + i < x.extent ? x.axes.places(x0 + i).out : 0);
+      store_shared(&column_places[i], x0 + i < axes.x.extent ? axes.places_x(x0 + i).out : 0);
     }
   }
 
@@ -102,7 +101,7 @@ struct word_shifted_tile {
       TILETRANSPOSE_UNROLL
       for (unsigned r = 0; r < lane_rows; ++r) {
         const unsigned char* const from =
-            in + load_shared<long long>(&row_places[at * lane_rows + r]) + 4 * lane_words * lane;
+            in + load_shared<int>(&row_places[at * lane_rows + r]) + 4 * lane_words * lane;
         const unsigned below = address_bits(from) % 4;
         below_all |= below << (2 * r);
         TILETRANSPOSE_UNROLL
@@ -164,7 +163,7 @@ struct word_shifted_tile {
     for (unsigned col = rank / lanes; col < cols; col += threads / lanes) {
       const loop_step here(col / (threads / lanes));
       if (x0 + col >= arguments.axes.x.extent) { break; }
-      unsigned char* const column = out + load_shared<long long>(&column_places[col]);
+      unsigned char* const column = out + load_shared<int>(&column_places[col]);
       const unsigned skew = address_bits(column) % sector_bytes;
       const int byte = static_cast<int>(lane * vector - skew);
       if (byte >= end || byte + vector <= first) { continue; }
@@ -197,7 +196,7 @@ struct word_shifted_tile {
     const unsigned y0 = axes.y_tiles.remainder(block, line) * arguments.rows;
     const unsigned outer = axes.x_tiles.quotient(line);
     const unsigned x0 = axes.x_tiles.remainder(line, outer) * cols;
-    const axis_steps matrix = axes.outer.places(outer);
+    const axis_steps matrix = axes.outer_places(outer);
     find_places(arguments, x0, y0, rank);
     group.sync();
     constexpr size_type bytes = ElementBytes;
