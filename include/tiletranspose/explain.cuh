@@ -75,7 +75,7 @@ explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type
       detail::pointers_request(outs, ins, nx, ny, batch), device);
 }
 
-/// What tt::reorient(out, in, s) would launch; flips, turns and reverses are symmetries.
+/// What tt::reorient(out, in, s) would launch; flips, rotations and reverses are symmetries.
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                     explained_device device = {}) {

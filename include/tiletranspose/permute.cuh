@@ -17,9 +17,9 @@
 /// between their first and last elements, or an output in which an axis does not step over all that the faster ones reach
 /// (two elements might share an address). Where an extent is 0 nothing is done.
 ///
-/// An operation that two fused axes, or two and a batch, can express is moved as `transpose` and `reorient` move it, at
-/// their speed. With more axes tiles of 32 x 32 elements are moved, one access an element, or single elements where an
-/// axis is too short for tiles, 16 bytes together where they allow it.
+/// What two axes and a batch can express is moved as `transpose` and `reorient` move it, at their speed. Other permutes go
+/// through tiles, whose sides take several axes where one is short, through panels along several axes, or element by
+/// element; `tt::explain_permute` says which.
 
 #pragma once
 

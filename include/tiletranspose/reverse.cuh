@@ -48,7 +48,7 @@ template <class T>
 
 }  // namespace detail
 
-/// Lays a matrix down again.
+/// Applies one of the eight symmetries of a rectangle to a matrix.
 ///
 ///     out == s(in), as tt::symmetry defines it
 ///
@@ -106,7 +106,7 @@ template <class T>
       detail::dense_request(out, in, nx, ny), symmetry::flip_ud, stream);
 }
 
-/// Turns a matrix counter-clockwise, as numpy.rot90.
+/// Rotates a matrix counter-clockwise, as numpy.rot90.
 ///
 ///     turns == 1:  out[y * ny + x] == in[x * nx + (nx - 1 - y)]            out: nx rows x ny columns
 ///     turns == 2:  out[y * nx + x] == in[(ny - 1 - y) * nx + (nx - 1 - x)]
@@ -135,7 +135,7 @@ template <class T>
                                                           symmetry::anti_transpose, stream);
 }
 
-/// Lays `batch` matrices down again that lie one behind the other.
+/// Applies one of the eight symmetries to each of `batch` matrices that lie one behind the other.
 ///
 ///     matrix b of out == s(matrix b of in)    for 0 <= b < batch, nx * ny elements each
 ///

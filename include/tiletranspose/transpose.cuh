@@ -415,22 +415,22 @@ template <class T>
 ///
 ///     nx * ny elements of scratch                 2: out of place and back
 ///     less, one side a multiple of the other      2: squares, columns
-///     less, by runs                               2: slabs of rows, columns of runs
+///     less, by segments                           2: slabs of rows, columns of segments
 ///     less, other shapes                          2: rows, columns; or 3, with squares between them
 ///
 /// "Rows" and "columns" are those of the matrix, or of its transpose, that has more rows than columns. Squares are as
-/// large as the greatest common divisor of the sides. Runs are 64 to 512 bytes of a column that move together, of data
+/// large as the greatest common divisor of the sides. Segments are 64 to 512 bytes of a column that move together, of data
 /// that start on 16 bytes, and elements of up to 16 bytes, of an even size up to 32, or of a multiple of 4; a slab is as
-/// many rows as a run has elements. They are taken but where one side is a multiple of the other, the shorter one a
+/// many rows as a segment has elements. They are taken unless one side is a multiple of the other, the shorter one is a
 /// multiple of 16 bytes, and the shared memory of all multiprocessors holds 128 bytes of every row.
 ///
 /// The least is as many whole elements as fit 128 bytes (or one, where that is more) for each row or for each column,
 /// whichever are more in number, and never more than the matrix itself; all of it where a side has 2^31 elements or
 /// more. Between that and the whole matrix more scratch rarely helps: only where the matrix has no regular segments,
 /// and the shared memory of all multiprocessors does not hold 32 bytes of every row, or that of one block does not hold
-/// a row: they pass through scratch, of which every byte up to 24 MB saves launches of columns, and lets more rows go at a
-/// time. Squares, single rows and single
-/// columns need none, for which the query answers 1 byte, and a single pass or none.
+/// a row. Columns and rows then pass through scratch, of which every byte up to 24 MB saves launches of columns, and lets
+/// more rows go at a time. Squares, single rows and single columns need none, for which the query answers 1 byte, and a
+/// single pass or none.
 ///
 /// Passes over columns, and over slabs that several blocks hold, are cooperative launches, whose blocks wait for each
 /// other: they start when all multiprocessors have room for them.

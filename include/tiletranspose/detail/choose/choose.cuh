@@ -6,8 +6,9 @@
 /// call, no launch, no template on the element. Plain C++17, host only.
 ///
 /// A new rule is a function `bool rule(transpose_facts&, choice&)` and a line of `transpose_rules`; the numbers that it
-/// compares with are rows of tuning_tile.cuh and tuning_panel.cuh. What a call can never take is not compiled, and
-/// tests/choice holds the rules to it.
+/// compares with stand in the tuning tables of this folder. What a call can never take is not compiled, and tests/choice
+/// holds the rules to it. Rows, fused calls, permutes and calls in place have rules of their own; the table of calls in
+/// detail/README.md says where.
 
 #pragma once
 
@@ -69,7 +70,7 @@ struct choice {
   const char* why = "";                           ///< and what it says
   size_type shared_bytes = 0;                     ///< that a block may ask for
   small_mover little = small_mover::none;         ///< of little work
-  bool is_certain = false;                        ///< likewise: whatever takes it else
+  bool is_certain = false;                        ///< of so little that no other rule was asked
   panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
   vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
 };
@@ -335,7 +336,11 @@ inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
   }
 }
 /// By the rules behind little work, which is compared with what they choose.
-inline choice choose_large(const transpose_facts& facts) { return choose(facts, 2); }
+inline choice choose_large(const transpose_facts& facts) {
+  constexpr size_type behind_little = 2;
+  static_assert(transpose_rules[behind_little - 1].by == mover::little, "");
+  return choose(facts, behind_little);
+}
 
 /// True where another choice is possible on a device whose blocks may ask for more shared memory.
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {

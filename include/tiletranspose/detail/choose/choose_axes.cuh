@@ -243,7 +243,8 @@ inline void fill_sides(axes_choice& choice, const relocation& move, int side) {
 }
 
 /// Elements that follow each other on the side of a stride before it goes on along `axis`; repeated ones come last.
-inline size_type run_before(const relocation& move, int axis, long long relocation_axis::*stride) {
+inline size_type segment_before(const relocation& move, int axis,
+                                long long relocation_axis::*stride) {
   size_type elements = 1;
   for (int k = 0; k < move.rank; ++k) {
     if (distance(move.axes[k].*stride) - 1 < distance(move.axes[axis].*stride) - 1) {
@@ -252,8 +253,8 @@ inline size_type run_before(const relocation& move, int axis, long long relocati
   }
   return elements;
 }
-inline bool has_short_out_run(const relocation& move, int axis) {
-  return run_before(move, axis, &relocation_axis::out_stride) <= short_run;
+inline bool has_short_out_segment(const relocation& move, int axis) {
+  return segment_before(move, axis, &relocation_axis::out_stride) <= short_segment;
 }
 
 /// True of a batch of matrices between whose rows, of less than `row_bytes` on one side, those of others lie: a tile of one
@@ -283,7 +284,7 @@ inline bool are_short_rows(const relocation& move) {
                                                (are_many || (widen(wide) && wide.in_element >= 4)));
 }
 
-/// Chooses for elements of the output. Precondition: the relocation is normalized.
+/// Chooses the mover, whether something happens to elements on the way or not. Precondition: the relocation is normalized.
 inline axes_choice choose_axes(const relocation& move) {
   if (move.rank == 0) { return {axes_mover::copy, 0, {}}; }
   const bool taken[most_axes] = {};
@@ -306,12 +307,12 @@ inline axes_choice choose_axes(const relocation& move) {
   if (!(steps_by_one && y <= 2 && rows_apart && forwards) ||
       is_interleaved(move, x, least_apart_row_bytes)) {
     const size_type shorter = smaller(choice.sides[0].extent, choice.sides[1].extent);
-    const bool long_runs =
-        !has_short_out_run(move, x) && run_before(move, y, &relocation_axis::in_stride) > short_run;
+    const bool long_segments = !has_short_out_segment(move, x) &&
+                               segment_before(move, y, &relocation_axis::in_stride) > short_segment;
     const bool are_many = count_elements(move) * larger(move.in_element, move.out_element) >=
                           micro_limits_of(move.out_element).least_tiled;
-    choice.mover =
-        shorter > short_axis && long_runs && are_many ? axes_mover::tiles : axes_mover::elements;
+    choice.mover = shorter > short_axis && long_segments && are_many ? axes_mover::tiles
+                                                                     : axes_mover::elements;
   }
   return choice;
 }

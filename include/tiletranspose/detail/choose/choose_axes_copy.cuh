@@ -16,7 +16,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The shape of these tiles. Rows are of the input; a column's bytes, those of the rows before the tile included, take
+/// The shape of word-shifted tiles. Rows are of the input; a column's bytes, those of the rows before the tile included, take
 /// `column_bytes` of shared memory.
 struct word_shifted_tile_shape {
   static constexpr int column_bytes = 256;
@@ -159,9 +159,9 @@ inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
 }
 
 /// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in
-/// short runs, as where pixels are shuffled, for which blocks of elements touch whole lines.
+/// short segments, as where pixels are shuffled, for which blocks of elements touch whole lines.
 inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
-  if (choice.x == move.rank - 1 || has_short_out_run(move, choice.x)) { return false; }
+  if (choice.x == move.rank - 1 || has_short_out_segment(move, choice.x)) { return false; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
   take_micro_blocks(tiles, move);

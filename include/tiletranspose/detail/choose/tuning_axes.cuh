@@ -19,9 +19,9 @@ inline constexpr size_type short_axis = tuning_row{
     16, "2026-11-23",
     "tiles, elements: 9 x 3003000 x 9 43, 56; 16 x 1001000 x 16 70, 84; 24 x 360600 x 24 86, 73"};
 
-/// So are runs of so many elements of one side that the other side's fastest axis does not interrupt: a block of elements
+/// So are segments of so many elements of one side that the other side's fastest axis does not interrupt: a block of elements
 /// touches whole lines of both anyway.
-inline constexpr size_type short_run = tuning_row{
+inline constexpr size_type short_segment = tuning_row{
     8, "2026-11-23",
     "tiles, elements: pixel shuffles by 2 41, 100, by 4 75, 99, by 8 89, 97, unshuffles by 2 62, "
     "98, by 4 79, 87; with 16: by 16 94, 92, unshuffle by 16 94, 45, shuffle by 12 81, 91"};

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What one launch is: the arguments of its kernel, its blocks, and the registers that these may take. Plain C++17.
+/// What one launch is: the arguments of its kernel, its blocks, and the registers that these may take; and the grid by which
+/// blocks take the tiles of a square in pairs. Plain C++17.
 
 #pragma once
 
@@ -11,8 +12,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks of one launch along a grid's first axis; more work is split.
+/// Blocks of one launch along a grid's first axis; more work is split. Then those along each of the others.
 inline constexpr size_type max_blocks = (size_type{1} << 31) - 1;
+inline constexpr size_type max_grid_side = 65535;
 
 /// A launch as a mover plans it. Where `blocks` is more than max_blocks the work has to be split.
 template <class Arguments>
@@ -23,9 +25,6 @@ struct launch_plan {
   size_type shared_bytes;     ///< dynamic ones
   size_type blocks_down = 1;  ///< the second dimension of the grid
 };
-
-/// And along the others.
-inline constexpr size_type max_grid_side = 65535;
 
 /// The tile above the diagonal, or on it, that a block moves together with the one across.
 struct tile_pair {

@@ -37,8 +37,7 @@ struct typed_sides {
   size_type out_alignment;
 };
 
-/// `batch` matrices of ny x nx elements to be transposed, or laid down again in another way. Strides in
-/// elements.
+/// `batch` matrices of ny rows of nx elements that become transposes or other symmetries of them. Strides in elements.
 struct transpose_request : typed_sides {
   size_type nx;
   size_type ny;
