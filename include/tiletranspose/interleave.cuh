@@ -30,7 +30,7 @@
 
 #include <cstddef>
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
@@ -46,8 +46,8 @@ constexpr bool check_planes() {
 
 /// A transpose where the planes are rows of a matrix, else the kernel of planes.
 template <bool ToPlanes, class T, class Element, std::size_t Planes>
-[[nodiscard]] cudaError_t interleave_planes(const void* structs, Element* const (&planes)[Planes],
-                                            size_type n, cudaStream_t stream) {
+[[nodiscard]] cudaError_t run_planes(const void* structs, Element* const (&planes)[Planes],
+                                     size_type n, cudaStream_t stream) {
   const plane_request request = make_planes<ToPlanes, T>(structs, planes, n);
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
@@ -73,7 +73,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t deinterleave(T* const (&planes)[Planes], Element* in, size_type n,
                                        cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  return detail::interleave_planes<true, T>(in, planes, n, stream);
+  return detail::run_planes<true, T>(in, planes, n, stream);
 }
 
 /// Puts structures together.
@@ -89,7 +89,7 @@ template <class T, class Element, std::size_t Planes>
 [[nodiscard]] cudaError_t interleave(T* out, Element* const (&planes)[Planes], size_type n,
                                      cudaStream_t stream = nullptr) {
   static_assert(detail::check_planes<Planes>() && detail::check_matrices<T, Element>(), "");
-  return detail::interleave_planes<false, T>(out, planes, n, stream);
+  return detail::run_planes<false, T>(out, planes, n, stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -47,8 +47,8 @@ template <class T, std::size_t Rank>
 [[nodiscard]] cudaError_t permute(T* out, const T* in, const size_type (&extents)[Rank],
                                   const int (&axes)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
-  return detail::relocate_bytes<sizeof(T), alignof(T)>(
-      detail::make_relocation(out, in, extents, axes), stream);
+  return detail::run_permute<sizeof(T), alignof(T)>(detail::make_relocation(out, in, extents, axes),
+                                                    stream);
 }
 
 /// The same between arrays whose strides the caller gives: element (i_0, i_1, ...) of the output, at out[sum of i_k *
@@ -61,7 +61,7 @@ template <class T, std::size_t Rank>
                                   const std::ptrdiff_t (&in_strides)[Rank],
                                   const size_type (&extents)[Rank], cudaStream_t stream = nullptr) {
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
-  return detail::relocate_bytes<sizeof(T), alignof(T)>(
+  return detail::run_permute<sizeof(T), alignof(T)>(
       detail::make_relocation(out, out_strides, in, in_strides, extents), stream);
 }
 
@@ -80,8 +80,8 @@ template <class Out, class In, std::size_t Rank, class Op>
       "");
   static_assert(!detail::takes_place<In, Out, Op>,
                 "tt: the function of transform_permute takes an element alone, not its place");
-  return detail::relocate_transformed<In, Out>(detail::make_relocation(out, in, extents, axes), op,
-                                               stream);
+  return detail::run_transform_permute<In, Out>(detail::make_relocation(out, in, extents, axes), op,
+                                                stream);
 }
 
 TILETRANSPOSE_NAMESPACE_END

@@ -30,20 +30,20 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them. Flags as of reorient_bytes.
+/// A dense matrix, or a batch of them; the output's rows are as long as the symmetry makes them. Flags as of run_reorient.
 template <class T, matrices Matrices, bool Transposes = true, bool IsArray = false>
 [[nodiscard]] cudaError_t reorient_dense(transpose_request request, symmetry s,
                                          cudaStream_t stream) {
   static_assert(check_element<T>(), "");
   if (!transposes(s)) { request.out_stride = request.nx; }
-  return reorient_bytes<sizeof(T), alignof(T), Matrices, Transposes, IsArray>(request, s, stream);
+  return run_reorient<sizeof(T), alignof(T), Matrices, Transposes, IsArray>(request, s, stream);
 }
 
 /// In place, where the symmetry does not transpose.
 template <class T>
 [[nodiscard]] cudaError_t flip_inplace(matrix_view<T> data, symmetry s, cudaStream_t stream) {
   static_assert(check_inplace<T>(), "");
-  return reorient_bytes_inplace<sizeof(T), alignof(T), false>(inplace_request(data), s, stream);
+  return run_reorient_inplace<sizeof(T), alignof(T), false>(inplace_request(data), s, stream);
 }
 
 }  // namespace detail
@@ -61,7 +61,7 @@ template <class T, class Element>
 [[nodiscard]] cudaError_t reorient(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::reorient_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+  return detail::run_reorient<sizeof(T), alignof(T), detail::matrices::one>(
       detail::reorient_request(out, in, s), s, stream);
 }
 
@@ -175,7 +175,7 @@ template <class T, class Element>
                                            size_type batch, symmetry s,
                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::reorient_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
+  return detail::run_reorient<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
                        in_batch_stride),
       s, stream);
@@ -209,8 +209,8 @@ template <class T>
 [[nodiscard]] cudaError_t reorient_inplace(matrix_view<T> data, symmetry s,
                                            cudaStream_t stream = nullptr) {
   static_assert(detail::check_inplace<T>(), "");
-  return detail::reorient_bytes_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s,
-                                                               stream);
+  return detail::run_reorient_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s,
+                                                             stream);
 }
 
 /// Reverses an array in its own memory. Where the launch fails the data are as they were, here and below.

@@ -35,8 +35,8 @@
 #include <tiletranspose/block_transpose.cuh>
 #include <tiletranspose/detail/calls/explicit_transpose.cuh>
 #include <tiletranspose/detail/calls/fused.cuh>
-#include <tiletranspose/detail/calls/launch.cuh>
 #include <tiletranspose/detail/calls/rectangle_inplace.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
@@ -69,7 +69,7 @@ template <class T>
 [[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), stream);
 }
 
@@ -89,7 +89,7 @@ template <class T, class Element>
 [[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::one>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::one>(
       detail::view_request(out, in), stream);
 }
 
@@ -115,7 +115,7 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
 [[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+  return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::dense_request(out, in, nx, ny), stream);
 }
 
@@ -126,7 +126,7 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
   static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::transpose_written<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+  return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
       detail::view_request(out, in), stream);
 }
 
@@ -148,7 +148,7 @@ template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::typ
   static_assert(detail::check_element<T>(), "");
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), stream);
 }
 
@@ -166,7 +166,7 @@ template <class T>
                                             size_type in_batch_stride, size_type nx, size_type ny,
                                             size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), stream);
 }
 
@@ -188,7 +188,7 @@ template <class T, class Element>
                                             matrix_view<Element> in, size_type in_batch_stride,
                                             size_type batch, cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::batch>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::batch>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
       stream);
 }
@@ -206,7 +206,7 @@ template <class T>
                                             size_type ny, size_type batch,
                                             cudaStream_t stream = nullptr) {
   static_assert(detail::check_element<T>(), "");
-  return detail::transpose_bytes<sizeof(T), alignof(T), detail::matrices::pointers>(
+  return detail::run_transpose<sizeof(T), alignof(T), detail::matrices::pointers>(
       detail::pointers_request(outs, ins, nx, ny, batch), stream);
 }
 
@@ -239,7 +239,7 @@ template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t transform_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                               Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::one>(
+  return detail::run_fused<detail::fusion::transform, In, Out, detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
@@ -251,7 +251,7 @@ template <class Out, class Element, class Op>
                                               cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, element, Out, detail::matrices::one>(
+  return detail::run_fused<detail::fusion::transform, element, Out, detail::matrices::one>(
       detail::view_request(out, in), op, stream);
 }
 
@@ -271,7 +271,7 @@ template <class Out, class In, class Op>
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
   size_type elements = 0;  // where the product overflows, examine() refuses a stride of 0
   detail::multiplies(nx, ny, elements);
-  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::batch>(
+  return detail::run_fused<detail::fusion::transform, In, Out, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), op, stream);
 }
 
@@ -282,7 +282,7 @@ template <class Out, class In, class Op>
                                                       size_type nx, size_type ny, size_type batch,
                                                       Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::transform, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, In, Out, detail::matrices::batch>(
+  return detail::run_fused<detail::fusion::transform, In, Out, detail::matrices::batch>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), op, stream);
 }
 
@@ -295,8 +295,7 @@ template <class Out, class Element, class Op>
                                                       Op op, cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::transform, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::transform, element, Out,
-                                    detail::matrices::batch>(
+  return detail::run_fused<detail::fusion::transform, element, Out, detail::matrices::batch>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), op,
       stream);
 }
@@ -322,7 +321,7 @@ template <class Out, class In, class Op>
 [[nodiscard]] cudaError_t accumulate_transpose(Out* out, const In* in, size_type nx, size_type ny,
                                                Op op, cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::accumulate, In, Out, detail::matrices::one>(
+  return detail::run_fused<detail::fusion::accumulate, In, Out, detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), op, stream);
 }
 
@@ -334,9 +333,8 @@ template <class Out, class Element, class Op>
                                                cudaStream_t stream = nullptr) {
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::accumulate, Out, element, Op>(), "");
-  return detail::transform_elements<detail::fusion::accumulate, element, Out,
-                                    detail::matrices::one>(detail::view_request(out, in), op,
-                                                           stream);
+  return detail::run_fused<detail::fusion::accumulate, element, Out, detail::matrices::one>(
+      detail::view_request(out, in), op, stream);
 }
 
 /// Applies a function to every element and writes the result twice, as the input lies and transposed, from
@@ -355,7 +353,7 @@ template <class Out, class In, class Op>
                                                    size_type ny, Op op,
                                                    cudaStream_t stream = nullptr) {
   static_assert(detail::check_fused<detail::fusion::dual, Out, In, Op>(), "");
-  return detail::transform_elements<detail::fusion::dual, In, Out, detail::matrices::one>(
+  return detail::run_fused<detail::fusion::dual, In, Out, detail::matrices::one>(
       detail::dense_request(out, in, nx, ny), op, stream, copy, nx);
 }
 
@@ -369,7 +367,7 @@ template <class Out, class Element, class Op>
   using element = typename detail::remove_const<Element>::type;
   static_assert(detail::check_fused<detail::fusion::dual, Out, element, Op>(), "");
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
-  return detail::transform_elements<detail::fusion::dual, element, Out, detail::matrices::one>(
+  return detail::run_fused<detail::fusion::dual, element, Out, detail::matrices::one>(
       detail::view_request(out, in), op, stream, fits ? copy.data : nullptr, copy.stride);
 }
 
@@ -447,7 +445,7 @@ template <class T>
                                             size_type nx, size_type ny,
                                             cudaStream_t stream = nullptr) {
   static_assert(detail::check_inplace<T>(), "");
-  return detail::transpose_with_scratch<sizeof(T), alignof(T)>(
+  return detail::run_with_scratch<sizeof(T), alignof(T)>(
       temp, temp_bytes, detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), stream);
 }
 

@@ -6,7 +6,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/explain_launch.cuh>
+#include <tiletranspose/detail/calls/explain_calls.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/small/word_shifted_tile.cuh>

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/tile_io.cuh>
@@ -125,7 +125,7 @@ cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
 
 /// Little work takes one tile a block, as it stands, elements that are one access strips of tiles.
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
-cudaError_t transpose_written(const transpose_request& request, cudaStream_t stream) {
+cudaError_t run_explicit_transpose(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   const batch_problem problem = make_problem(request);

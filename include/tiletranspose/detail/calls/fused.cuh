@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/tile/fused_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -105,8 +105,8 @@ cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaSt
 /// out(x, y) = op(in(y, x)), of each matrix of a batch, or of one matrix with the old out(x, y) as a second argument, or with
 /// copy(y, x) = out(x, y), whose stride is in elements.
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
-cudaError_t transform_elements(const transpose_request& request, const Op& op, cudaStream_t stream,
-                               Out* copy = nullptr, size_type copy_stride = 0) {
+cudaError_t run_fused(const transpose_request& request, const Op& op, cudaStream_t stream,
+                      Out* copy = nullptr, size_type copy_stride = 0) {
   verdict answer = examine(request);
   if (Kind == fusion::dual && answer == verdict::go) {
     answer = examine_copy(request, copy, copy_stride);

@@ -79,7 +79,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
 
 /// A relocation of elements as they are.
 template <int ElementBytes, int Alignment>
-cudaError_t relocate_bytes(relocation move, cudaStream_t stream) {
+cudaError_t run_permute(relocation move, cudaStream_t stream) {
   const verdict answer = examine(move);
   if (answer != verdict::go) { return status_of(answer); }
   const axes_choice chosen = choose_copy(move);
@@ -103,7 +103,7 @@ cudaError_t relocate_bytes(relocation move, cudaStream_t stream) {
 
 /// A relocation with a function on the way.
 template <class In, class Out, class Op>
-cudaError_t relocate_transformed(relocation move, const Op& op, cudaStream_t stream) {
+cudaError_t run_transform_permute(relocation move, const Op& op, cudaStream_t stream) {
   const verdict answer = examine(move);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<fusion::transform, In, Out, Op>()) {

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// A matrix of any shape in its own memory: checked, then moved through scratch as large as itself, or in steps.
+/// A matrix of any shape in its own memory: checked, then moved through scratch as large as itself, or by permutations of
+/// its rows and columns. Kernels know matrices of more rows than columns; that of others is undone step by step.
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/inplace/rectangle.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 
@@ -15,8 +16,8 @@ namespace detail {
 
 /// The two calls of a caller with scratch memory: how much of it is needed, and the transpose of a dense matrix.
 template <int ElementBytes, int Alignment>
-cudaError_t transpose_with_scratch(void* temp, size_type& temp_bytes,
-                                   const transpose_request& request, cudaStream_t stream) {
+cudaError_t run_with_scratch(void* temp, size_type& temp_bytes, const transpose_request& request,
+                             cudaStream_t stream) {
   size_type bytes = 0;
   if (!multiplies(request.nx, request.ny, bytes) || !multiplies(bytes, ElementBytes, bytes)) {
     return cudaErrorInvalidValue;

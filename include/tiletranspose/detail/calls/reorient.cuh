@@ -8,7 +8,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
@@ -43,7 +43,7 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
 /// \tparam Transposes  the symmetry may; what only those need that do is not compiled else
 template <int ElementBytes, int Alignment, matrices Matrices, bool Transposes = true,
           bool IsArray = false>
-cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStream_t stream) {
+cudaError_t run_reorient(const transpose_request& request, symmetry s, cudaStream_t stream) {
   const verdict answer = examine(request, s);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (Transposes) {
@@ -59,8 +59,8 @@ cudaError_t reorient_bytes(const transpose_request& request, symmetry s, cudaStr
 /// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
 /// flipped.
 template <int ElementBytes, int Alignment, bool Transposes = true>
-cudaError_t reorient_bytes_inplace(const transpose_request& request, symmetry s,
-                                   cudaStream_t stream) {
+cudaError_t run_reorient_inplace(const transpose_request& request, symmetry s,
+                                 cudaStream_t stream) {
   const verdict answer = examine_inplace(request, s);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (Transposes) {

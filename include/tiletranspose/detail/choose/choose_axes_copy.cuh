@@ -7,8 +7,8 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/axes_panel.cuh>
 #include <tiletranspose/detail/choose/choose_axes.cuh>
+#include <tiletranspose/detail/choose/panel_cut.cuh>
 #include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/policy.cuh>

@@ -76,7 +76,7 @@ struct matrix_mover {
         in + (slice.y - plan.first_row()) * plan.columns.total + slice.x, slice.rows, slice.cols,
         plan.columns.total};
     const matrix_view<T> packed{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
-    return transpose_bytes<sizeof(T), alignof(T), matrices::one>(
+    return run_transpose<sizeof(T), alignof(T), matrices::one>(
         view_request(to != nullptr ? packed : place_of(plan, slice), source), stream);
   }
   /// Copies what is packed into the output.
@@ -84,7 +84,7 @@ struct matrix_mover {
                     cudaStream_t stream) const {
     const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
                                       slice.rows};
-    return reorient_bytes<sizeof(T), alignof(T), matrices::one, false>(
+    return run_reorient<sizeof(T), alignof(T), matrices::one, false>(
         reorient_request(place_of(plan, slice), packed, symmetry::identity), symmetry::identity,
         stream);
   }
@@ -139,7 +139,7 @@ struct array_mover {
     part.out = to != nullptr ? to
                              : out + steps(slice.x - plan.first_column()) * x.out_stride +
                                    steps(slice.y) * y.out_stride;
-    return relocate_bytes<sizeof(T), alignof(T)>(part, stream);
+    return run_permute<sizeof(T), alignof(T)>(part, stream);
   }
 };
 

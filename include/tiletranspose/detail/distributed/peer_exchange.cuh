@@ -151,7 +151,7 @@ cudaError_t store_into_parts(T* const* outs, const T* in, partition columns, par
     const matrix_view<const T> from{in + columns.begin(ranks, peer), own_rows, cols, columns.total};
     const matrix_view<T> to{outs[peer] + first_row, cols, own_rows, rows.total};
     const cudaError_t status =
-        transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(to, from), stream);
+        run_transpose<sizeof(T), alignof(T), matrices::one>(view_request(to, from), stream);
     if (status != cudaSuccess) { return status; }
   }
   return cudaSuccess;

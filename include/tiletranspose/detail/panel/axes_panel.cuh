@@ -18,7 +18,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/axes_panel.cuh>
+#include <tiletranspose/detail/choose/panel_cut.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
@@ -104,7 +104,7 @@ struct panel_segment {
 
 /// One of the output as the table has it: its *stores*, of elements_of_lane each. What it has before and behind these are its
 /// *ends*.
-struct alignas(16) gathered_segment {  // bytes_of_segment in choose/axes_panel.cuh
+struct alignas(16) gathered_segment {  // bytes_of_segment in choose/panel_cut.cuh
   long long offset;                    ///< bytes from the first element of the panel
   unsigned place;                      ///< what all its elements have in common
   unsigned short stores;               ///< 228 KB of them fit

@@ -7,7 +7,7 @@
 
 #pragma once
 
-#include <tiletranspose/detail/choose/axes_panel.cuh>
+#include <tiletranspose/detail/choose/panel_cut.cuh>
 #include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/panel/axes_panel.cuh>

@@ -10,7 +10,7 @@
 
 #include <memory>
 
-#include <tiletranspose/detail/calls/launch.cuh>
+#include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_plan.cuh>
@@ -152,8 +152,8 @@ struct block_stream {
     const matrix_view<T> result = aligned_as(to, temp + plan.all_bytes() + plan.offset(k));
     return ok(copy(arrived, from, coming.get())) && ok(loaded[slot].set(coming.get())) &&
            ok(loaded[slot].hold(work)) &&
-           ok(transpose_bytes<sizeof(T), alignof(T), matrices::one>(view_request(result, arrived),
-                                                                    work)) &&
+           ok(run_transpose<sizeof(T), alignof(T), matrices::one>(view_request(result, arrived),
+                                                                  work)) &&
            ok(transposed[slot].set(work)) && ok(transposed[slot].hold(going.get())) &&
            ok(out.pageable() ? copy(to, result, going.get())
                              : store_rows(to, result, going.get())) &&

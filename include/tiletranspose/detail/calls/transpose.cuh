@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Transposes out of place: what is chosen is planned and launched.
+/// Transposes out of place: what is chosen is planned and launched. In this folder run_X does what a call of X is to do, and
+/// explain_X says what that would be.
 
 #pragma once
 
@@ -102,8 +103,9 @@ cudaError_t transpose_problem(const batch_problem& problem, cudaStream_t stream)
   });
 }
 
+/// A call of transpose, or of a batch. `Matrices`: the call's name says how many there are.
 template <int ElementBytes, int Alignment, matrices Matrices>
-cudaError_t transpose_bytes(const transpose_request& request, cudaStream_t stream) {
+cudaError_t run_transpose(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if (is_vector(request)) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What calls would launch, but permutes: the same rules and plans as of the calls, without a launch. Plain C++17, host
-/// only.
+/// What calls would launch, but permutes: explain_X asks the rules and makes the plans that run_X does, without a launch.
+/// Plain C++17, host only.
 
 #pragma once
 
