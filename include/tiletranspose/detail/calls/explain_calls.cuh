@@ -71,18 +71,14 @@ explanation explain_transpose(const transpose_request& request, explained_device
   return result;
 }
 
-/// Rows that the mover for them takes, joined.
-inline void describe_rows(explanation& result, const row_problem& joined, size_type alignment,
+/// Rows that the mover for them takes, joined. `bits` and `known` as plan_rows has them.
+inline void describe_rows(explanation& result, const row_problem& joined, size_type bits,
                           int known) {
-  const row_plan plan(joined, alignment, known);
   say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
       "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
   result.load_bytes = result.store_bytes = max_access_bytes;
-  if (plan.matrix_blocks == 0) { return; }  // all rows stay where they are
-  result.launches += divide_up(joined.batch, larger<size_type>(max_blocks / plan.matrix_blocks, 1));
-  result.blocks += plan.matrix_blocks * joined.batch;
-  result.threads = static_cast<int>(plan.arguments.threads);
-  result.shared_bytes = plan.shared_bytes;
+  plan_rows(joined, bits, known,
+            [&](row_choice, const auto& plan) { return launch_counter{result}(plan); });
 }
 
 /// Rows that stay rows.
@@ -102,7 +98,7 @@ void explain_rows(explanation& result, const row_problem& rows) {
           result, relocation_of(joined), access, "reversed short rows",
           "short rows of elements that are no words: a panel's segments run along many rows");
     } else {
-      describe_rows(result, joined, bits | joined.element_bytes, known_element(ElementBytes));
+      describe_rows(result, joined, bits, known_element(ElementBytes));
     }
   });
 }
@@ -263,16 +259,7 @@ explanation explain_reorient_inplace(const transpose_request& request, symmetry 
     if (flip != symmetry::identity) { result.why = "a square is transposed, and then flipped"; }
   } else {
     const row_problem rows = make_rows(request, flip);
-    const row_problem joined = join_rows(rows);
-    const size_type alignment = row_bits(rows, Alignment) | joined.element_bytes;
-    constexpr int known = known_element(ElementBytes);
-    if (joined.from_last_row && joined.reverses && joined.ny % 2 == 1) {  // as launch_rows has it
-      row_problem middle = joined;
-      middle.ny = 1;
-      middle.from_last_row = false;
-      describe_rows(result, middle, alignment, known);
-    }
-    describe_rows(result, joined, alignment, known);
+    describe_rows(result, join_rows(rows), row_bits(rows, Alignment), known_element(ElementBytes));
   }
   return result;
 }

@@ -96,15 +96,16 @@ inline void say(explanation& result, const char* mover, const char* rule, const 
   result.why = why;
 }
 
-/// Adds up the launches of a plan.
+/// Adds up the launches of a plan, whose blocks are like those of the first.
 struct launch_counter {
   explanation& result;
   template <class Arguments>
   int operator()(const launch_plan<Arguments>& plan) const {
-    ++result.launches;
+    if (result.launches++ == 0) {
+      result.threads = plan.threads;
+      result.shared_bytes = plan.shared_bytes;
+    }
     result.blocks += plan.blocks * plan.blocks_down;
-    result.threads = plan.threads;
-    result.shared_bytes = plan.shared_bytes;
     return 0;
   }
 };

@@ -2,17 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From a choice, a value, to a mover, a type: what a call can never choose is not compiled; and rows as a relocation, and
-/// relocations of rows. Plain C++17, host only.
+/// From a choice, a value, to a mover, a type: what a call can never choose is not compiled. Plain C++17, host only.
 
 #pragma once
 
 #include <tiletranspose/detail/choose/choose.cuh>
-#include <tiletranspose/detail/choose/panel_cut.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
 #include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
-#include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
 
@@ -117,45 +114,6 @@ auto plan_launches(Mover mover, const batch_problem& problem, int element_bytes,
   return split(problem, element, element, [&](const batch_problem& part) {
     return plan_launches(mover, part, element_bytes, chosen, go);
   });
-}
-
-/// A relocation of rows. Rows that run backwards in the input are reversed, and so is their order.
-inline row_problem make_rows(const relocation& move) {
-  const int y = move.rank - 1;
-  const relocation_axis row = move.axes[y];
-  const relocation_axis rows = y >= 1 ? move.axes[y - 1] : relocation_axis{1, 0, 0};
-  const relocation_axis matrices = y >= 2 ? move.axes[0] : relocation_axis{1, 0, 0};
-  return {{{begin_of_input(move), move.out, distance(rows.in_stride) * move.in_element,
-            static_cast<size_type>(rows.out_stride) * move.out_element,
-            static_cast<size_type>(matrices.in_stride) * move.in_element,
-            static_cast<size_type>(matrices.out_stride) * move.out_element, row.extent, rows.extent,
-            false},
-           matrices.extent},
-          move.in_element,
-          rows.in_stride < 0,
-          row.in_stride < 0};
-}
-
-/// True where joined rows of elements that reverses_in_panels are so short that a block has the threads for the period of
-/// their segments: then a panel's segments run along many rows.
-inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
-  return rows.reverses && !rows.from_last_row && rows.ny > 1 && rows.batch == 1 &&
-         !rows.pointer_arrays && rows.dense() &&
-         lanes_of_period(rows.row_bytes() / access_bytes, access_bytes) <=
-             size_type{panel_axes_threads};
-}
-
-/// What moves such rows. Precondition: goes_in_panels.
-inline relocation relocation_of(const row_problem& rows) {
-  const size_type element = rows.element_bytes;
-  const auto length = static_cast<long long>(rows.nx);
-  relocation move{{static_cast<const unsigned char*>(rows.in) + (rows.nx - 1) * element, rows.out,
-                   element, element, 1, 1},
-                  2,
-                  {}};
-  move.axes[0] = {rows.ny, length, length};
-  move.axes[1] = {rows.nx, -1, 1};
-  return move;
 }
 
 }  // namespace detail

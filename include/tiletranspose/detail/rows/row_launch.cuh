@@ -61,43 +61,15 @@ struct row_kernels {
   }
 };
 
-/// Launches what is planned for joined rows.
-template <class Kernels>
-cudaError_t launch_joined_rows(const row_problem& problem, size_type alignment,
-                               cudaStream_t stream) {
-  row_plan plan(problem, alignment, Kernels::known);
-  if (plan.matrix_blocks == 0) { return cudaSuccess; }  // all rows stay where they are
-  // Rows that do not touch, a terabyte of them and more. Batches of fewer are split below.
-  if (plan.matrix_blocks > max_blocks) { return cudaErrorInvalidValue; }
-  plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
-  const row_kernel_pointer kernel = Kernels::find(plan.kernel);
-  const size_type most = max_blocks / plan.matrix_blocks;
-  for (size_type done = 0; done < problem.batch; done += most) {
-    const row_arguments arguments = skip_matrices(plan.arguments, done);
-    const cudaError_t status =
-        start(kernel, smaller(most, problem.batch - done) * plan.matrix_blocks,
-              static_cast<int>(arguments.threads), plan.shared_bytes, stream, arguments);
-    if (status != cudaSuccess) { return status; }
-  }
-  return cudaSuccess;
-}
-
-/// Moves rows, out of place or in place. In place, the middle one of an odd number of rows that are taken from
-/// the last to the first stays, and is reversed by a launch of its own.
+/// Moves rows, out of place or in place. Of rows that do not touch, a terabyte of them and more, no grid has the blocks.
 template <int ElementBytes, int Alignment, bool IsArray = false>
-cudaError_t launch_rows(const row_problem& wanted, cudaStream_t stream) {
+cudaError_t launch_rows(const row_problem& rows, cudaStream_t stream) {
   using kernels = row_kernels<ElementBytes, Alignment, IsArray>;
-  const row_problem problem = join_rows(wanted);
-  const size_type alignment = row_bits(wanted, Alignment) | problem.element_bytes;
-  const cudaError_t status = launch_joined_rows<kernels>(problem, alignment, stream);
-  const bool has_middle =
-      problem.in_place() && problem.from_last_row && problem.reverses && problem.ny % 2 == 1;
-  if (status != cudaSuccess || !has_middle) { return status; }
-  const size_type offset = problem.ny / 2 * problem.in_stride_bytes;
-  row_problem middle = start_later(problem, offset, offset);
-  middle.ny = 1;
-  middle.from_last_row = false;
-  return launch_joined_rows<kernels>(middle, alignment, stream);
+  return plan_rows(join_rows(rows), row_bits(rows, Alignment), kernels::known,
+                   [&](row_choice kernel, const launch_plan<row_arguments>& plan) {
+                     return start(kernels::find(kernel), plan.blocks, plan.threads,
+                                  plan.shared_bytes, stream, plan.arguments);
+                   });
 }
 
 /// Copies rows of `row_bytes` bytes. A template, so that its kernel is compiled only where it is called.

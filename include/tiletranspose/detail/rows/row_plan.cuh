@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Rows that stay rows, and what a launch of the row kernel does: which of them are one longer row, how they are cut into
-/// segments, and which kernel moves them. Host only.
+/// Rows that stay rows, of a request or of a relocation, and the launches of the row kernel: which rows are one longer row,
+/// how they are cut into segments, and which kernel moves them. Host only.
 
 #pragma once
 
+#include <tiletranspose/detail/choose/panel_cut.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
+#include <tiletranspose/detail/request/relocation.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -30,6 +32,23 @@ struct row_problem : batch_problem {
 
 inline row_problem make_rows(const transpose_request& request, symmetry s) {
   return {make_problem(request), request.in_element, reverses_rows(s), reverses_cols(s)};
+}
+
+/// A relocation of rows. Rows that run backwards in the input are reversed, and so is their order.
+inline row_problem make_rows(const relocation& move) {
+  const int y = move.rank - 1;
+  const relocation_axis row = move.axes[y];
+  const relocation_axis rows = y >= 1 ? move.axes[y - 1] : relocation_axis{1, 0, 0};
+  const relocation_axis matrices = y >= 2 ? move.axes[0] : relocation_axis{1, 0, 0};
+  return {{{begin_of_input(move), move.out, distance(rows.in_stride) * move.in_element,
+            static_cast<size_type>(rows.out_stride) * move.out_element,
+            static_cast<size_type>(matrices.in_stride) * move.in_element,
+            static_cast<size_type>(matrices.out_stride) * move.out_element, row.extent, rows.extent,
+            false},
+           matrices.extent},
+          move.in_element,
+          rows.in_stride < 0,
+          row.in_stride < 0};
 }
 
 /// A vector without gaps, whatever its direction: an array, whose order a symmetry may reverse.
@@ -81,6 +100,28 @@ inline row_problem join_rows(row_problem problem) {
     }
   }
   return problem;
+}
+
+/// True where joined rows of elements that reverses_in_panels are so short that a block has the threads for the period of
+/// their segments: then a panel's segments run along many rows.
+inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
+  return rows.reverses && !rows.from_last_row && rows.ny > 1 && rows.batch == 1 &&
+         !rows.pointer_arrays && rows.dense() &&
+         lanes_of_period(rows.row_bytes() / access_bytes, access_bytes) <=
+             size_type{panel_axes_threads};
+}
+
+/// What moves such rows. Precondition: goes_in_panels.
+inline relocation relocation_of(const row_problem& rows) {
+  const size_type element = rows.element_bytes;
+  const auto length = static_cast<long long>(rows.nx);
+  relocation move{{static_cast<const unsigned char*>(rows.in) + (rows.nx - 1) * element, rows.out,
+                   element, element, 1, 1},
+                  2,
+                  {}};
+  move.axes[0] = {rows.ny, length, length};
+  move.axes[1] = {rows.nx, -1, 1};
+  return move;
 }
 
 /// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
@@ -293,6 +334,37 @@ struct row_plan {
     }
   }
 };
+
+/// Calls launch(kernel, plan) for each launch of joined rows, until one returns something else than 0. In place, the middle
+/// one of an odd number of rows that are taken from the last to the first stays, and is reversed by a launch of its own.
+/// \param bits   that the address of some row has
+/// \param known  the size of an element that kernels are made for
+template <class Launch>
+auto plan_rows(const row_problem& joined, size_type bits, int known, Launch launch)
+    -> decltype(launch(row_choice{}, launch_plan<row_arguments>{})) {
+  row_plan plan(joined, bits | joined.element_bytes, known);
+  decltype(launch(row_choice{}, launch_plan<row_arguments>{})) status{};
+  const auto goes_on = [&] { return status == decltype(status){}; };
+  if (plan.matrix_blocks > 0) {  // else all rows stay where they are
+    plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
+    const size_type most = larger<size_type>(max_blocks / plan.matrix_blocks, 1);
+    for (size_type done = 0; done < joined.batch && goes_on(); done += most) {
+      const size_type blocks = smaller(most, joined.batch - done) * plan.matrix_blocks;
+      const auto threads = static_cast<int>(plan.arguments.threads);
+      status = launch(plan.kernel, launch_plan<row_arguments>{skip_matrices(plan.arguments, done),
+                                                              blocks, threads, plan.shared_bytes});
+    }
+  }
+  if (!goes_on() || !joined.in_place() || !joined.from_last_row || !joined.reverses ||
+      joined.ny % 2 == 0) {
+    return status;
+  }
+  const size_type offset = joined.ny / 2 * joined.in_stride_bytes;
+  row_problem middle = start_later(joined, offset, offset);
+  middle.ny = 1;
+  middle.from_last_row = false;
+  return plan_rows(middle, bits, known, launch);
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
