@@ -108,6 +108,9 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(rule_of(tt::explain_inplace(square(300))) == "little work");
   CHECK(rule_of(tt::explain_inplace(square(4096))) == "whole squares");
   CHECK(rule_of(tt::explain_inplace(square(4097))) == "any squares");
+  // Long rows that start off lines of 128 bytes.
+  CHECK(rule_of(tt::explain_inplace(square(16380))) == "any squares");
+  CHECK(rule_of(tt::explain_inplace(square(16384))) == "whole squares");
   CHECK(rule_of(tt::explain_inplace(square(1))) == "nothing to do");
   CHECK(rule_of(tt::explain_inplace(square(4096), tt::symmetry::flip_lr)) == "reversed rows");
   const tt::explanation odd =

@@ -10,7 +10,7 @@
 #include <cstddef>
 
 #include <tiletranspose/detail/calls/explain_movers.cuh>
-#include <tiletranspose/detail/choose/choose_inplace.cuh>
+#include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/detail/panel/plane_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/detail/tile/fused_plan.cuh>
@@ -228,21 +228,27 @@ explanation explain_fused(const transpose_request& request, const row_major_copy
 /// A square in its own memory.
 template <int ElementBytes, int Alignment>
 void explain_square(explanation& result, const transpose_request& request) {
-  const size_type bits = reinterpret_cast<size_type>(request.in) |
-                         request.in_stride * ElementBytes | request.nx * ElementBytes;
-  const bool aligned = bits % max_access_bytes == 0;
-  if (is_little_square(request.nx, request.in_stride * ElementBytes, ElementBytes, aligned) &&
+  const size_type side = request.nx;
+  const size_type stride_bytes = request.in_stride * ElementBytes;
+  const size_type bits = reinterpret_cast<size_type>(request.in) | stride_bytes;
+  const bool aligned = (bits | side * ElementBytes) % max_access_bytes == 0;
+  const bool whole = with_access<ElementBytes, Alignment>(bits, [&](auto width) {
+    return with_swap_shape<ElementBytes, decltype(width)::value>(
+        side * side, side, bits, explained_device{}.most_shared_bytes,
+        [](auto tile) { return decltype(tile)::whole; });
+  });
+  if (is_little_square(side, stride_bytes, ElementBytes, aligned) &&
       fits_registers(ElementBytes, access_width(ElementBytes, Alignment))) {
-    result.tile_rows = result.tile_cols = square_tile_side(request.nx, ElementBytes);
+    result.tile_rows = result.tile_cols = square_tile_side(side, ElementBytes);
     say(result, "little square", "little work",
         "so few elements that latency decides: tiles trade places element by element");
-  } else if (aligned && access_width(ElementBytes) == ElementBytes) {
+  } else if (whole) {
     say(result, "tiles that trade places", "whole squares",
         "rows of whole accesses of 16 bytes: tiles trade places, in one pass");
   } else {
     say(result, "tiles that trade places", "any squares",
-        "rows start anywhere, or elements are no accesses: tiles of bytes trade places, in one "
-        "pass");
+        "rows start anywhere, or many long ones off lines, or elements are no accesses: tiles of "
+        "bytes trade places, in one pass");
   }
 }
 

@@ -34,35 +34,15 @@ struct square_kernel {
   int threads;
   swap_tile tile;
 };
-template <class Shape>
-square_kernel square_kernel_of() {
-  return {&swap_kernel<Shape>, 2 * Shape::threads, {Shape::side, 2 * Shape::shared_bytes}};
-}
 
-/// The kernel for squares of `side` a side, of a problem of so many elements. `bits` has the lowest ones of the
-/// addresses where rows start.
+/// The kernel for squares, arguments as of with_swap_shape.
 template <int ElementBytes, int Access>
 square_kernel find_square_kernel(size_type elements, size_type side, size_type bits) {
-  const size_type most = most_shared_bytes();
-  const square_kernel large = square_kernel_of<byte_tile_shape<ElementBytes, Access>>();
-  if constexpr (Access == ElementBytes) {
-    if (takes_whole_accesses(ElementBytes, side, bits, large.tile, most)) {
-      const square_kernel large_whole = square_kernel_of<large_swap_shape<ElementBytes>>();
-      return has_many_tiles(large_whole.tile, side, most)
-                 ? large_whole
-                 : square_kernel_of<swap_shape<ElementBytes>>();
-    }
-  }
-  if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
-    const square_kernel aligned =
-        square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::aligned>>();
-    if (bits % max_access_bytes == 0 && takes_large_tiles(aligned.tile, elements, side, most)) {
-      return aligned;
-    }
-  }
-  return takes_large_tiles(large.tile, elements, side, most)
-             ? large
-             : square_kernel_of<byte_tile_shape<ElementBytes, Access, byte_tiles::little>>();
+  return with_swap_shape<ElementBytes, Access>(
+      elements, side, bits, most_shared_bytes(), [](auto tile) {
+        using shape = decltype(tile);
+        return square_kernel{&swap_kernel<shape>, 2 * shape::threads, tile_of<shape>};
+      });
 }
 
 /// Transposes `tall` rows of squares, the first of which starts at arguments.first. Precondition: the kernel is allowed

@@ -190,6 +190,7 @@ template <int ElementBytes, int Access, byte_tiles Tiles = byte_tiles::any>
 struct byte_tile_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr int access_bytes = Access;
+  static constexpr bool whole = false;  ///< unlike swap_shape
   static constexpr int start_bytes = Tiles == byte_tiles::aligned ? 16 : Access;
   static constexpr bool starts_aligned = start_bytes == 16;
   static constexpr int accesses = 16 / Access;  ///< narrow ones of a wide one
@@ -419,6 +420,33 @@ struct byte_tile_shape {
     }
   }
 };
+
+template <class Shape>
+inline constexpr swap_tile tile_of = {Shape::side, 2 * Shape::shared_bytes};
+
+/// Calls visit(shape) with the tiles for squares of `side` a side, of a problem of so many elements, where a block may ask for
+/// `most` bytes of shared memory. `bits` has the lowest ones of the addresses where rows start.
+template <int ElementBytes, int Access, class Visit>
+auto with_swap_shape(size_type elements, size_type side, size_type bits, size_type most,
+                     Visit visit) {
+  using bytes = byte_tile_shape<ElementBytes, Access>;
+  if constexpr (Access == ElementBytes) {
+    if (takes_whole_accesses(ElementBytes, side, bits, tile_of<bytes>, most)) {
+      using large = large_swap_shape<ElementBytes>;
+      return has_many_tiles(tile_of<large>, side, most) ? visit(large{})
+                                                        : visit(swap_shape<ElementBytes>{});
+    }
+  }
+  if constexpr (has_aligned_byte_tiles<ElementBytes, Access>) {
+    using aligned = byte_tile_shape<ElementBytes, Access, byte_tiles::aligned>;
+    if (bits % max_access_bytes == 0 && takes_large_tiles(tile_of<aligned>, elements, side, most)) {
+      return visit(aligned{});
+    }
+  }
+  return takes_large_tiles(tile_of<bytes>, elements, side, most)
+             ? visit(bytes{})
+             : visit(byte_tile_shape<ElementBytes, Access, byte_tiles::little>{});
+}
 
 /// How a tile of Side x Side elements of a small square is moved, an element a lane. Elements that take several accesses
 /// are moved as these, an access a lane: so lanes next to each other access memory next to each other.
