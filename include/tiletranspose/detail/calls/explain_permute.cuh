@@ -6,10 +6,10 @@
 
 #pragma once
 
+#include <tiletranspose/detail/axes/word_shifted_tile.cuh>
 #include <tiletranspose/detail/calls/explain_calls.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
-#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -6,11 +6,11 @@
 
 #pragma once
 
+#include <tiletranspose/detail/axes/axes_launch.cuh>
 #include <tiletranspose/detail/calls/fused.cuh>
 #include <tiletranspose/detail/calls/reorient.cuh>
 #include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
-#include <tiletranspose/detail/small/axes_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -3,8 +3,8 @@
 
 /// \file
 /// Which mover takes a relocation: those for transposes and for rows wherever it is one of theirs, however many axes the
-/// caller gave, else the one for little work, which counts axes. Without tiles, which elements are taken for one wide one, and
-/// in which order they are counted. Pure functions, plain C++17, host only.
+/// caller gave, else the one that counts axes. Without tiles, which elements are taken for one wide one, and in which order
+/// they are counted. Pure functions, plain C++17, host only.
 
 #pragma once
 
@@ -171,6 +171,8 @@ inline relocation as_accesses(relocation move, size_type access_bytes) {
   return move;
 }
 
+/// What is chosen without knowing by which accesses elements move; for tiles and elements of copies choose_axes_copy.cuh goes
+/// on from there.
 enum class axes_mover {
   copy,       ///< contiguous on both sides
   rows,       ///< the fastest axis is the same on both sides, and at most two others are left

@@ -256,6 +256,7 @@ inline axes_choice choose_copy(const relocation& move) {
   return choice;
 }
 
+/// What becomes of axes_mover::tiles and axes_mover::elements of a copy, whose accesses are known.
 enum class axes_way {
   tiles,
   word_shifted_tiles,  ///< of elements of 1 to 3 bytes that start anywhere

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The mover for little work for arrays of more axes, as CUDA sees it, and its launches.
+/// The kernels of tiles and of elements along several axes as CUDA sees them, and their launches.
 
 #pragma once
 
+#include <tiletranspose/detail/axes/word_shifted_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
-#include <tiletranspose/detail/small/word_shifted_tile.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

@@ -15,8 +15,8 @@
 
 #pragma once
 
+#include <tiletranspose/detail/axes/axes_kernel.cuh>
 #include <tiletranspose/detail/core/shuffle.cuh>
-#include <tiletranspose/detail/small/axes_kernel.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
