@@ -128,7 +128,7 @@ void check(placement p) {
 // True where some tile of rows that start anywhere touches no end of a matrix.
 template <class In, class Out, tt::detail::fusion Kind>
 bool has_interior(std::size_t cols, std::size_t rows) {
-  tt::detail::tile_problem problem{};
+  tt::detail::matrix_problem problem{};
   problem.nx = cols, problem.ny = rows;
   const auto inside =
       tt::detail::find_interior<tt::detail::fused_shape<In, Out, Kind, false>>(problem, true);

@@ -42,7 +42,7 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm)
   __shared__ typename Tile::storage storage;
   constexpr static_block<Threads> group{};
   const tile_order::place at = arguments.order(blockIdx.x);
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   const matrix_view<const T> in{reinterpret_cast<const T*>(problem.in_matrix(at.batch)), problem.ny,
                                 problem.nx, problem.in_stride_bytes / sizeof(T)};
   const matrix_view<T> out{reinterpret_cast<T*>(problem.out_matrix(at.batch)), problem.nx,
@@ -61,7 +61,7 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
     structure_kernel(const __grid_constant__ tile_arguments arguments) {
   __shared__ typename Tile::storage storage;
   const tile_order::place at = arguments.order(blockIdx.x);
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   constexpr size_type side = Tile::cols;
   constexpr auto element = static_cast<long long>(sizeof(typename Tile::element));
   const size_type row = at.row_tile * side;

@@ -36,7 +36,7 @@ struct transpose_facts {
   batch_problem problem;
   int element_bytes;
   int access_bytes;             ///< that addresses of elements allow
-  size_type bits;               ///< every bit that some address or stride has
+  size_type address_bits;       ///< every bit that some address or stride has
   size_type most_shared_bytes;  ///< that a block may ask the device for
 
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
@@ -47,7 +47,7 @@ struct transpose_facts {
   bool sectors() const { return sector_mask(problem) == 0; }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
   bool whole_rows() const {
-    return (bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
+    return (address_bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
   }
   /// A block holds a matrix of a batch only if the device lets it ask for more than every block may have.
   bool has_large_matrices() const {
@@ -149,7 +149,7 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
 }
 
 /// True where matrices of few columns and many rows have rules of their own.
-inline bool is_tall(const tile_problem& problem) {
+inline bool is_tall(const matrix_problem& problem) {
   return problem.nx <= most_tall_columns && problem.ny > most_column_rows;
 }
 /// Tiles of whole accesses write parts of sectors where output rows start inside of one.
@@ -177,7 +177,7 @@ inline bool fills_tiles(const transpose_facts& facts) {
 inline bool vector_tiles(const transpose_facts& facts, choice&) {
   const batch_problem& problem = facts.problem;
   if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
-      facts.bits % max_access_bytes != 0 || problem.batch != 1 || problem.pointer_arrays) {
+      facts.address_bits % max_access_bytes != 0 || problem.batch != 1 || problem.pointer_arrays) {
     return false;
   }
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);

@@ -92,7 +92,7 @@ inline panel_kind choose_vectorised(const batch_problem& problem, size_type elem
 }
 
 /// The panels for a kind of problem.
-inline vectorised_size choose_vectorised_size(const tile_problem& problem, panel_kind kind,
+inline vectorised_size choose_vectorised_size(const matrix_problem& problem, panel_kind kind,
                                               int element_bytes) {
   const auto bytes_of = [&](vectorised_size size) {
     return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());

@@ -80,7 +80,7 @@ cudaError_t launch_little_square(square_problem square, cudaStream_t stream) {
 
 /// Transposes a square in place. `problem.in` is ignored: it is `problem.out`.
 template <int ElementBytes, int Alignment>
-cudaError_t transpose_square(const tile_problem& problem, cudaStream_t stream) {
+cudaError_t transpose_square(const matrix_problem& problem, cudaStream_t stream) {
   const square_problem square{static_cast<unsigned char*>(problem.out), problem.out_stride_bytes,
                               problem.nx};
   if (square.side == 1) { return cudaSuccess; }

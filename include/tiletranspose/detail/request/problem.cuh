@@ -14,10 +14,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// What a launch moves; sizes and strides are in bytes where the name says so, else in elements. Row strides are numbers
-/// modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with the highest address, and has a
-/// negative stride. So nobody divides by a stride, nor compares it but to ask whether rows follow without a gap.
-struct tile_problem {
+/// What a launch of any mover moves: a matrix, or those of a batch. Sizes and strides are in bytes where the name says so, else
+/// in elements. Row strides are numbers modulo 2^64: a matrix whose rows run backwards starts at its first row, the one with
+/// the highest address, and has a negative stride. So nobody divides by a stride, nor compares it but to ask whether rows
+/// follow without a gap.
+struct matrix_problem {
   const void* in;  ///< ny x nx; or a device array of pointers to matrices
   void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
@@ -39,8 +40,8 @@ struct tile_problem {
   }
 };
 
-/// What a call moves: so many matrices, of which kernels have the count from their grids.
-struct batch_problem : tile_problem {
+/// What a call moves: so many matrices. Kernels have their number from the grid.
+struct batch_problem : matrix_problem {
   size_type batch;
 };
 
@@ -127,7 +128,7 @@ constexpr bool is_dense(size_type stride_bytes, size_type row_bytes) {
 
 /// What all addresses of an element are multiples of: the bits that some pointer or stride has. Behind
 /// pointer arrays only what the type promises is known.
-inline size_type address_bits_of(const tile_problem& problem, size_type promised) {
+inline size_type address_bits_of(const matrix_problem& problem, size_type promised) {
   const size_type pointers = problem.pointer_arrays ? promised
                                                     : reinterpret_cast<size_type>(problem.in) |
                                                           reinterpret_cast<size_type>(problem.out);

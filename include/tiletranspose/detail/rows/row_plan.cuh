@@ -137,13 +137,13 @@ inline size_type row_bits(const row_problem& rows, size_type promised) {
 /// Rows as little work, whose matrices start at the elements that come first.
 struct little_rows {
   small_problem problem;
-  tile_problem sides;
+  matrix_problem sides;
 };
 
 /// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
 inline little_rows make_little_rows(const row_problem& rows) {
   const auto element = static_cast<int>(rows.element_bytes);
-  tile_problem sides = run_backwards(rows, rows.from_last_row, false);
+  matrix_problem sides = run_backwards(rows, rows.from_last_row, false);
   small_problem work{{rows.nx, element, element},
                      axis_of(rows.ny, sides.in_stride_bytes, sides.out_stride_bytes),
                      rows.batch,
@@ -193,7 +193,7 @@ inline constexpr size_type half_shared_bytes =
 /// rows that do not fit a block with their own other half.
 inline row_arguments make_row_arguments(const row_problem& problem) {
   row_arguments arguments{};
-  static_cast<tile_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
+  static_cast<matrix_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
   arguments.row_bytes = problem.row_bytes();
   arguments.covered_bytes = problem.row_bytes();
   arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);

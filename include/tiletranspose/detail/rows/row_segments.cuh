@@ -16,7 +16,7 @@ namespace detail {
 
 /// What a launch does: the two sides of a problem, of which `ny` rows of a matrix are the output of segments. Where rows are
 /// joined, a segment holds `joined_rows` whole rows that lie one behind the other.
-struct row_arguments : tile_problem {
+struct row_arguments : matrix_problem {
   size_type row_bytes;
   size_type covered_bytes;  ///< of a row that segments start in; the others trade places with them
   size_type extent;   ///< bytes that may be read around a row: its own, or those of a dense matrix

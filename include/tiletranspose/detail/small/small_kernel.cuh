@@ -123,7 +123,7 @@ struct small_batch<matrices::one> {
 
 /// Where the matrices of a problem are. Precondition: `Matrices` says the truth.
 template <matrices Matrices>
-small_batch<Matrices> batch_of(const tile_problem& problem) {
+small_batch<Matrices> batch_of(const matrix_problem& problem) {
   using batch = small_batch<Matrices>;
   const auto in = static_cast<typename batch::in_data>(problem.in);
   const auto out = static_cast<typename batch::out_data>(problem.out);

@@ -15,7 +15,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// How many rows down and columns across a part of a problem starts.
-inline matrix_place place_of(const tile_problem& part, const tile_problem& problem,
+inline matrix_place place_of(const matrix_problem& part, const matrix_problem& problem,
                              size_type in_element) {
   const auto distance = static_cast<size_type>(static_cast<const unsigned char*>(part.in) -
                                                static_cast<const unsigned char*>(problem.in));
@@ -24,7 +24,7 @@ inline matrix_place place_of(const tile_problem& part, const tile_problem& probl
 
 /// True where loads of the input that start where vectors of the copy do are whole accesses.
 template <class Fused>
-bool starts_in_step(const tile_problem& problem, const row_major_copy& copy) {
+bool starts_in_step(const matrix_problem& problem, const row_major_copy& copy) {
   const auto phase = [](const void* data, size_type stride_bytes, size_type bytes) {
     return reinterpret_cast<size_type>(data) / bytes % Fused::count * Fused::count +
            stride_bytes / bytes % Fused::count;

@@ -41,7 +41,7 @@ namespace detail {
 template <class Shape>
 TILETRANSPOSE_FUNCTION tile_target make_target(const tile_arguments& arguments,
                                                const tile_order::place& at, unsigned char* out) {
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   const size_type row_bytes = problem.ny * Shape::element_bytes;
   const size_type segment = at.row_tile * Shape::segment_bytes;
   const size_type first_col = at.col_tile * arguments.tile_cols;
@@ -58,7 +58,7 @@ template <class Shape>
 TILETRANSPOSE_FUNCTION tile_source make_source(const tile_arguments& arguments,
                                                const tile_order::place& at,
                                                const unsigned char* in) {
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   const size_type first_row = at.row_tile * Shape::tile_rows;
   const size_type first_byte = at.col_tile * arguments.tile_cols * Shape::in_bytes;
   return {in + first_row * problem.in_stride_bytes + first_byte,
@@ -87,7 +87,7 @@ TILETRANSPOSE_FUNCTION void join_segments(tile_source& source, tile_target& targ
                                           const tile_order::place& at) {
   constexpr int bytes = Shape::element_bytes;
   constexpr int rows = Shape::skew_rows;
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   source.first += rows * source.stride_bytes;
   source.first_row -= rows;
   source.end_row -= rows;

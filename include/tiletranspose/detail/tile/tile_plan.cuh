@@ -77,7 +77,7 @@ struct tile_order {
 };
 
 struct tile_arguments {
-  tile_problem problem;
+  matrix_problem problem;
   tile_order order;
   unsigned sector_mask;  ///< 31 where output rows may start off a sector, else 0
   unsigned tile_cols;    ///< columns of a tile, at most the shape's
@@ -103,7 +103,7 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
   arguments.order = tile_order(row_tiles, col_tiles, strip_width);
   // Rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and reads half a row
   // away in others.
-  const tile_problem& problem = arguments.problem;
+  const matrix_problem& problem = arguments.problem;
   const auto stride = static_cast<long long>(problem.in_stride_bytes);
   if (arguments.sector_mask == 0 && distance(stride) == jump_stride_bytes &&
       problem.ny >= least_jump_rows && problem.ny <= most_jump_rows) {
@@ -113,7 +113,7 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
 }
 
 /// Columns of tiles that are walked down side by side: `usual`, or by narrow_row_bytes where a matrix is narrow or tall.
-inline size_type strip_width_of(const tile_problem& problem, size_type element_bytes,
+inline size_type strip_width_of(const matrix_problem& problem, size_type element_bytes,
                                 size_type tile_cols, size_type cols, size_type usual) {
   const size_type most = larger<size_type>(narrow_row_bytes / (tile_cols * element_bytes), 1);
   const size_type col_tiles = divide_up(problem.nx, cols);
@@ -166,7 +166,7 @@ struct vector_tile_arguments {
 
 /// Precondition: sides are multiples of the tile's.
 template <class Shape>
-launch_plan<vector_tile_arguments> plan_vector_tiles(const tile_problem& problem) {
+launch_plan<vector_tile_arguments> plan_vector_tiles(const matrix_problem& problem) {
   return {{static_cast<const unsigned char*>(problem.in), static_cast<unsigned char*>(problem.out),
            problem.in_stride_bytes, problem.out_stride_bytes},
           problem.nx / Shape::tile_cols,

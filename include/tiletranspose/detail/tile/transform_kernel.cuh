@@ -209,7 +209,7 @@ struct fused_arguments {
 
 /// The interior tiles of a problem. `skewed`: segments of the output reach over a tile's first row or its last one.
 template <class Fused>
-interior_tiles find_interior(const tile_problem& problem, bool skewed) {
+interior_tiles find_interior(const matrix_problem& problem, bool skewed) {
   // How far loads reach over the tile.
   constexpr size_type reach = Fused::shifts            ? Fused::load_bytes
                               : Fused::loads_unaligned ? Fused::unaligned::reach
@@ -296,7 +296,7 @@ TILETRANSPOSE_FUNCTION void convert_tile(Group group, unsigned char* shared,
   const size_type col = at.col_tile * Fused::tile_cols;
   // There are no arrays of pointers, and only conversions have batches: nvcc makes fewer loads at a time otherwise.
   constexpr bool has_batches = Fused::kind == fusion::transform;
-  const tile_problem& problem = arguments.tiles.problem;
+  const matrix_problem& problem = arguments.tiles.problem;
   const auto* const in = static_cast<const unsigned char*>(problem.in) +
                          (has_batches ? at.batch * problem.in_batch_bytes : 0);
   auto* const out = static_cast<unsigned char*>(problem.out) +
