@@ -188,6 +188,7 @@ struct side_axes {
   size_type extent;
 };
 
+/// The mover, and what tiles need of the choice.
 struct axes_choice {
   axes_mover mover;
   int x;               ///< the fastest axis of the input

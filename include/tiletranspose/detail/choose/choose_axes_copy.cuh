@@ -248,7 +248,7 @@ inline void take_apart(axes_choice& choice, const relocation& move) {
   if (shifted || panels) { choice = tiles; }
 }
 
-/// How elements that nothing happens to on the way are moved.
+/// Which mover takes elements that nothing happens to on the way.
 inline axes_choice choose_copy(const relocation& move) {
   axes_choice choice = choose_axes(move);
   take_micro_blocks(choice, move);
@@ -274,9 +274,9 @@ struct axes_copy {
   gathered_places places;  ///< of gathered elements
 };
 
-/// The same by tiles or elements.
-inline axes_copy choose_unless_panels(const axes_choice& chosen, const relocation& move,
-                                      size_type access) {
+/// The tiles of whole elements, or the single elements, that move a copy if neither panels nor word-shifted tiles do.
+inline axes_copy choose_tiles_or_elements(const axes_choice& chosen, const relocation& move,
+                                          size_type access) {
   axes_copy copy{axes_way::elements, move, chosen, {}};
   const auto take = [&](axes_way way) {
     copy.way = way;
@@ -310,11 +310,11 @@ inline bool takes_word_shifted_tiles(const axes_copy& copy) {
   return fits_word_shifted_tiles(copy.choice, copy.move);
 }
 
-/// Chooses for tiles and elements that choose_axes chose, and are moved by accesses of `access_bytes`.
+/// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`.
 inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
                                   int access_bytes) {
   const auto access = static_cast<size_type>(access_bytes);
-  axes_copy copy = choose_unless_panels(chosen, move, access);
+  axes_copy copy = choose_tiles_or_elements(chosen, move, access);
   if (copy.way == axes_way::gathered) { return copy; }
   const bool shifts = takes_word_shifted_tiles(copy);
   const bool is_wide = copy.way == axes_way::wide_tiles;
