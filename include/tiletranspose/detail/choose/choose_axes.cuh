@@ -94,19 +94,15 @@ inline bool gather(relocation& move, size_type together, gathered_places& places
     axis.out_stride *= static_cast<long long>(here);
     taken *= here;
   }
+  normalize(wide);
   size_type bits = reinterpret_cast<size_type>(move.out);
-  for (k = 0; k < move.rank; ++k) {
+  for (k = 0; k < wide.rank; ++k) {
     const auto stride = static_cast<size_type>(wide.axes[k].out_stride);
-    if (wide.axes[k].extent > 1) { bits |= stride * move.out_element; }
+    bits |= stride * move.out_element;
     wide.axes[k].out_stride = static_cast<long long>(stride / together);
   }
   if (bits % width != 0) { return false; }
   wide.out_element = width;
-  int kept = 0;
-  for (k = 0; k < move.rank; ++k) {
-    if (wide.axes[k].extent > 1) { wide.axes[kept++] = wide.axes[k]; }
-  }
-  wide.rank = kept;
   move = wide;
   return true;
 }
