@@ -18,14 +18,40 @@ def operators(torch):
     return tiletranspose.torch
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "complex32", "bool", "uint16"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e5m2fnuz", "float4_e2m1fn_x2", "complex32", "bool", "uint16", "uint32", "bits16"],
+)
 def test_dtypes(torch, dtype):
+    if not hasattr(torch, dtype):
+        pytest.skip("this PyTorch has no such dtype")
     dtype = getattr(torch, dtype)
     bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[torch.empty(0, dtype=dtype).element_size()]
     x = torch.randint(0, 2, (65, 33), device="cuda").to(bits)
     y = tiletranspose.transpose(x.view(dtype) if dtype is not torch.bool else x.bool())
     assert y.dtype is dtype
     assert torch.equal(y.view(bits) if dtype is not torch.bool else y.to(bits), x.t().contiguous())
+
+
+def test_results_are_ordinary_tensors(torch):
+    for x in (torch.randn(3, 4, 5, device="cuda"), torch.randn(5, device="cuda"), torch.tensor(3.0, device="cuda")):
+        y = tiletranspose.flip(x)
+        assert type(y) is torch.Tensor and torch.equal(y, x.flip(tuple(range(x.dim()))))
+        assert (y.device, y.dtype, y.storage_offset(), y._version) == (x.device, x.dtype, 0, 0)
+        assert y.untyped_storage().resizable() and y.untyped_storage().nbytes() == x.nbytes and not y._is_view()
+    assert not tiletranspose.transpose(torch.zeros(3, 4, device="cuda")).is_inference()
+    with torch.inference_mode():
+        assert tiletranspose.transpose(torch.zeros(3, 4, device="cuda")).is_inference()
+
+
+def test_tensors_without_memory(torch, operators):
+    """Zeros that PyTorch has not written, and a tensor that is made functional: their address is 0."""
+    zeros = torch._efficientzerotensor((3, 4), device="cuda")
+    assert torch.equal(tiletranspose.transpose(zeros), torch.zeros(4, 3, device="cuda"))
+    x = torch.randn(3, 4, device="cuda")
+    y = tiletranspose.transpose(torch._to_functional_tensor(x))
+    torch._sync(y)
+    assert torch.equal(torch._from_functional_tensor(y), x.t())
 
 
 def test_expanded_and_sliced_tensors(torch):
@@ -52,6 +78,13 @@ def test_conjugations_are_resolved(torch):
     x = torch.randn(5, 7, dtype=torch.complex64, device="cuda")
     assert torch.equal(tiletranspose.transpose(x.conj()), x.conj().t().resolve_conj())
     assert torch.equal(tiletranspose.transpose(x.conj().imag), x.conj().imag.t())
+
+
+def test_pending_outputs_are_refused(torch, operators):
+    x = torch.randn(5, 7, dtype=torch.complex64, device="cuda")
+    for y, out in ((x, torch.empty_like(x).t().conj()), (x.real, torch.empty_like(x).t().conj().imag)):
+        with pytest.raises(ValueError, match="out has a conjugation or a negation pending"):
+            tiletranspose.transpose(y, out=out)
 
 
 @pytest.mark.parametrize("name", ["permute", "flip", "rot90", "transpose", "reverse", "contiguous"])

@@ -169,6 +169,8 @@ def reorder_any(x: Tensor, axes: Any, swapped: Any, flipped: Any, out: Optional[
         return _reorder_dual(x, all_axes, all_flipped)
     if not isinstance(out, Tensor):
         raise TypeError("tiletranspose: x is a tensor, so out must be one")
+    if not _is_compiling() and (out.is_conj() or out.is_neg()):
+        raise ValueError("tiletranspose: out has a conjugation or a negation pending")
     _refuse_gradients(x, out)
     torch.ops.tiletranspose.reorder_into(out, x, all_axes, all_flipped)
     return out
