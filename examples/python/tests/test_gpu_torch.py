@@ -105,6 +105,55 @@ def test_gradients(torch, operators, name):
         assert torch.autograd.gradgradcheck(lambda y: getattr(module, name)(y, *arguments), (x,))
 
 
+def test_gradients_of_all_orders(torch, operators):
+    """Batches of gradients, gradients of gradients, and recomputed ones, of a call and of the operator. PyTorch lets only
+    a call be differentiated forwards over reverse."""
+    x = torch.randn(2, 3, 2, device="cuda", dtype=torch.float64, requires_grad=True)
+    reorder = torch.ops.tiletranspose.reorder
+    calls = (lambda y: tiletranspose.rot90(y, 1, (0, 2)), True), (lambda y: reorder(y, [2, 0, 1], [1]), False)
+    for call, forwards in calls:
+        assert torch.autograd.gradcheck(call, (x,), check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(call, (x,), check_batched_grad=True, check_fwd_over_rev=forwards)
+        recomputed = torch.utils.checkpoint.checkpoint(lambda y: call(y.sin()), x, use_reentrant=False)
+        (gradient,) = torch.autograd.grad(recomputed.sum(), x)
+        torch.testing.assert_close(gradient, x.cos())
+
+
+def test_modes_and_subclasses_see_the_operator(torch, operators):
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return function(*arguments, **(keywords or {}))
+
+    class Mine(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return super().__torch_function__(function, types, arguments, keywords or {})
+
+    x = torch.randn(3, 4, device="cuda")
+    for y in (x, x.clone().requires_grad_()):
+        with Mode():
+            tiletranspose.transpose(y)
+        assert seen[-1] == "tiletranspose.reorder.default"
+        seen.clear()
+        assert type(tiletranspose.transpose(y.detach().as_subclass(Mine).requires_grad_(y.requires_grad))) is Mine
+        assert "tiletranspose.reorder" in seen
+        seen.clear()
+    for early in (False, True):
+
+        def gradient(y):
+            return torch.autograd.grad((tiletranspose.transpose(y) * y.t()).sum(), y)
+
+        graph = make_fx(gradient, pre_dispatch=early)(x.clone().requires_grad_()).graph
+        assert [str(node.target) for node in graph.nodes].count("tiletranspose.reorder.default") == 2
+
+
 def test_no_gradient_passes_through_outputs(torch):
     x = torch.zeros(3, 3, device="cuda", requires_grad=True)
     with pytest.raises(ValueError, match="no gradient passes"):
