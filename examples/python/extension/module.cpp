@@ -49,7 +49,7 @@ strided_array make_array(nb::handle parts) {
 /// The one entry of all functions: tensors that nothing hinders are moved at once, all else goes by way of Python.
 nb::object reorder(nb::handle x, nb::handle axes, nb::handle swapped, nb::handle flipped,
                    nb::handle out) {
-  if (is_tensor(x) && is_plain(x) && (out.is_none() || (is_tensor(out) && is_plain(out)))) {
+  if (is_tensor(x) && (out.is_none() || is_tensor(out)) && are_plain(x, out)) {
     nb::object result = reorder_tensor(x, {axes, swapped, flipped}, out);
     if (result.is_valid()) { return result; }
   }
@@ -132,7 +132,7 @@ void transpose_array(nb::handle x, int device, std::uintptr_t stream) {
 }
 
 bool transpose_plain_tensor(nb::handle x) {
-  if (!is_tensor(x) || !is_plain(x)) { return false; }
+  if (!is_tensor(x) || !are_plain(x, x)) { return false; }
   transpose_tensor(x);
   return true;
 }

@@ -18,9 +18,10 @@ bool is_tensor(nanobind::handle object);
 
 bool is_contiguous(nanobind::handle tensor);
 
-/// True where nothing but the elements of a tensor matters: no gradient is recorded, no mode or transform of PyTorch wants
-/// to see the call, and no conjugation is pending. What else there is goes through PyTorch's dispatcher.
-bool is_plain(nanobind::handle tensor);
+/// True where nothing but the elements of a tensor, and of an output unless that is None, matters: no gradient is recorded,
+/// no mode of PyTorch wants to see the call, no conjugation is pending, and a new tensor need not be one of a transform of
+/// functions. What else there is goes through PyTorch's dispatcher.
+bool are_plain(nanobind::handle x, nanobind::handle out);
 
 /// Elements of a CUDA tensor in another order, on PyTorch's current stream, in a new tensor or in `out`.
 /// \returns the new tensor or `out`; a null object where the tensor has no memory of its own

@@ -150,6 +150,12 @@ def test_another_device():
         pytest.skip("no second GPU was found")
     torch = pytest.importorskip("torch")
     x = torch.arange(12.0, device="cuda:1").reshape(3, 4)
-    assert torch.equal(tiletranspose.transpose(x), x.t())
+    y = tiletranspose.transpose(x)
+    assert y.device == x.device and torch.equal(y, x.t())
+    with torch.cuda.stream(torch.cuda.Stream("cuda:1")), torch.cuda.device("cuda:0"):
+        torch.cuda.current_stream("cuda:1").wait_stream(torch.cuda.default_stream("cuda:1"))
+        y = tiletranspose.transpose(x)
+        torch.cuda.current_stream("cuda:1").synchronize()
+        assert torch.cuda.current_device() == 0 and torch.equal(y, x.t())
     with pytest.raises(ValueError, match="different devices"):
         tiletranspose.transpose(x, out=torch.empty(4, 3, device="cuda:0"))

@@ -18,14 +18,40 @@ def operators(torch):
     return tiletranspose.torch
 
 
-@pytest.mark.parametrize("dtype", ["bfloat16", "float8_e4m3fn", "float8_e5m2", "complex32", "bool", "uint16"])
+@pytest.mark.parametrize(
+    "dtype",
+    ["bfloat16", "float8_e4m3fn", "float8_e5m2", "float8_e5m2fnuz", "float4_e2m1fn_x2", "complex32", "bool", "uint16", "uint32", "bits16"],
+)
 def test_dtypes(torch, dtype):
+    if not hasattr(torch, dtype):
+        pytest.skip("this PyTorch has no such dtype")
     dtype = getattr(torch, dtype)
     bits = {1: torch.uint8, 2: torch.int16, 4: torch.int32}[torch.empty(0, dtype=dtype).element_size()]
     x = torch.randint(0, 2, (65, 33), device="cuda").to(bits)
     y = tiletranspose.transpose(x.view(dtype) if dtype is not torch.bool else x.bool())
     assert y.dtype is dtype
     assert torch.equal(y.view(bits) if dtype is not torch.bool else y.to(bits), x.t().contiguous())
+
+
+def test_results_are_ordinary_tensors(torch):
+    for x in (torch.randn(3, 4, 5, device="cuda"), torch.randn(5, device="cuda"), torch.tensor(3.0, device="cuda")):
+        y = tiletranspose.flip(x)
+        assert type(y) is torch.Tensor and torch.equal(y, x.flip(tuple(range(x.dim()))))
+        assert (y.device, y.dtype, y.storage_offset(), y._version) == (x.device, x.dtype, 0, 0)
+        assert y.untyped_storage().resizable() and y.untyped_storage().nbytes() == x.nbytes and not y._is_view()
+    assert not tiletranspose.transpose(torch.zeros(3, 4, device="cuda")).is_inference()
+    with torch.inference_mode():
+        assert tiletranspose.transpose(torch.zeros(3, 4, device="cuda")).is_inference()
+
+
+def test_tensors_without_memory(torch, operators):
+    """Zeros that PyTorch has not written, and a tensor that is made functional: their address is 0."""
+    zeros = torch._efficientzerotensor((3, 4), device="cuda")
+    assert torch.equal(tiletranspose.transpose(zeros), torch.zeros(4, 3, device="cuda"))
+    x = torch.randn(3, 4, device="cuda")
+    y = tiletranspose.transpose(torch._to_functional_tensor(x))
+    torch._sync(y)
+    assert torch.equal(torch._from_functional_tensor(y), x.t())
 
 
 def test_expanded_and_sliced_tensors(torch):
@@ -54,6 +80,13 @@ def test_conjugations_are_resolved(torch):
     assert torch.equal(tiletranspose.transpose(x.conj().imag), x.conj().imag.t())
 
 
+def test_pending_outputs_are_refused(torch, operators):
+    x = torch.randn(5, 7, dtype=torch.complex64, device="cuda")
+    for y, out in ((x, torch.empty_like(x).t().conj()), (x.real, torch.empty_like(x).t().conj().imag)):
+        with pytest.raises(ValueError, match="out has a conjugation or a negation pending"):
+            tiletranspose.transpose(y, out=out)
+
+
 @pytest.mark.parametrize("name", ["permute", "flip", "rot90", "transpose", "reverse", "contiguous"])
 def test_gradients(torch, operators, name):
     arguments = {"permute": ((2, 0, 1),), "flip": ((0, -1),), "rot90": (1, (0, 2)), "transpose": (0, 2)}.get(name, ())
@@ -70,6 +103,55 @@ def test_gradients(torch, operators, name):
         assert torch.equal(gradient, expected)
         assert torch.autograd.gradcheck(lambda y: getattr(module, name)(y, *arguments), (x,))
         assert torch.autograd.gradgradcheck(lambda y: getattr(module, name)(y, *arguments), (x,))
+
+
+def test_gradients_of_all_orders(torch, operators):
+    """Batches of gradients, gradients of gradients, and recomputed ones, of a call and of the operator. PyTorch lets only
+    a call be differentiated forwards over reverse."""
+    x = torch.randn(2, 3, 2, device="cuda", dtype=torch.float64, requires_grad=True)
+    reorder = torch.ops.tiletranspose.reorder
+    calls = (lambda y: tiletranspose.rot90(y, 1, (0, 2)), True), (lambda y: reorder(y, [2, 0, 1], [1]), False)
+    for call, forwards in calls:
+        assert torch.autograd.gradcheck(call, (x,), check_batched_grad=True)
+        assert torch.autograd.gradgradcheck(call, (x,), check_batched_grad=True, check_fwd_over_rev=forwards)
+        recomputed = torch.utils.checkpoint.checkpoint(lambda y: call(y.sin()), x, use_reentrant=False)
+        (gradient,) = torch.autograd.grad(recomputed.sum(), x)
+        torch.testing.assert_close(gradient, x.cos())
+
+
+def test_modes_and_subclasses_see_the_operator(torch, operators):
+    from torch.fx.experimental.proxy_tensor import make_fx
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    seen = []
+
+    class Mode(TorchDispatchMode):
+        def __torch_dispatch__(self, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return function(*arguments, **(keywords or {}))
+
+    class Mine(torch.Tensor):
+        @classmethod
+        def __torch_function__(cls, function, types, arguments=(), keywords=None):
+            seen.append(str(function))
+            return super().__torch_function__(function, types, arguments, keywords or {})
+
+    x = torch.randn(3, 4, device="cuda")
+    for y in (x, x.clone().requires_grad_()):
+        with Mode():
+            tiletranspose.transpose(y)
+        assert seen[-1] == "tiletranspose.reorder.default"
+        seen.clear()
+        assert type(tiletranspose.transpose(y.detach().as_subclass(Mine).requires_grad_(y.requires_grad))) is Mine
+        assert "tiletranspose.reorder" in seen
+        seen.clear()
+    for early in (False, True):
+
+        def gradient(y):
+            return torch.autograd.grad((tiletranspose.transpose(y) * y.t()).sum(), y)
+
+        graph = make_fx(gradient, pre_dispatch=early)(x.clone().requires_grad_()).graph
+        assert [str(node.target) for node in graph.nodes].count("tiletranspose.reorder.default") == 2
 
 
 def test_no_gradient_passes_through_outputs(torch):

@@ -2,19 +2,22 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 """How tensors are read, with a stand-in for PyTorch: what the extension module looks up, and what it refuses. A program of its
-own, because the stand-in must not be met by anybody else."""
+own, because the stand-in must not be met by anybody else. Then what can be seen of PyTorch itself without a GPU."""
 
 import pathlib
 import subprocess
 import sys
 
+import exchange
 import pytest
+import tiletranspose
 
 stand_in = """
 import sys, types
 torch = types.ModuleType("torch")
 class Tensor:
-    requires_grad, is_cuda, dtype, conjugated, transformed = False, True, "float32", False, False
+    requires_grad, is_cuda, dtype, conjugated, transformed, quantized = False, True, "float32", False, False, False
+    address = 1 << 20
     def __init__(self, *shape, strides=None, **others):
         self.shape = shape
         self.strides = strides
@@ -27,7 +30,7 @@ class Tensor:
         return tuple(steps[:len(self.shape)])
     def data_ptr(self):
         if self.transformed: raise RuntimeError("no storage")
-        return 0
+        return self.address
     def element_size(self): return 4
     def get_device(self): return 0
     def is_conj(self): return self.conjugated
@@ -35,15 +38,16 @@ class Tensor:
     def is_inference(self): return False
     def dim(self): return len(self.shape)
     def is_contiguous(self): return False
-    def new_empty(self, shape):
-        assert type(shape) is tuple
+    def new_empty(self, *shape):
+        assert all(type(extent) is int for extent in shape)
         return Tensor(*shape)
-grad, modes = [True], [0]
+grad, modes, transforms = [True], [0], [False]
 torch.Tensor = Tensor
 torch.is_grad_enabled = lambda: grad[0]
 torch._C = types.ModuleType("torch._C")
 torch._C._cuda_getCurrentRawStream = lambda device: 0
 torch._C._len_torch_dispatch_stack = lambda: modes[0]
+torch._C._are_functorch_transforms_active = lambda: transforms[0]
 torch.nn = types.ModuleType("torch.nn")
 torch.nn.Parameter = type("Parameter", (Tensor,), {})
 forward = types.ModuleType("torch.autograd.forward_ad")
@@ -66,6 +70,8 @@ def refuses(error, sentence, function, *arguments, **keywords):
 """
 
 
+
+@pytest.mark.parametrize("offered", ["", "import exchange\nasked = exchange.offer_stand_in(Tensor)\n"], ids=["attributes", "exchange"])
 @pytest.mark.parametrize(
     "program",
     [
@@ -78,7 +84,12 @@ def refuses(error, sentence, function, *arguments, **keywords):
         "grad[0] = False\nassert type(tiletranspose.flip(x)) is Tensor",
         "assert tiletranspose.flip(Tensor(3, 0, conjugated=True))[0] == 'operator'",
         "assert tiletranspose.flip(Tensor(3, 0, transformed=True))[0] == 'operator'",
+        "assert tiletranspose.flip(Tensor(3, 4, address=0))[0] == 'operator'",
+        "assert tiletranspose.flip(Tensor(3, 4), out=Tensor(3, 4, address=0))[0] == 'operator'",
+        "assert tiletranspose.flip(Tensor(3, 0, address=0)).shape == (3, 0)",
+        "assert tiletranspose.permute(Tensor(3, 0, 5, quantized=True), (2, 0, 1)).shape == (5, 3, 0)",
         "modes[0] = 1\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
+        "transforms[0] = True\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
         "forward._current_level = 0\nassert tiletranspose.flip(Tensor(3, 0))[0] == 'operator'",
         "assert tiletranspose.flip(type('Mine', (Tensor,), {})(3, 0))[0] == 'operator'",
         "refuses(ValueError, 'x is not in the memory of a GPU; move it by .cuda()', tiletranspose.flip, Tensor(3, is_cuda=False))",
@@ -91,8 +102,87 @@ def refuses(error, sentence, function, *arguments, **keywords):
         "refuses(ValueError, 'a square matrix', tiletranspose.transpose_, Tensor(3, 4))",
     ],
 )
-def test_tensors(program):
+def test_tensors(program, offered):
+    run(offered + program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "x = Tensor(3, 0)\ndel Tensor.get_device, Tensor.element_size\ntiletranspose.flip(x)\nassert asked == [x, 'stream']",
+        "x, out = Tensor(3, 0), torch.nn.Parameter(3, 0)\ntiletranspose.flip(x, out=out)\nassert asked == [x, out, 'stream']",
+        "x, y = Tensor(3, 0, quantized=True, dtype='q'), Tensor(3, 0)\n"
+        "for z in (x, x, y): tiletranspose.flip(z)\nassert asked == [x, 'stream', 'stream', y, 'stream']",
+        "x = Tensor(3, 0, transformed=True)\nfor _ in 'ab': tiletranspose.flip(x)\nassert asked == [x, x]",
+        "mine = type('Mine', (Tensor,), {})(3, 0)\ntiletranspose._core.reorder_plain(mine, None, (), None)\nassert asked == ['stream']",
+    ],
+)
+def test_exchange(program):
+    run("import exchange\nasked = exchange.offer_stand_in(Tensor)\n" + program)
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "exchange.offer(Tensor, (), major=2)",
+        "exchange.offer(Tensor, ())",
+        "Tensor.__dlpack_c_exchange_api__ = 1 << 40",
+        "exchange.offer_stand_in(Tensor)\nexchange.offer(Tensor, (), major=2, older=exchange.table_of(Tensor))\nread = True",
+    ],
+)
+def test_tables_that_cannot_be_used(program):
+    """Those of another major version, those that cannot read, and what is none. An older table may be behind a newer."""
+    check = "x = Tensor(3, 0)\nassert tiletranspose.flip(x).shape == (3, 0) and hasattr(x, 'kept') == read"
+    run(f"import exchange\nread = False\n{program}\n{check}")
+
+
+def run(program):
     result = subprocess.run(
         [sys.executable, "-c", stand_in + program], capture_output=True, text=True, cwd=pathlib.Path(__file__).parent
     )
     assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture
+def host_torch():
+    return pytest.importorskip("torch")
+
+
+def test_pytorchs_table(host_torch):
+    """It answers for tensors of every dtype as their attributes do, or not at all, and has the layout that is expected."""
+    torch = host_torch
+    if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        pytest.skip("this PyTorch has no table")
+    assert (exchange.table_of(torch.Tensor).major, exchange.table_of(torch.nn.Parameter).major) == (1, 1)
+    unread = set()
+    for dtype in {value for value in vars(torch).values() if isinstance(value, torch.dtype)}:
+        if str(dtype).startswith("torch.q"):
+            continue  # made otherwise
+        dense = torch.empty(4 * 6 * 8, dtype=dtype)
+        for x in (dense, dense.reshape(4, 6, 8)[1:, ::2].permute(2, 0, 1), dense[:0], dense[0], dense[3:4].expand(5, 1)):
+            try:
+                found = exchange.read(x)
+            except RuntimeError:
+                unread.add(dtype)
+            else:
+                assert found == (x.data_ptr(), tuple(x.shape), x.stride(), x.element_size(), 1)
+    assert torch.bits8 in unread
+    assert not unread & {torch.bool, torch.uint8, torch.int64, torch.float16, torch.bfloat16, torch.float32, torch.complex64}
+    quantized = torch.quantize_per_tensor(torch.zeros(3, 4), 1.0, 0, torch.qint8)
+    for x in (quantized, torch.empty(3, device="meta"), torch.eye(3).to_sparse()):
+        with pytest.raises(RuntimeError):
+            exchange.read(x)
+    with pytest.raises(RuntimeError):
+        torch.vmap(exchange.read)(torch.zeros(3, 4))
+
+
+def test_host_tensors_are_refused(host_torch):
+    torch = host_torch
+    x = torch.zeros(3, 4)
+    mine = x.as_subclass(type("Mine", (torch.Tensor,), {}))
+    quantized = torch.quantize_per_tensor(x, 1.0, 0, torch.qint8)
+    for y in (x, x.t(), x[:0], torch.nn.Parameter(x), x.to(torch.complex64).conj(), x.to("meta"), mine, quantized):
+        with pytest.raises(ValueError, match="x is not in the memory of a GPU"):
+            tiletranspose.transpose(y)
+        with pytest.raises(ValueError, match="axis 2 is none of an array of 2 axes"):
+            tiletranspose.permute(y.detach(), (0, 2))
