@@ -110,6 +110,7 @@ bool read_by_exchange(tensor_view& result, nb::handle x) {
     PyErr_Clear();
     return false;
   }
+  if (seen.strides == nullptr && seen.ndim > 0) { return false; }  // older tables, of dense arrays
   check_rank(seen.ndim);
   strided_array& array = result.array;
   array.data = reinterpret_cast<std::uintptr_t>(seen.data) + seen.byte_offset;
