@@ -230,7 +230,9 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
 inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
   const auto access = static_cast<size_type>(access_bytes);
   const size_type most = most_ragged_percent(choice, move, access);
-  return most > 0 && count_elements(move) * move.in_element >= least_panel_bytes &&
+  const bool are_small = choice.mover == axes_mover::elements && move.in_element <= 3;
+  const size_type least = are_small ? least_panel_bytes_of_singles : least_panel_bytes;
+  return most > 0 && count_elements(move) * move.in_element >= least &&
          ragged_percent(move, access) <= most;
 }
 

@@ -106,6 +106,11 @@ inline constexpr size_type least_panels =
 /// Fewer bytes are not moved in panels: their tables take longer than the work.
 inline constexpr size_type least_panel_bytes =
     tuning_row{8 << 20, "2026-11-26", "735 arrays of 0.5 to 8 MB in panels, too: 0.88 to 1.04"};
+/// Elements of 1 to 3 bytes that would be moved one by one go in panels from so many bytes on.
+inline constexpr size_type least_panel_bytes_of_singles =
+    tuning_row{3 << 20, "2026-11-26",
+               "in a graph, time in panels beside that one by one: of 3 to 8 MB bytes 0.71, halves "
+               "0.94, 3 bytes 0.79; of 1 to 3 MB 1.05, 0.81, 1.07"};
 
 /// Segments of panels begin and end inside of sectors. Panels are faster than tiles as long as that makes up no more than
 /// so many percent of the elements' bytes. Figures here and below: tiles, panels, % of a copy of as odd a size.
