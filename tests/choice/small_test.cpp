@@ -297,6 +297,13 @@ TEST_CASE("small: tiles that the caller wrote") {
   CHECK(takes(1, 32 * 65535 + 1, 3, 64));
   CHECK(takes(1, 1, 3, 32, 65535));
   CHECK(!takes(1, 1, 3, 32, 65536));
+  // Narrow matrices do whatever their size is, as long as 31 bits reach all that a tile may touch.
+  CHECK(takes(31, 1000, 1, 32));
+  CHECK(takes(1000, 31, 1, 32));
+  CHECK(!takes(32, 1000, 1, 32));
+  CHECK(!takes(31, 1000, 1, 16));
+  CHECK(takes(6'605'652, 2, 2, 32));
+  CHECK(!takes(66'056'520, 2, 2, 32));
   small_problem far = dense_transpose(10, 10, 3);
   far.fast.in_stride = 1 << 28;
   CHECK(!takes_written_tile(far, 32));

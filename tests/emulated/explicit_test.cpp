@@ -73,3 +73,21 @@ TEST_CASE("explicit: Padding is the one that is written") {
   CHECK(run<float, 32, 8>(64, 8).worst_ways() == 2);
   CHECK(run<unsigned char, 32, 8>(64, 4).worst_ways() == 1);
 }
+
+TEST_CASE("explicit: as many columns as need several grids") {
+  constexpr std::size_t nx = 4 * 65535 + 3;
+  constexpr std::size_t ny = 2;
+  tt::emulated_buffer<float> in(nx * ny);
+  tt::emulated_buffer<float> out(nx * ny);
+  for (std::size_t i = 0; i < in.size(); ++i) { in[i] = static_cast<float>(i); }
+  cpu::this_device() = {};
+  const float* const from = in.data();
+  REQUIRE(tt::transpose<float, 4, 4, 1>(out.data(), from, nx, ny) == cudaSuccess);
+  CHECK((cpu::this_device().launches == 2) ==
+        (tt::detail::small_limits_of(sizeof(float)).written_bytes > 0));
+  std::size_t wrong = 0;
+  for (std::size_t y = 0; y < ny; ++y) {
+    for (std::size_t x = 0; x < nx; ++x) { wrong += out[x * ny + y] == from[y * nx + x] ? 0 : 1; }
+  }
+  REQUIRE(wrong == 0);
+}

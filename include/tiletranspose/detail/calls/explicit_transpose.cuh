@@ -123,18 +123,21 @@ cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
       ElementBytes, threads, stream);
 }
 
-/// Little work takes one tile a block, as it stands, elements that are one access strips of tiles.
+/// Little work and narrow matrices take one tile a block, as it stands, elements that are one access strips of tiles.
 template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
-cudaError_t run_explicit_transpose(const transpose_request& request, cudaStream_t stream) {
-  const verdict answer = examine(request);
-  if (answer != verdict::go) { return status_of(answer); }
-  const batch_problem problem = make_problem(request);
+cudaError_t transpose_written(const batch_problem& problem, cudaStream_t stream) {
   return with_access<ElementBytes, Alignment>(address_bits_of(problem, Alignment), [&](auto width) {
     constexpr int access = decltype(width)::value;
     // The padding was written for elements, not for words that hold them.
     using operation = copy_operation<ElementBytes, access, false>;
     if constexpr (small_limits_of(ElementBytes).written_bytes > 0) {
       const small_problem work = small_transpose(problem, ElementBytes, ElementBytes);
+      if (is_narrow(work, TileDim) && work.slow.extent > max_grid_side * TileDim) {
+        return split(problem, ElementBytes, ElementBytes, [&](const batch_problem& part) {
+          return transpose_written<ElementBytes, Alignment, TileDim, BlockRows, Padding>(part,
+                                                                                         stream);
+        });
+      }
       if (takes_written_tile(work, TileDim)) {
         return launch_small_tiles<operation, TileDim, BlockRows, Padding>(
             work, batch_of<matrices::one>(problem), operation{}, stream);
@@ -149,6 +152,15 @@ cudaError_t run_explicit_transpose(const transpose_request& request, cudaStream_
                                         ElementBytes, TileDim * BlockRows, stream);
     }
   });
+}
+
+template <int ElementBytes, int Alignment, int TileDim, int BlockRows, int Padding>
+cudaError_t run_explicit_transpose(const transpose_request& request, cudaStream_t stream) {
+  const verdict answer = examine(request);
+  return answer == verdict::go
+             ? transpose_written<ElementBytes, Alignment, TileDim, BlockRows, Padding>(
+                   make_problem(request), stream)
+             : status_of(answer);
 }
 
 }  // namespace detail

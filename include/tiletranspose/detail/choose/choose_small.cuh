@@ -280,12 +280,18 @@ constexpr int square_tile_side(size_type side, int element_bytes) {
              : 16;
 }
 
-/// True where a tile of `side` that the caller wrote is taken one a block.
+/// True where strips of tiles of `side` would be mostly empty.
+constexpr bool is_narrow(const small_problem& problem, int side) {
+  return smaller(problem.fast.extent, problem.slow.extent) < static_cast<size_type>(side);
+}
+
+/// True where a tile of `side` that the caller wrote is taken one a block: of little work, and of narrow matrices.
 constexpr bool takes_written_tile(const small_problem& problem, int side) {
-  const size_type rows = divide_up(problem.slow.extent, static_cast<size_type>(side));
+  const auto rows = static_cast<size_type>(side);
   const size_type bytes = small_limits_of(problem.element_bytes).written_bytes;
-  return problem.batch <= max_grid_side && rows <= max_grid_side &&
-         is_little(problem, bytes / static_cast<size_type>(problem.element_bytes));
+  const size_type most = bytes / static_cast<size_type>(problem.element_bytes);
+  return problem.batch <= max_grid_side && problem.slow.extent <= max_grid_side * rows &&
+         is_little(problem, bytes > 0 && is_narrow(problem, side) ? most_counted : most, rows);
 }
 
 }  // namespace detail
