@@ -167,14 +167,18 @@ inline relocation as_accesses(relocation move, size_type access_bytes) {
   return move;
 }
 
-/// What is chosen without knowing by which accesses elements move; for tiles and elements of copies choose_axes_copy.cuh goes
-/// on from there.
+/// The first five are chosen without knowing by which accesses elements move; for tiles and elements of copies
+/// choose_axes_copy.cuh goes on from there.
 enum class axes_mover {
   copy,       ///< contiguous on both sides
   rows,       ///< the fastest axis is the same on both sides, and at most two others are left
   transpose,  ///< two axes change places, in a batch or not
   tiles,      ///< the same with more axes around them: by tiles in shared memory
-  elements    ///< all others: element by element along the output
+  elements,   ///< all others: element by element along the output
+  word_shifted_tiles,  ///< of elements of 1 to 3 bytes that start anywhere
+  panels,
+  gathered,      ///< elements that follow each other in the output are stored together
+  wide_elements  ///< one by one, as wide as all allows
 };
 
 /// Axes that make up a side of a tile together, the fastest first.
