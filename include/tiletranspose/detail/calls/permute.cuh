@@ -58,15 +58,14 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       });
     case axes_mover::panels:
       return launch_panels<Access>(move, stream);
-    case axes_mover::gathered: {
-      constexpr int together = elements_together(ElementBytes);
-      if constexpr (Access == ElementBytes && together > 1) {
+    case axes_mover::gathered:
+      if constexpr (constexpr int together = elements_together(ElementBytes);
+                    Access == ElementBytes && together > 1) {
         gather_operation<ElementBytes, together> operation;
         for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
         return launch_axes_elements(copy.move, operation, stream);
       }
       break;
-    }
     case axes_mover::wide_elements:
       return with_size<16, 8, 4, 2, 1>(copy.move.in_element, [&](auto bytes) {
         constexpr int wide = decltype(bytes)::value;

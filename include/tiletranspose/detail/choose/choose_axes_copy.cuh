@@ -262,23 +262,6 @@ struct axes_copy : axes_choice {
   gathered_places places;  ///< of gathered elements
 };
 
-/// The tiles of whole elements, or the single elements, that move a copy if neither panels nor word-shifted tiles do.
-inline axes_copy choose_tiles_or_elements(const axes_choice& chosen, const relocation& move,
-                                          size_type access) {
-  axes_copy copy{chosen, move, {}};
-  if (chosen.mover == axes_mover::tiles || choose_wide_tiles(copy.move, copy)) { return copy; }
-  if (widen(copy.move)) {
-    copy.mover = axes_mover::wide_elements;
-  } else if (!choose_filled_tiles(copy, move)) {
-    const auto together =
-        static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
-    if (access == move.in_element && together > 1 && gather(copy.move, together, copy.places)) {
-      copy.mover = axes_mover::gathered;
-    }
-  }
-  return copy;
-}
-
 /// True where elements go in word-shifted tiles, if panels do not: those of micro-blocks only where many bytes lie in rows of
 /// no whole accesses.
 inline bool takes_word_shifted_tiles(const axes_copy& copy, bool is_wide) {
@@ -292,11 +275,22 @@ inline bool takes_word_shifted_tiles(const axes_copy& copy, bool is_wide) {
   return fits_word_shifted_tiles(copy, copy.move);
 }
 
-/// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`.
+/// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`: in tiles of whole elements or as
+/// single elements, if neither panels nor word-shifted tiles are better.
 inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
                                   int access_bytes) {
-  axes_copy copy = choose_tiles_or_elements(chosen, move, static_cast<size_type>(access_bytes));
-  if (copy.mover == axes_mover::gathered) { return copy; }
+  axes_copy copy{chosen, move, {}};
+  const bool are_tiles = chosen.mover == axes_mover::tiles || choose_wide_tiles(copy.move, copy);
+  if (!are_tiles && widen(copy.move)) {
+    copy.mover = axes_mover::wide_elements;
+  } else if (!are_tiles && !choose_filled_tiles(copy, move)) {
+    const size_type together = elements_together(move.in_element);
+    if (static_cast<size_type>(access_bytes) == move.in_element && together > 1 &&
+        gather(copy.move, together, copy.places)) {
+      copy.mover = axes_mover::gathered;
+      return copy;
+    }
+  }
   const size_type bytes = copy.move.in_element;
   const bool is_wide = copy.mover == axes_mover::tiles && bytes > move.in_element;
   const int width = is_wide ? access_width(bytes) : access_bytes;

@@ -53,36 +53,25 @@ cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
 }
 
-/// Launches it with the tiles that suit the problem. Only those that its elements can have are instantiated.
-template <class Batch, class Operation>
-cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batch,
-                                 const Operation& operation, cudaStream_t stream) {
-  const auto launch = [&](auto tile_side) {
-    constexpr int side = decltype(tile_side)::value;
-    return launch_small_tiles<Operation, side,
-                              small_block_rows(side, Operation::kept_bytes, Operation::accesses),
-                              element_padding<typename Operation::stored, side>()>(
-        problem, batch, operation, stream);
-  };
-  using side_16 = std::integral_constant<int, 16>;
-  using side_32 = std::integral_constant<int, 32>;
-  if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
-    return launch(side_16{});
-  } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
-    return launch(side_32{});
-  } else {
-    return small_tile_side(problem, Operation::accesses) == 16 ? launch(side_16{})
-                                                               : launch(side_32{});
-  }
-}
-
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
 template <bool Transposes, class Batch, class Operation>
 cudaError_t launch_small(small_mover mover, const small_problem& problem, const Batch& batch,
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
     if (mover == small_mover::tiles) {
-      return launch_tiles_of_side(problem, batch, operation, stream);
+      const auto launch = [&](auto tile_side) {
+        constexpr int side = decltype(tile_side)::value;
+        return launch_small_tiles<
+            Operation, side, small_block_rows(side, Operation::kept_bytes, Operation::accesses),
+            element_padding<typename Operation::stored, side>()>(problem, batch, operation, stream);
+      };
+      constexpr bool is_large = has_large_tile(Operation::kept_bytes, Operation::accesses);
+      if constexpr (is_large && has_small_tile(Operation::kept_bytes)) {
+        if (small_tile_side(problem, Operation::accesses) == 16) {
+          return launch(std::integral_constant<int, 16>{});
+        }
+      }
+      return launch(std::integral_constant < int, is_large ? 32 : 16 > {});
     }
   } else if (mover == small_mover::rows) {
     return start(&small_row_kernel<false, Batch, Operation>,
