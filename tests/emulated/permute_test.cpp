@@ -509,17 +509,17 @@ TEST_CASE("permute: word-shifted tiles") {
 
 // Elements of a dense array whose axes change places.
 namespace {
-using tt::detail::axes_way;
 
 // How a copy goes that no transpose and no rows take; `elements` where one of them does.
-axes_way way_of(const tt::detail::relocation& move, size_type access) {
+axes_mover way_of(const tt::detail::relocation& move, size_type access) {
   const tt::detail::axes_choice chosen = choose_copy(move);
   const bool along_axes = chosen.mover == axes_mover::tiles || chosen.mover == axes_mover::elements;
-  return along_axes ? choose_axes_copy(chosen, move, static_cast<int>(access)).way
-                    : axes_way::elements;
+  return along_axes ? choose_axes_copy(chosen, move, static_cast<int>(access)).mover
+                    : axes_mover::elements;
 }
 
-bool goes(axes_way way, size_type element, std::vector<size_type> extents, std::vector<int> axes) {
+bool goes(axes_mover way, size_type element, std::vector<size_type> extents,
+          std::vector<int> axes) {
   alignas(16) static unsigned char memory_of_nobody[16];
   tt::detail::relocation move{{memory_of_nobody, memory_of_nobody, element, element, 1, 1},
                               static_cast<int>(extents.size()),
@@ -530,7 +530,7 @@ bool goes(axes_way way, size_type element, std::vector<size_type> extents, std::
 }
 bool goes_in_panels(size_type element, const std::vector<size_type>& extents,
                     const std::vector<int>& axes) {
-  return goes(axes_way::panels, element, extents, axes);
+  return goes(axes_mover::panels, element, extents, axes);
 }
 }  // namespace
 
@@ -556,7 +556,7 @@ TEST_CASE("permute: what goes in panels fits the shared memory that every block 
     REQUIRE(tt::detail::permute_axes(move, extents.data(), order.data()));
     normalize(move);
     const auto access = static_cast<size_type>(tt::access_width(element));
-    if (move.rank == 0 || way_of(move, access) != axes_way::panels) { continue; }
+    if (move.rank == 0 || way_of(move, access) != axes_mover::panels) { continue; }
     ++taken;
     plan_axes_panels(as_accesses(move, access), [](const auto& plan) {
       REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
@@ -615,7 +615,7 @@ TEST_CASE("permute: inputs without gaps") {
 TEST_CASE("permute: what goes in word-shifted tiles") {
   const auto goes_shifted = [](size_type element, const std::vector<size_type>& extents,
                                const std::vector<int>& axes) {
-    return goes(axes_way::word_shifted_tiles, element, extents, axes);
+    return goes(axes_mover::word_shifted_tiles, element, extents, axes);
   };
   CHECK(goes_shifted(1, {97, 75, 97, 321}, {3, 2, 1, 0}));
   CHECK(goes_shifted(2, {97, 75, 97, 321}, {3, 2, 1, 0}));

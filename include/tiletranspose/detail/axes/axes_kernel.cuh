@@ -62,38 +62,28 @@ struct tile_side {
   counted_axis axis;
 };
 
-/// What the tile kernel moves: `x` has the fastest axis of the input, `y` that of the output. What most arrays need comes first,
-/// and together.
+/// What the tile kernel moves: side 0 has the fastest axis of the input, side 1 that of the output. What most arrays need
+/// comes first, and together.
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
   divider x_tiles;
   divider y_tiles;
-  tile_side x;
-  tile_side y;
+  tile_side sides[2];
   int outer_axes;
   counted_axis outer[most_outer_axes];
   counted_axis further[2][most_side_axes - 1];
 
   /// The places of an element of a side, and of a tile's matrix.
-  TILETRANSPOSE_FUNCTION axis_steps places_x(unsigned index) const {
-    return places_along(x, further[0], index);
-  }
-  TILETRANSPOSE_FUNCTION axis_steps places_y(unsigned index) const {
-    return places_along(y, further[1], index);
+  TILETRANSPOSE_FUNCTION axis_steps places(int side, unsigned index) const {
+    axis_steps at{0, 0};
+    index = sides[side].axis.count(index, at);
+    count_along<most_side_axes - 1>(further[side], sides[side].further, index, at);
+    return at;
   }
   TILETRANSPOSE_FUNCTION axis_steps outer_places(unsigned index) const {
     axis_steps at{0, 0};
     count_along<most_outer_axes>(outer, outer_axes, index, at);
-    return at;
-  }
-
- private:
-  static TILETRANSPOSE_FUNCTION axis_steps places_along(const tile_side& side,
-                                                        const counted_axis* more, unsigned index) {
-    axis_steps at{0, 0};
-    index = side.axis.count(index, at);
-    count_along<most_side_axes - 1>(more, side.further, index, at);
     return at;
   }
 };
@@ -191,8 +181,8 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   const unsigned first = group.thread_rank() / lanes;
   const unsigned col = x0 + lane * count;
   const unsigned row = y0 + lane * count;
-  const axis_steps x = arguments.places_x(col);
-  const axis_steps y = arguments.places_y(row);
+  const axis_steps x = arguments.places(0, col);
+  const axis_steps y = arguments.places(1, row);
   const unsigned char* const from = arguments.in + (matrix.in + x.in);
   unsigned char* const to = arguments.out + (matrix.out + y.out);
 
@@ -202,8 +192,8 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const int at = shuffle(y.in, down);
-    if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
-      held[k] = items.load(from + at, arguments.y.axis.steps.in, y0 + down, col);
+    if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
+      held[k] = items.load(from + at, arguments.sides[1].axis.steps.in, y0 + down, col);
     }
   }
   keep_access_order();
@@ -211,7 +201,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
-    if (col < arguments.x.extent && y0 + down * count < arguments.y.extent) {
+    if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
       items.keep(down, lane, held[k]);
     }
   }
@@ -221,8 +211,8 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
     const loop_step here(k);
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const int at = shuffle(x.out, across);
-    if (x0 + across * count < arguments.x.extent && row < arguments.y.extent) {
-      items.store(to + at, arguments.x.axis.steps.out, lane, across);
+    if (x0 + across * count < arguments.sides[0].extent && row < arguments.sides[1].extent) {
+      items.store(to + at, arguments.sides[0].axis.steps.out, lane, across);
     }
   }
 }
@@ -262,7 +252,7 @@ struct axes_element_arguments {
   divider blocks;      ///< that move these together
   int inner;           ///< axes of them, before the others
   int axes;            ///< all of them
-  counted_axis axis[most_counted_axes];
+  counted_axis axis[most_counted_axes] = {};
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
@@ -313,12 +303,6 @@ inline counted_axis count_axis(const relocation& move, int axis) {
           {static_cast<int>(move.in_step(axis)), static_cast<int>(move.out_step(axis))}};
 }
 
-inline tile_side make_side(const relocation& move, const side_axes& axes,
-                           counted_axis (&further)[most_side_axes - 1]) {
-  for (int k = 1; k < axes.count; ++k) { further[k - 1] = count_axis(move, axes.axes[k]); }
-  return {static_cast<unsigned>(axes.extent), axes.count - 1, count_axis(move, axes.axes[0])};
-}
-
 /// The axes outside of a tile's sides; the others have one element left.
 inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
   for (const side_axes& side : sides) {
@@ -335,8 +319,14 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
   arguments.out = static_cast<unsigned char*>(move.out);
   arguments.x_tiles = divider(x_tiles);
   arguments.y_tiles = divider(y_tiles);
-  arguments.x = make_side(move, sides[0], arguments.further[0]);
-  arguments.y = make_side(move, sides[1], arguments.further[1]);
+  for (int s = 0; s < 2; ++s) {
+    const side_axes& side = sides[s];
+    arguments.sides[s] = {static_cast<unsigned>(side.extent), side.count - 1,
+                          count_axis(move, side.axes[0])};
+    for (int k = 1; k < side.count; ++k) {
+      arguments.further[s][k - 1] = count_axis(move, side.axes[k]);
+    }
+  }
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
     if (outer.axes[k].extent > 1) {
@@ -391,8 +381,7 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
                                    static_cast<unsigned>(block),
                                    divider(blocks),
                                    order.inner,
-                                   move.rank,
-                                   {}};
+                                   move.rank};
   for (int k = 0; k < move.rank; ++k) {
     arguments.axis[k] = count_axis(move, order.axes[k]);
     blocks *= outer.axes[k].extent;

@@ -72,11 +72,12 @@ struct word_shifted_tile {
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned i = rank; i < arguments.rows + lead_rows; i += threads) {
       const unsigned row = y0 + i - lead_rows;
-      store_shared(&row_places[i], row < axes.y.extent ? axes.places_y(row).in : 0);
+      store_shared(&row_places[i], row < axes.sides[1].extent ? axes.places(1, row).in : 0);
     }
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned i = rank; i < cols; i += threads) {
-      store_shared(&column_places[i], x0 + i < axes.x.extent ? axes.places_x(x0 + i).out : 0);
+      store_shared(&column_places[i],
+                   x0 + i < axes.sides[0].extent ? axes.places(0, x0 + i).out : 0);
     }
   }
 
@@ -89,7 +90,7 @@ struct word_shifted_tile {
                                            unsigned rank) {
     const unsigned lane = rank % 32;
     // A lane has a word of rows that do not end before it begins, `below` bytes before the lane's first element.
-    const unsigned most_cols = smaller(arguments.axes.x.extent - x0, 2 * cols);
+    const unsigned most_cols = smaller(arguments.axes.sides[0].extent - x0, 2 * cols);
     const int least_below =
         static_cast<int>(4 * lane_words * lane + 1) - static_cast<int>(most_cols) * ElementBytes;
     TILETRANSPOSE_UNROLL_BY(1)
@@ -108,7 +109,7 @@ struct word_shifted_tile {
         for (unsigned w = 0; w < lane_words; ++w) {
           const loop_step part(r * lane_words + w);
           words[r][w] = 0;
-          if (row + r < arguments.axes.y.extent &&
+          if (row + r < arguments.axes.sides[1].extent &&
               static_cast<int>(below) >= least_below + static_cast<int>(4 * w)) {
             const unsigned char* const word = word_below(from) + 4 * w;
             const bool whole = !HoldsEnds || (word >= arguments.begin && word + 4 <= arguments.end);
@@ -155,14 +156,14 @@ struct word_shifted_tile {
     if (lane * vector >= arguments.rows * bytes) { return; }
     // The column's first byte and its end, counted from the tile's first row; tiles have fewer rows than `most`.
     constexpr unsigned most = 1u << 20;
-    const unsigned extent = arguments.axes.y.extent;
+    const unsigned extent = arguments.axes.sides[1].extent;
     const int first = -static_cast<int>(smaller(y0, most) * bytes);
     const int end = y0 < extent ? static_cast<int>(smaller(extent - y0, most) * bytes)
                                 : -static_cast<int>((y0 - extent) * bytes);
     TILETRANSPOSE_UNROLL_BY(4)
     for (unsigned col = rank / lanes; col < cols; col += threads / lanes) {
       const loop_step here(col / (threads / lanes));
-      if (x0 + col >= arguments.axes.x.extent) { break; }
+      if (x0 + col >= arguments.axes.sides[0].extent) { break; }
       unsigned char* const column = out + load_shared<int>(&column_places[col]);
       const unsigned skew = address_bits(column) % sector_bytes;
       const int byte = static_cast<int>(lane * vector - skew);
@@ -203,8 +204,9 @@ struct word_shifted_tile {
     const unsigned char* const in = axes.in + matrix.in + x0 * bytes;
     // Other rows begin and end a word or more from the ends of the input: sides are as long as fills their tiles.
     const bool holds_begin = x0 == 0 && y0 <= lead_rows && outer == 0;
-    const bool holds_end = x0 + cols + lane_cols > axes.x.extent &&
-                           y0 + arguments.rows >= axes.y.extent && outer + 1 == arguments.outer;
+    const bool holds_end = x0 + cols + lane_cols > axes.sides[0].extent &&
+                           y0 + arguments.rows >= axes.sides[1].extent &&
+                           outer + 1 == arguments.outer;
     if (holds_begin || holds_end) {
       fill_columns<true>(arguments, in, x0, y0, rank);
     } else {

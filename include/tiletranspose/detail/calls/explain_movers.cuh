@@ -105,7 +105,7 @@ struct launch_counter {
       result.threads = plan.threads;
       result.shared_bytes = plan.shared_bytes;
     }
-    result.blocks += plan.blocks * plan.blocks_down;
+    result.blocks += plan.blocks * plan.blocks_down * plan.blocks_deep;
     return 0;
   }
 };
@@ -299,17 +299,19 @@ inline void describe_panels(explanation& result, const relocation& move, int acc
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,
                             int access_bytes) {
   const int accesses = problem.kept_bytes / access_bytes;
-  const bool tiles = mover == small_mover::tiles;
-  const int side = small_tile_side(problem, accesses);
-  const small_grid grid =
-      tiles ? tile_grid(problem, side, small_block_rows(side, problem.kept_bytes, accesses))
-            : row_grid(problem, problem.transposes || mover == small_mover::direct, accesses);
-  result.mover = tiles ? "little work by tiles" : "little work by elements";
-  if (tiles) { result.tile_rows = result.tile_cols = static_cast<size_type>(side); }
+  const small_batch<matrices::one> any{};
+  result.mover = "little work by elements";
   result.load_bytes = result.store_bytes = access_bytes;
-  result.launches = 1;
-  result.blocks = grid.blocks();
-  result.threads = grid.threads;
+  if (mover != small_mover::tiles) {
+    const bool divides = problem.transposes || mover == small_mover::direct;
+    launch_counter{result}(plan_small_rows(problem, any, divides, accesses));
+    return;
+  }
+  const int side = small_tile_side(problem, accesses);
+  const int block_rows = small_block_rows(side, problem.kept_bytes, accesses);
+  result.mover = "little work by tiles";
+  result.tile_rows = result.tile_cols = static_cast<size_type>(side);
+  launch_counter{result}(plan_small_tiles(problem, any, side, block_rows));
 }
 
 /// Of the memory of single elements nothing is said.

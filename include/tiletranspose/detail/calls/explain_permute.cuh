@@ -79,23 +79,22 @@ inline void explain_word_shifted_tiles(explanation& result, const axes_choice& c
 inline void explain_axes_copy(explanation& result, const axes_choice& choice,
                               const relocation& move, int access) {
   const axes_copy copy = choose_axes_copy(choice, move, access);
-  if (copy.way == axes_way::panels) {
+  if (copy.mover == axes_mover::panels) {
     return describe_panels(
         result, move, access, "panels of axes",
         "a panel takes several axes together, so that what it reads and writes are segments so "
         "long that the sectors at their ends cost less than what tiles or single elements would");
   }
-  if (copy.way == axes_way::word_shifted_tiles) {
-    return explain_word_shifted_tiles(result, copy.choice, copy.move);
+  if (copy.mover == axes_mover::word_shifted_tiles) {
+    return explain_word_shifted_tiles(result, copy, copy.move);
   }
-  const bool is_wide = copy.way == axes_way::wide_tiles || copy.way == axes_way::wide_elements;
-  const auto element = static_cast<int>(copy.move.in_element);
-  const int width = is_wide ? access_width(copy.move.in_element) : access;
-  result.load_bytes = copy.choice.together > 1
-                          ? access_width(static_cast<size_type>(copy.choice.together * element))
-                          : width;
-  result.store_bytes = copy.way == axes_way::gathered ? max_access_bytes : result.load_bytes;
-  explain_axes(result, copy.choice, copy.move, element / width);
+  const size_type element = copy.move.in_element;
+  const bool is_wide = copy.mover == axes_mover::wide_elements || element > move.in_element;
+  const int width = is_wide ? access_width(element) : access;
+  result.load_bytes =
+      copy.together > 1 ? access_width(static_cast<size_type>(copy.together) * element) : width;
+  result.store_bytes = copy.mover == axes_mover::gathered ? max_access_bytes : result.load_bytes;
+  explain_axes(result, copy, copy.move, static_cast<int>(element) / width);
 }
 
 /// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized, and its

@@ -29,49 +29,49 @@ cudaError_t with_size(size_type bytes, Launch launch) {
 template <int ElementBytes, int Access>
 cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStream_t stream) {
   const axes_copy copy = choose_axes_copy(chosen, move, Access);
-  switch (copy.way) {
-    case axes_way::tiles:
+  switch (copy.mover) {
+    case axes_mover::tiles:
+      if (copy.move.in_element > ElementBytes) {
+        return with_size<2, 3, 4, 6, 8, 16>(copy.move.in_element, [&](auto bytes) {
+          constexpr int wide = decltype(bytes)::value;
+          if constexpr (wide <= ElementBytes || (wide % 3 == 0 && wide != 3 * ElementBytes)) {
+            return cudaErrorInvalidValue;
+          } else if constexpr (!is_wide_element(wide)) {
+            return launch_micro_tiles<wide>(copy, copy.move, stream);
+          } else {
+            return launch_copied_tiles<wide, wide>(copy, copy.move, stream);
+          }
+        });
+      }
       if constexpr (ElementBytes / Access <= most_tile_accesses) {
-        return launch_copied_tiles<ElementBytes, Access>(copy.choice, move, stream);
+        return launch_copied_tiles<ElementBytes, Access>(copy, move, stream);
       }
       break;
-    case axes_way::word_shifted_tiles:
+    case axes_mover::word_shifted_tiles:
       return with_size<1, 2, 3>(copy.move.in_element, [&](auto bytes) {
         constexpr int wide = decltype(bytes)::value;
         if constexpr (ElementBytes == 1 || ElementBytes == wide) {
-          return launch_word_shifted_tiles<wide>(copy.choice, copy.move, stream);
+          return launch_word_shifted_tiles<wide>(copy, copy.move, stream);
         } else {
           return cudaErrorInvalidValue;
         }
       });
-    case axes_way::wide_tiles:
-      return with_size<2, 3, 4, 6, 8, 16>(copy.move.in_element, [&](auto bytes) {
-        constexpr int wide = decltype(bytes)::value;
-        if constexpr (wide <= ElementBytes || (wide % 3 == 0 && wide != 3 * ElementBytes)) {
-          return cudaErrorInvalidValue;
-        } else if constexpr (!is_wide_element(wide)) {
-          return launch_micro_tiles<wide>(copy.choice, copy.move, stream);
-        } else {
-          return launch_copied_tiles<wide, wide>(copy.choice, copy.move, stream);
-        }
-      });
-    case axes_way::panels:
+    case axes_mover::panels:
       return launch_panels<Access>(move, stream);
-    case axes_way::gathered: {
-      constexpr int together = elements_together(ElementBytes);
-      if constexpr (Access == ElementBytes && together > 1) {
+    case axes_mover::gathered:
+      if constexpr (constexpr int together = elements_together(ElementBytes);
+                    Access == ElementBytes && together > 1) {
         gather_operation<ElementBytes, together> operation;
         for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
         return launch_axes_elements(copy.move, operation, stream);
       }
       break;
-    }
-    case axes_way::wide_elements:
+    case axes_mover::wide_elements:
       return with_size<16, 8, 4, 2, 1>(copy.move.in_element, [&](auto bytes) {
         constexpr int wide = decltype(bytes)::value;
         return launch_axes_elements(copy.move, copy_operation<wide, wide>{}, stream);
       });
-    case axes_way::elements:
+    default:
       break;
   }
   return launch_axes_elements(move, copy_operation<ElementBytes, Access>{}, stream);

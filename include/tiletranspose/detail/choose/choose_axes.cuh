@@ -45,14 +45,14 @@ inline element_order order_elements(const relocation& move, size_type block) {
     taken[axis] = true;
   };
   const int y = move.rank - 1;
-  const int x = nearest_of_input(move, taken);
+  const int x = nearest_of(true, move, taken);
   if (move.axes[y].extent > most_near_extent && move.axes[x].extent <= most_first_extent) {
     take(x);
   }
   if (!taken[y]) { take(y); }
-  const int nearest = nearest_of_input(move, taken);
+  const int nearest = nearest_of(true, move, taken);
   if (nearest >= 0 && move.axes[nearest].extent <= most_near_extent) { take(nearest); }
-  while (count < move.rank) { take(nearest_of_output(move, taken)); }
+  while (count < move.rank) { take(nearest_of(false, move, taken)); }
   while (order.inner < count &&
          (order.inner == 0 || filled(order.inner_extent, block) < least_filled_percent)) {
     const size_type extent = move.axes[order.axes[order.inner]].extent;
@@ -64,9 +64,9 @@ inline element_order order_elements(const relocation& move, size_type block) {
 }
 
 /// Elements that make 16 bytes, where as many may be stored together; else 1.
-constexpr int elements_together(int element_bytes) {
-  return is_power_of_two(element_bytes) && element_bytes < max_access_bytes
-             ? max_access_bytes / element_bytes
+constexpr size_type elements_together(size_type element_bytes) {
+  return is_power_of_two(static_cast<int>(element_bytes))
+             ? divide_up(max_access_bytes, element_bytes)
              : 1;
 }
 
@@ -167,14 +167,18 @@ inline relocation as_accesses(relocation move, size_type access_bytes) {
   return move;
 }
 
-/// What is chosen without knowing by which accesses elements move; for tiles and elements of copies choose_axes_copy.cuh goes
-/// on from there.
+/// The first five are chosen without knowing by which accesses elements move; for tiles and elements of copies
+/// choose_axes_copy.cuh goes on from there.
 enum class axes_mover {
   copy,       ///< contiguous on both sides
   rows,       ///< the fastest axis is the same on both sides, and at most two others are left
   transpose,  ///< two axes change places, in a batch or not
   tiles,      ///< the same with more axes around them: by tiles in shared memory
-  elements    ///< all others: element by element along the output
+  elements,   ///< all others: element by element along the output
+  word_shifted_tiles,  ///< of elements of 1 to 3 bytes that start anywhere
+  panels,
+  gathered,      ///< elements that follow each other in the output are stored together
+  wide_elements  ///< one by one, as wide as all allows
 };
 
 /// Axes that make up a side of a tile together, the fastest first.
@@ -214,7 +218,7 @@ inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
   const auto filled_of = [&](int s) { return filled(sides[s].extent, tile[s]); };
   const auto grow = [&](int s) {
     side_axes& grown = sides[s];
-    const int next = s == 0 ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    const int next = nearest_of(s == 0, move, taken);
     if (filled_of(s) >= least_filled_percent || grown.count == 3 || next < 0) { return false; }
     const relocation_axis& axis = move.axes[next];
     const long long stride = s == 0 ? axis.in_stride : axis.out_stride;
@@ -288,7 +292,7 @@ inline axes_choice choose_axes(const relocation& move) {
   if (move.rank == 0) { return {axes_mover::copy, 0, {}}; }
   const bool taken[most_axes] = {};
   const int y = move.rank - 1;
-  const int x = nearest_of_input(move, taken);
+  const int x = nearest_of(true, move, taken);
   const relocation_axis& fast = move.axes[y];
   const bool steps_by_one = fast.out_stride == 1 && distance(move.axes[x].in_stride) == 1;
   if (x == y) {

@@ -259,76 +259,51 @@ inline axes_choice choose_copy(const relocation& move) {
 }
 
 /// What becomes of axes_mover::tiles and axes_mover::elements of a copy, whose accesses are known.
-enum class axes_way {
-  tiles,
-  word_shifted_tiles,  ///< of elements of 1 to 3 bytes that start anywhere
-  wide_tiles,          ///< of what stays together, as elements
-  panels,
-  gathered,       ///< elements that follow each other in the output are stored together
-  wide_elements,  ///< one by one, as wide as all allows
-  elements        ///< one by one, as they are
-};
-
-struct axes_copy {
-  axes_way way;
+struct axes_copy : axes_choice {
   relocation move;         ///< in the elements that are moved; panels move them as they are
-  axes_choice choice;      ///< of tiles
   gathered_places places;  ///< of gathered elements
 };
 
-/// The tiles of whole elements, or the single elements, that move a copy if neither panels nor word-shifted tiles do.
-inline axes_copy choose_tiles_or_elements(const axes_choice& chosen, const relocation& move,
-                                          size_type access) {
-  axes_copy copy{axes_way::elements, move, chosen, {}};
-  const auto take = [&](axes_way way) {
-    copy.way = way;
-    return copy;
-  };
-  if (chosen.mover == axes_mover::tiles) {
-    const bool holds = move.in_element / access <= static_cast<size_type>(most_tile_accesses);
-    return take(holds ? axes_way::tiles : axes_way::elements);
-  }
-  if (choose_wide_tiles(copy.move, copy.choice)) { return take(axes_way::wide_tiles); }
-  if (widen(copy.move)) { return take(axes_way::wide_elements); }
-  if (choose_filled_tiles(copy.choice, move)) { return take(axes_way::tiles); }
-  const auto together =
-      static_cast<size_type>(elements_together(static_cast<int>(move.in_element)));
-  const bool gathers =
-      access == move.in_element && together > 1 && gather(copy.move, together, copy.places);
-  return take(gathers ? axes_way::gathered : axes_way::elements);
-}
-
 /// True where elements go in word-shifted tiles, if panels do not: those of micro-blocks only where many bytes lie in rows of
 /// no whole accesses.
-inline bool takes_word_shifted_tiles(const axes_copy& copy) {
-  const bool is_wide = copy.way == axes_way::wide_tiles;
-  if (!is_wide && copy.way != axes_way::tiles && copy.way != axes_way::elements) { return false; }
-  if (copy.way != axes_way::elements && copy.choice.together > 1 &&
+inline bool takes_word_shifted_tiles(const axes_copy& copy, bool is_wide) {
+  if (copy.mover != axes_mover::tiles && copy.mover != axes_mover::elements) { return false; }
+  if (copy.together > 1 &&
       (is_wide || copy.move.in_element == 2 ||
        count_elements(copy.move) * copy.move.in_element < least_uncached_bytes ||
-       has_whole_accesses(copy.choice, copy.move))) {
+       has_whole_accesses(copy, copy.move))) {
     return false;
   }
-  return fits_word_shifted_tiles(copy.choice, copy.move);
+  return fits_word_shifted_tiles(copy, copy.move);
 }
 
-/// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`.
+/// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`: in tiles of whole elements or as
+/// single elements, if neither panels nor word-shifted tiles are better.
 inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& move,
                                   int access_bytes) {
-  const auto access = static_cast<size_type>(access_bytes);
-  axes_copy copy = choose_tiles_or_elements(chosen, move, access);
-  if (copy.way == axes_way::gathered) { return copy; }
-  const bool shifts = takes_word_shifted_tiles(copy);
-  const bool is_wide = copy.way == axes_way::wide_tiles;
+  axes_copy copy{chosen, move, {}};
+  const bool are_tiles = chosen.mover == axes_mover::tiles || choose_wide_tiles(copy.move, copy);
+  if (!are_tiles && widen(copy.move)) {
+    copy.mover = axes_mover::wide_elements;
+  } else if (!are_tiles && !choose_filled_tiles(copy, move)) {
+    const size_type together = elements_together(move.in_element);
+    if (static_cast<size_type>(access_bytes) == move.in_element && together > 1 &&
+        gather(copy.move, together, copy.places)) {
+      copy.mover = axes_mover::gathered;
+      return copy;
+    }
+  }
   const size_type bytes = copy.move.in_element;
+  const bool is_wide = copy.mover == axes_mover::tiles && bytes > move.in_element;
   const int width = is_wide ? access_width(bytes) : access_bytes;
   const bool panels =
-      (!is_wide || bytes <= 4) && takes_panels(copy.choice, is_wide ? copy.move : move, width);
-  if (shifts && (!panels || ragged_percent(copy.move, static_cast<size_type>(width)) >=
-                                least_ragged_beside_shifted)) {
-    copy.way = axes_way::word_shifted_tiles;
+      (!is_wide || bytes <= 4) && takes_panels(copy, is_wide ? copy.move : move, width);
+  if (takes_word_shifted_tiles(copy, is_wide) &&
+      (!panels ||
+       ragged_percent(copy.move, static_cast<size_type>(width)) >= least_ragged_beside_shifted)) {
+    copy.mover = axes_mover::word_shifted_tiles;
   } else if (panels) {
-    copy.way = axes_way::panels;
+    copy.mover = axes_mover::panels;
   }
   return copy;
 }

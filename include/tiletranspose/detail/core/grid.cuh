@@ -24,6 +24,7 @@ struct launch_plan {
   int threads;                ///< of a block
   size_type shared_bytes;     ///< dynamic ones
   size_type blocks_down = 1;  ///< the second dimension of the grid
+  size_type blocks_deep = 1;  ///< and the third
 };
 
 /// The tile above the diagonal, or on it, that a block moves together with the one across.

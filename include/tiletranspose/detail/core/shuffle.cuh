@@ -29,10 +29,9 @@ TILETRANSPOSE_FUNCTION unsigned lane_index() {
 /// \tparam Word  4 or 8 bytes, an integer
 template <class Word>
 TILETRANSPOSE_FUNCTION Word shuffle(Word value, unsigned lane,
-                                    access_site site = access_site::at()) {
+                                    [[maybe_unused]] access_site site = access_site::at()) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "an exchange moves 4 or 8 bytes");
 #if TILETRANSPOSE_ON_DEVICE
-  (void)site;
   return __shfl_sync(whole_warp, value, static_cast<int>(lane));
 #else
   Word result = value;
@@ -46,10 +45,9 @@ TILETRANSPOSE_FUNCTION Word shuffle(Word value, unsigned lane,
 /// What the lane whose number differs by the bits of `mask` hands in as `value`.
 template <class Word>
 TILETRANSPOSE_FUNCTION Word shuffle_xor(Word value, unsigned mask,
-                                        access_site site = access_site::at()) {
+                                        [[maybe_unused]] access_site site = access_site::at()) {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8, "an exchange moves 4 or 8 bytes");
 #if TILETRANSPOSE_ON_DEVICE
-  (void)site;
   return __shfl_xor_sync(whole_warp, value, static_cast<int>(mask));
 #else
   return shuffle(value, lane_index() ^ mask, site);

@@ -108,7 +108,8 @@ cudaError_t start(Kernel* kernel, const launch_plan<Arguments>& plan, cudaStream
                   const Operation&... operation) {
   const cudaError_t status = allow_shared_bytes(kernel, plan.shared_bytes);
   if (status != cudaSuccess) { return status; }
-  const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down));
+  const dim3 grid(static_cast<unsigned>(plan.blocks), static_cast<unsigned>(plan.blocks_down),
+                  static_cast<unsigned>(plan.blocks_deep));
   return start(kernel, grid, plan.threads, plan.shared_bytes, stream, plan.arguments, operation...);
 }
 

@@ -167,22 +167,16 @@ inline verdict examine(relocation& move) {
                        "an axis of the output does not step over all that the faster ones reach");
 }
 
-/// The axis along which the input's elements lie closest together, of those that are not `taken`; -1 where all are. Axes
-/// along which the input repeats itself come last.
-inline int nearest_of_input(const relocation& move, const bool* taken) {
-  const auto apart = [&](int k) {
-    return distance(move.axes[k].in_stride) - 1;
-  };  // 0 is the farthest
+/// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are. Axes along
+/// which the input repeats itself come last.
+inline int nearest_of(bool input, const relocation& move, const bool* taken) {
+  const auto apart = [&](int k) {  // 0 is the farthest
+    return distance(input ? move.axes[k].in_stride : move.axes[k].out_stride) - 1;
+  };
   int found = -1;
   for (int k = move.rank - 1; k >= 0; --k) {
     if (!taken[k] && (found < 0 || apart(k) < apart(found))) { found = k; }
   }
-  return found;
-}
-/// The same of the output, whose axes are in order.
-inline int nearest_of_output(const relocation& move, const bool* taken) {
-  int found = move.rank - 1;
-  while (found >= 0 && taken[found]) { --found; }
   return found;
 }
 
@@ -202,16 +196,10 @@ inline side_order order_of(const relocation& move, bool of_input) {
   side_order order{{}, of_input};
   bool taken[most_panel_axes] = {};
   for (int i = 0; i < move.rank; ++i) {
-    order.axes[i] = of_input ? nearest_of_input(move, taken) : nearest_of_output(move, taken);
+    order.axes[i] = nearest_of(of_input, move, taken);
     taken[order.axes[i]] = true;
   }
   return order;
-}
-
-/// Bytes from the first element to the last along an axis, on the side where they are more.
-inline size_type width_of(const relocation& move, int axis) {
-  return (move.axes[axis].extent - 1) *
-         larger(distance(move.in_step(axis)), distance(move.out_step(axis)));
 }
 
 /// True where 31 bits count the bytes from the element of indices 0 to every other, on both sides.
@@ -231,7 +219,9 @@ template <class Launch>
 auto split(const relocation& move, Launch launch) {
   const bool is_short = has_short_places(move);
   const auto measure = [&](int axis) {
-    return is_short ? move.axes[axis].extent : width_of(move, axis);
+    const size_type extent = move.axes[axis].extent;
+    const size_type step = larger(distance(move.in_step(axis)), distance(move.out_step(axis)));
+    return is_short ? extent : (extent - 1) * step;
   };
   int longest = 0;
   for (int k = 1; k < move.rank; ++k) {

@@ -13,17 +13,13 @@
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
+#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/request/request.cuh>
 #include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
-
-/// Blocks for `extent` elements of which each takes `step`.
-inline unsigned blocks_for(size_type extent, int step) {
-  return static_cast<unsigned>(divide_up(extent, static_cast<size_type>(step)));
-}
 
 /// Rows of threads of a block that moves a tile, of elements of a size that are moved in so many accesses.
 constexpr int small_block_rows(int side, int kept_bytes, int accesses) {
@@ -43,34 +39,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_
                                                          int accesses) {
   if (divides) { return accesses == 1 ? 2 : 1; }
   return kept_bytes <= 2 ? 8 : 4;
-}
-
-/// The grid of one launch.
-struct small_grid {
-  unsigned x;
-  unsigned y;
-  unsigned z;
-  int threads;  ///< of a block
-
-  size_type blocks() const { return size_type{x} * y * z; }
-};
-
-/// Of tiles of `side` rows and columns.
-inline small_grid tile_grid(const small_problem& problem, int side, int block_rows) {
-  return {blocks_for(problem.fast.extent, side), blocks_for(problem.slow.extent, side),
-          static_cast<unsigned>(problem.batch), side * block_rows};
-}
-
-/// Of rows, or, with `divides`, of elements that are counted.
-inline small_grid row_grid(const small_problem& problem, bool divides, int accesses) {
-  const size_type fast = problem.fast.extent;
-  const size_type slow = problem.slow.extent;
-  const bool few = has_few_elements(problem);
-  const int threads = few ? few_row_threads : small_row_threads(divides);
-  const int step = threads * (few ? 1 : small_row_rounds(divides, problem.kept_bytes, accesses));
-  if (divides) { return {blocks_for(fast * slow * problem.batch, step), 1, 1, threads}; }
-  return {blocks_for(fast, step), static_cast<unsigned>(slow), static_cast<unsigned>(problem.batch),
-          threads};
 }
 
 /// One axis of rows.
@@ -146,6 +114,22 @@ struct small_tile_arguments {
   int out_pitch;
 };
 
+/// Tiles of `side` rows and columns, for a problem that choose_small says they take.
+template <class Batch>
+launch_plan<small_tile_arguments<Batch>> plan_small_tiles(const small_problem& problem,
+                                                          const Batch& batch, int side,
+                                                          int block_rows) {
+  const auto tile = static_cast<size_type>(side);
+  return {{batch, static_cast<unsigned>(problem.slow.extent),
+           static_cast<unsigned>(problem.fast.extent), static_cast<int>(problem.fast.in_stride),
+           static_cast<int>(problem.slow.out_stride)},
+          divide_up(problem.fast.extent, tile),
+          side * block_rows,
+          0,
+          divide_up(problem.slow.extent, tile),
+          problem.batch};
+}
+
 /// The place of a block in its grid.
 struct block_place {
   unsigned x;
@@ -185,6 +169,30 @@ struct small_row_arguments {
   divider area{};   ///< elements of a matrix
   divider width{};  ///< the extent of axes[0]
 };
+
+/// Rows, or, with `divides`, elements that are counted.
+template <class Batch>
+launch_plan<small_row_arguments<Batch>> plan_small_rows(const small_problem& problem,
+                                                        const Batch& batch, bool divides,
+                                                        int accesses) {
+  const size_type fast = problem.fast.extent;
+  const size_type slow = problem.slow.extent;
+  const bool few = has_few_elements(problem);
+  const int threads = few ? few_row_threads : small_row_threads(divides);
+  const int rounds = few ? 1 : small_row_rounds(divides, problem.kept_bytes, accesses);
+  const auto step = static_cast<size_type>(threads * rounds);
+  const auto axis_of = [](const relocation_axis& axis) {
+    return small_axis{static_cast<unsigned>(axis.extent), static_cast<int>(axis.in_stride),
+                      static_cast<int>(axis.out_stride)};
+  };
+  small_row_arguments<Batch> arguments{batch, {axis_of(problem.fast), axis_of(problem.slow)}, few};
+  if (!divides) { return {arguments, divide_up(fast, step), threads, 0, slow, problem.batch}; }
+  const size_type count = fast * slow * problem.batch;
+  arguments.count = static_cast<unsigned>(count);
+  arguments.area = divider(fast * slow);
+  arguments.width = divider(fast);
+  return {arguments, divide_up(count, step), threads, 0};
+}
 
 /// The body of the row kernel: block (i, r, b) moves Threads * Rounds elements of row r of matrix b; or, where it
 /// `Divides`, block (i, 0, 0) as many of the elements of all matrices, counted along axes[0] first.

@@ -32,6 +32,8 @@ __global__ void __launch_bounds__(few_row_threads)
                      const __grid_constant__ Operation operation) {
   constexpr int threads = small_row_threads(Divides);
   constexpr int rounds = small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses);
+  static_assert(Divides || larger(few_row_threads, threads * rounds) <= longest_row_segment,
+                "has_short_offsets knows of no more");
   const block_place block{blockIdx.x, blockIdx.y, blockIdx.z};
   operation.show_compiler();
   if (Operation::kept_bytes > widest_row_element || arguments.few) {
@@ -42,71 +44,13 @@ __global__ void __launch_bounds__(few_row_threads)
   }
 }
 
-template <class... Parameters>
-cudaError_t start(void (*kernel)(Parameters...), const small_grid& grid, cudaStream_t stream,
-                  const Parameters&... arguments) {
-  return start(kernel, dim3(grid.x, grid.y, grid.z), grid.threads, 0, stream, arguments...);
-}
-
-inline small_axis make_axis(const relocation_axis& axis) {
-  return {static_cast<unsigned>(axis.extent), static_cast<int>(axis.in_stride),
-          static_cast<int>(axis.out_stride)};
-}
-
 /// Launches the tile kernel for a problem that choose_small says it takes.
 template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                                Operation operation, cudaStream_t stream) {
   static_assert(Side <= longest_tile_side, "has_short_offsets knows of no more");
-  small_tile_arguments<Batch> arguments{
-      batch, static_cast<unsigned>(problem.slow.extent), static_cast<unsigned>(problem.fast.extent),
-      static_cast<int>(problem.fast.in_stride), static_cast<int>(problem.slow.out_stride)};
   return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
-               tile_grid(problem, Side, BlockRows), stream, arguments, operation);
-}
-
-/// Launches it with the tiles that suit the problem. Only those that its elements can have are instantiated.
-template <class Batch, class Operation>
-cudaError_t launch_tiles_of_side(const small_problem& problem, const Batch& batch,
-                                 const Operation& operation, cudaStream_t stream) {
-  const auto launch = [&](auto tile_side) {
-    constexpr int side = decltype(tile_side)::value;
-    return launch_small_tiles<Operation, side,
-                              small_block_rows(side, Operation::kept_bytes, Operation::accesses),
-                              element_padding<typename Operation::stored, side>()>(
-        problem, batch, operation, stream);
-  };
-  using side_16 = std::integral_constant<int, 16>;
-  using side_32 = std::integral_constant<int, 32>;
-  if constexpr (!has_large_tile(Operation::kept_bytes, Operation::accesses)) {
-    return launch(side_16{});
-  } else if constexpr (!has_small_tile(Operation::kept_bytes)) {
-    return launch(side_32{});
-  } else {
-    return small_tile_side(problem, Operation::accesses) == 16 ? launch(side_16{})
-                                                               : launch(side_32{});
-  }
-}
-
-/// Launches the row kernel; with `Divides` blocks take several rows.
-template <bool Divides, class Batch, class Operation>
-cudaError_t launch_small_rows(const small_problem& problem, const Batch& batch, Operation operation,
-                              cudaStream_t stream) {
-  static_assert(Divides || larger(few_row_threads,
-                                  small_row_threads(false) *
-                                      small_row_rounds(false, Operation::kept_bytes,
-                                                       Operation::accesses)) <= longest_row_segment,
-                "has_short_offsets knows of no more");
-  small_row_arguments<Batch> arguments{
-      batch, {make_axis(problem.fast), make_axis(problem.slow)}, has_few_elements(problem)};
-  if constexpr (Divides) {
-    const size_type area = problem.fast.extent * problem.slow.extent;
-    arguments.count = static_cast<unsigned>(area * problem.batch);
-    arguments.area = divider(area);
-    arguments.width = divider(problem.fast.extent);
-  }
-  return start(&small_row_kernel<Divides, Batch, Operation>,
-               row_grid(problem, Divides, Operation::accesses), stream, arguments, operation);
+               plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
 }
 
 /// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
@@ -115,12 +59,26 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
     if (mover == small_mover::tiles) {
-      return launch_tiles_of_side(problem, batch, operation, stream);
+      const auto launch = [&](auto tile_side) {
+        constexpr int side = decltype(tile_side)::value;
+        return launch_small_tiles<
+            Operation, side, small_block_rows(side, Operation::kept_bytes, Operation::accesses),
+            element_padding<typename Operation::stored, side>()>(problem, batch, operation, stream);
+      };
+      constexpr bool is_large = has_large_tile(Operation::kept_bytes, Operation::accesses);
+      if constexpr (is_large && has_small_tile(Operation::kept_bytes)) {
+        if (small_tile_side(problem, Operation::accesses) == 16) {
+          return launch(std::integral_constant<int, 16>{});
+        }
+      }
+      return launch(std::integral_constant < int, is_large ? 32 : 16 > {});
     }
   } else if (mover == small_mover::rows) {
-    return launch_small_rows<false>(problem, batch, operation, stream);
+    return start(&small_row_kernel<false, Batch, Operation>,
+                 plan_small_rows(problem, batch, false, Operation::accesses), stream, operation);
   }
-  return launch_small_rows<true>(problem, batch, operation, stream);
+  return start(&small_row_kernel<true, Batch, Operation>,
+               plan_small_rows(problem, batch, true, Operation::accesses), stream, operation);
 }
 
 }  // namespace detail
