@@ -265,7 +265,7 @@ class wide_memory {
 
 }  // namespace
 
-TEST_CASE("permute: elements gigabytes apart go in launches that 31 bits count") {
+TEST_CASE("permute: elements gigabytes apart") {
   constexpr std::ptrdiff_t gibibyte = std::ptrdiff_t{1} << 30;
   // The farthest elements of a side are just in reach of 31 bits, just out of it, and far out.
   const std::ptrdiff_t steps[] = {gibibyte - 5000, gibibyte, 3 * gibibyte + 7};
@@ -300,8 +300,7 @@ TEST_CASE("permute: elements gigabytes apart go in launches that 31 bits count")
         cpu::this_device() = {};
         REQUIRE(tt::permute(out.data(), out_strides, static_cast<const unsigned char*>(first),
                             in_strides, extents) == cudaSuccess);
-        const bool is_short = std::max(in_step, out_step) < gibibyte;
-        CHECK((cpu::this_device().launches == 1) == is_short);
+        CHECK(cpu::this_device().launches == 1);
         size_type wrong = 0;
         for_each([&](std::ptrdiff_t from, std::ptrdiff_t to) {
           wrong += out.data()[to] == first[from] ? 0 : 1;

@@ -18,31 +18,34 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Bytes from an element to the next, on both sides, or from the first one to another. 31 bits do for each launch
-/// (has_short_places): a launch finds none of its arguments in the multiprocessors' caches, and waits for every line of them.
+/// Bytes from an element to the next, on both sides, or from the first one to another: of type int where that can be
+/// (has_short_places), else long long. A launch finds none of its arguments in the multiprocessors' caches, and waits for every
+/// line of them.
+template <class Step>
 struct axis_steps {
-  int in;
-  int out;
+  Step in;
+  Step out;
 };
 
 /// An axis of those that an index counts, the fastest first.
+template <class Step>
 struct counted_axis {
   divider extent;
-  axis_steps steps;
+  axis_steps<Step> steps;
 
   /// Adds the place that `index` has along this axis; returns its index along the axes that come after.
-  TILETRANSPOSE_FUNCTION unsigned count(unsigned index, axis_steps& at) const {
+  TILETRANSPOSE_FUNCTION unsigned count(unsigned index, axis_steps<Step>& at) const {
     const unsigned next = extent.quotient(index);
     const unsigned here = extent.remainder(index, next);
-    at.in += static_cast<int>(here) * steps.in;
-    at.out += static_cast<int>(here) * steps.out;
+    at.in += static_cast<Step>(here) * steps.in;
+    at.out += static_cast<Step>(here) * steps.out;
     return next;
   }
 };
 /// The same along `used` axes.
-template <int MostAxes>
-TILETRANSPOSE_FUNCTION void count_along(const counted_axis* axes, int used, unsigned index,
-                                        axis_steps& at) {
+template <int MostAxes, class Step>
+TILETRANSPOSE_FUNCTION void count_along(const counted_axis<Step>* axes, int used, unsigned index,
+                                        axis_steps<Step>& at) {
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < MostAxes; ++k) {
     if (k >= used) { break; }
@@ -56,33 +59,35 @@ inline constexpr int most_outer_axes = 6;
 inline constexpr int most_counted_axes = 8;
 
 /// A side of a tile runs along one axis or, where that is short, along several, the fastest first.
+template <class Step>
 struct tile_side {
   unsigned extent;  ///< elements along all of them
   int further;      ///< axes beside the fastest
-  counted_axis axis;
+  counted_axis<Step> axis;
 };
 
 /// What the tile kernel moves: side 0 has the fastest axis of the input, side 1 that of the output. What most arrays need
 /// comes first, and together.
+template <class Step>
 struct axes_tile_arguments {
   const unsigned char* in;
   unsigned char* out;
   divider x_tiles;
   divider y_tiles;
-  tile_side sides[2];
+  tile_side<Step> sides[2];
   int outer_axes;
-  counted_axis outer[most_outer_axes];
-  counted_axis further[2][most_side_axes - 1];
+  counted_axis<Step> outer[most_outer_axes];
+  counted_axis<Step> further[2][most_side_axes - 1];
 
   /// The places of an element of a side, and of a tile's matrix.
-  TILETRANSPOSE_FUNCTION axis_steps places(int side, unsigned index) const {
-    axis_steps at{0, 0};
+  TILETRANSPOSE_FUNCTION axis_steps<Step> places(int side, unsigned index) const {
+    axis_steps<Step> at{0, 0};
     index = sides[side].axis.count(index, at);
     count_along<most_side_axes - 1>(further[side], sides[side].further, index, at);
     return at;
   }
-  TILETRANSPOSE_FUNCTION axis_steps outer_places(unsigned index) const {
-    axis_steps at{0, 0};
+  TILETRANSPOSE_FUNCTION axis_steps<Step> outer_places(unsigned index) const {
+    axis_steps<Step> at{0, 0};
     count_along<most_outer_axes>(outer, outer_axes, index, at);
     return at;
   }
@@ -165,9 +170,10 @@ struct micro_items {
 /// The body of the tile kernel: block b moves tile b, counted along y, then x, then the outer axes. Consecutive threads
 /// load along x, and store along y. Each place along a side is worked out by one lane; lanes ask each other.
 /// Shared memory: that of `Items`. Barriers: one, inside.
-template <int BlockRows, class Group, class Items>
+template <int BlockRows, class Group, class Items, class Step>
 TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
-                                           const axes_tile_arguments& arguments, unsigned block) {
+                                           const axes_tile_arguments<Step>& arguments,
+                                           unsigned block) {
   constexpr unsigned lanes = Items::lanes;
   constexpr unsigned count = Items::count;
   constexpr unsigned side = lanes * count;
@@ -176,13 +182,13 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   const unsigned y0 = arguments.y_tiles.remainder(block, line) * side;
   const unsigned outer = arguments.x_tiles.quotient(line);
   const unsigned x0 = arguments.x_tiles.remainder(line, outer) * side;
-  const axis_steps matrix = arguments.outer_places(outer);
+  const axis_steps<Step> matrix = arguments.outer_places(outer);
   const unsigned lane = group.thread_rank() % lanes;
   const unsigned first = group.thread_rank() / lanes;
   const unsigned col = x0 + lane * count;
   const unsigned row = y0 + lane * count;
-  const axis_steps x = arguments.places(0, col);
-  const axis_steps y = arguments.places(1, row);
+  const axis_steps<Step> x = arguments.places(0, col);
+  const axis_steps<Step> y = arguments.places(1, row);
   const unsigned char* const from = arguments.in + (matrix.in + x.in);
   unsigned char* const to = arguments.out + (matrix.out + y.out);
 
@@ -191,7 +197,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
-    const int at = shuffle(y.in, down);
+    const Step at = shuffle(y.in, down);
     if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
       held[k] = items.load(from + at, arguments.sides[1].axis.steps.in, y0 + down, col);
     }
@@ -210,7 +216,7 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   for (int k = 0; k < rounds; ++k) {
     const loop_step here(k);
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
-    const int at = shuffle(x.out, across);
+    const Step at = shuffle(x.out, across);
     if (x0 + across * count < arguments.sides[0].extent && row < arguments.sides[1].extent) {
       items.store(to + at, arguments.sides[0].axis.steps.out, lane, across);
     }
@@ -244,6 +250,7 @@ struct gather_operation : copy_operation<ElementBytes * Elements, ElementBytes *
 };
 
 /// What the element kernel moves. A block stays at one place along the outer axes, which all of its threads share.
+template <class Step>
 struct axes_element_arguments {
   const unsigned char* in;
   unsigned char* out;
@@ -252,7 +259,7 @@ struct axes_element_arguments {
   divider blocks;      ///< that move these together
   int inner;           ///< axes of them, before the others
   int axes;            ///< all of them
-  counted_axis axis[most_counted_axes] = {};
+  counted_axis<Step> axis[most_counted_axes] = {};
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
@@ -264,8 +271,9 @@ TILETRANSPOSE_HOST_DEVICE constexpr int axes_element_rounds(int accesses) {
 
 /// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, and is counted along
 /// them first.
-template <class Group, class Operation>
-TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_arguments& arguments,
+template <class Group, class Operation, class Step>
+TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
+                                               const axes_element_arguments<Step>& arguments,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
   constexpr int threads = axes_element_threads;
@@ -274,7 +282,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
   const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
   const unsigned first = begin + group.thread_rank();
-  axis_steps there{0, 0};
+  axis_steps<Step> there{0, 0};
   count_along<most_counted_axes>(arguments.axis + arguments.inner, arguments.axes - arguments.inner,
                                  outer, there);
   typename Operation::stored held[rounds];
@@ -284,7 +292,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
     const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * threads);
     if (i >= end) { continue; }
-    axis_steps at = there;
+    axis_steps<Step> at = there;
     count_along<most_counted_axes>(arguments.axis, arguments.inner, i, at);
     held[k] = operation.load(arguments.in + at.in, 0, 0);
     places[k] = arguments.out + at.out;
@@ -297,10 +305,11 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group, const axes_element_a
   }
 }
 
-/// Precondition: has_short_places, or an extent of 1, along which nobody steps.
-inline counted_axis count_axis(const relocation& move, int axis) {
+/// Precondition: Step counts the places, or nobody steps along the axis.
+template <class Step>
+counted_axis<Step> count_axis(const relocation& move, int axis) {
   return {divider(move.axes[axis].extent),
-          {static_cast<int>(move.in_step(axis)), static_cast<int>(move.out_step(axis))}};
+          {static_cast<Step>(move.in_step(axis)), static_cast<Step>(move.out_step(axis))}};
 }
 
 /// The axes outside of a tile's sides; the others have one element left.
@@ -312,9 +321,10 @@ inline relocation outside_of(const side_axes (&sides)[2], relocation move) {
 }
 
 /// Tiles along two sides, and along the other axes.
-inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
-                                               size_type x_tiles, size_type y_tiles) {
-  axes_tile_arguments arguments{};
+template <class Step>
+axes_tile_arguments<Step> make_tile_arguments(const side_axes (&sides)[2], const relocation& move,
+                                              size_type x_tiles, size_type y_tiles) {
+  axes_tile_arguments<Step> arguments{};
   arguments.in = static_cast<const unsigned char*>(move.in);
   arguments.out = static_cast<unsigned char*>(move.out);
   arguments.x_tiles = divider(x_tiles);
@@ -322,71 +332,72 @@ inline axes_tile_arguments make_tile_arguments(const side_axes (&sides)[2], cons
   for (int s = 0; s < 2; ++s) {
     const side_axes& side = sides[s];
     arguments.sides[s] = {static_cast<unsigned>(side.extent), side.count - 1,
-                          count_axis(move, side.axes[0])};
+                          count_axis<Step>(move, side.axes[0])};
     for (int k = 1; k < side.count; ++k) {
-      arguments.further[s][k - 1] = count_axis(move, side.axes[k]);
+      arguments.further[s][k - 1] = count_axis<Step>(move, side.axes[k]);
     }
   }
   const relocation outer = outside_of(sides, move);
   for (int k = move.rank - 1; k >= 0; --k) {
     if (outer.axes[k].extent > 1) {
-      arguments.outer[arguments.outer_axes++] = count_axis(outer, k);
+      arguments.outer[arguments.outer_axes++] = count_axis<Step>(outer, k);
     }
   }
   return arguments;
 }
 
 /// Calls launch(plan) for each launch of tiles along the chosen sides until one fails. A thread keeps an element as `accesses`.
-template <class Launch>
+/// Precondition: Step counts the places.
+template <class Step, class Launch>
 auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int accesses, Launch launch)
-    -> decltype(launch(launch_plan<axes_tile_arguments>{})) {
+    -> decltype(launch(launch_plan<axes_tile_arguments<Step>>{})) {
   const auto side = static_cast<size_type>(choice.tile_side);
   const size_type x_tiles = divide_up(choice.sides[0].extent, side);
   const size_type y_tiles = divide_up(choice.sides[1].extent, side);
   const relocation outer = outside_of(choice.sides, move);
   const size_type longer = larger(choice.sides[0].extent, choice.sides[1].extent);
-  if (!has_short_places(move) || longer > most_counted ||
-      count_elements(outer) > max_blocks / (x_tiles * y_tiles)) {
+  if (longer > most_counted || count_elements(outer) > max_blocks / (x_tiles * y_tiles)) {
     return split(move, [&](const relocation& part) {
       axes_choice chosen = choice;
       fill_sides(chosen, part, choice.tile_side);
-      return plan_axes_tiles(chosen, part, accesses, launch);
+      return plan_axes_tiles<Step>(chosen, part, accesses, launch);
     });
   }
   const int block_rows = choice.together > 1 ? micro_block_rows : axes_block_rows(accesses);
-  return launch(
-      launch_plan<axes_tile_arguments>{make_tile_arguments(choice.sides, move, x_tiles, y_tiles),
-                                       x_tiles * y_tiles * count_elements(outer),
-                                       choice.tile_side / choice.together * block_rows, 0});
+  return launch(launch_plan<axes_tile_arguments<Step>>{
+      make_tile_arguments<Step>(choice.sides, move, x_tiles, y_tiles),
+      x_tiles * y_tiles * count_elements(outer), choice.tile_side / choice.together * block_rows,
+      0});
 }
 
 /// The same for elements one by one.
-template <class Launch>
+template <class Step, class Launch>
 auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
-    -> decltype(launch(launch_plan<axes_element_arguments>{})) {
+    -> decltype(launch(launch_plan<axes_element_arguments<Step>>{})) {
   const int rounds = count_elements(move) > most_single_round ? axes_element_rounds(accesses) : 1;
   const auto block = static_cast<size_type>(axes_element_threads * rounds);
   const element_order order = order_elements(move, block);
   size_type blocks = divide_up(order.inner_extent, block);
   relocation outer = move;
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
-  if (!has_short_places(move) || order.inner_extent > most_counted - block ||
-      count_elements(outer) > max_blocks / blocks) {
-    return split(
-        move, [&](const relocation& part) { return plan_axes_elements(part, accesses, launch); });
+  if (order.inner_extent > most_counted - block || count_elements(outer) > max_blocks / blocks) {
+    return split(move, [&](const relocation& part) {
+      return plan_axes_elements<Step>(part, accesses, launch);
+    });
   }
-  axes_element_arguments arguments{static_cast<const unsigned char*>(move.in),
-                                   static_cast<unsigned char*>(move.out),
-                                   static_cast<unsigned>(order.inner_extent),
-                                   static_cast<unsigned>(block),
-                                   divider(blocks),
-                                   order.inner,
-                                   move.rank};
+  axes_element_arguments<Step> arguments{static_cast<const unsigned char*>(move.in),
+                                         static_cast<unsigned char*>(move.out),
+                                         static_cast<unsigned>(order.inner_extent),
+                                         static_cast<unsigned>(block),
+                                         divider(blocks),
+                                         order.inner,
+                                         move.rank};
   for (int k = 0; k < move.rank; ++k) {
-    arguments.axis[k] = count_axis(move, order.axes[k]);
+    arguments.axis[k] = count_axis<Step>(move, order.axes[k]);
     blocks *= outer.axes[k].extent;
   }
-  return launch(launch_plan<axes_element_arguments>{arguments, blocks, axes_element_threads, 0});
+  return launch(
+      launch_plan<axes_element_arguments<Step>>{arguments, blocks, axes_element_threads, 0});
 }
 
 }  // namespace detail

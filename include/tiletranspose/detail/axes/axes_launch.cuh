@@ -14,9 +14,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-template <class Operation, int Side, int BlockRows, int Padding>
+template <class Operation, int Side, int BlockRows, int Padding, class Step>
 __global__ void __launch_bounds__(Side* BlockRows)
-    axes_tile_kernel(const __grid_constant__ axes_tile_arguments arguments,
+    axes_tile_kernel(const __grid_constant__ axes_tile_arguments<Step> arguments,
                      const __grid_constant__ Operation operation) {
   static_assert(!Operation::fetches, "");
   using stored = typename Operation::stored;
@@ -27,9 +27,9 @@ __global__ void __launch_bounds__(Side* BlockRows)
   move_axes_tile<BlockRows>(static_block<Side * BlockRows>{}, items, arguments, blockIdx.x);
 }
 
-template <int ElementBytes, int Lanes>
+template <int ElementBytes, int Lanes, class Step>
 __global__ void __launch_bounds__(Lanes* micro_block_rows)
-    axes_micro_kernel(const __grid_constant__ axes_tile_arguments arguments) {
+    axes_micro_kernel(const __grid_constant__ axes_tile_arguments<Step> arguments) {
   using items = micro_items<ElementBytes, Lanes>;
   alignas(16) __shared__ unsigned char shared[items::shared_bytes];
   move_axes_tile<micro_block_rows>(static_block<Lanes * micro_block_rows>{}, items{shared},
@@ -43,21 +43,28 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, ElementBytes
   tile.move(static_block<Threads>{}, arguments, blockIdx.x);
 }
 
-template <class Operation>
+template <class Operation, class Step>
 __global__ void __launch_bounds__(axes_element_threads)
-    axes_element_kernel(const __grid_constant__ axes_element_arguments arguments,
+    axes_element_kernel(const __grid_constant__ axes_element_arguments<Step> arguments,
                         const __grid_constant__ Operation operation) {
   operation.show_compiler();
   move_axes_elements(static_block<axes_element_threads>{}, arguments, operation, blockIdx.x);
 }
 
+/// Returns launch(Step{}) for the type that counts the places of a relocation.
+template <class Launch>
+cudaError_t with_steps(const relocation& move, Launch launch) {
+  return has_short_places(move) ? launch(0) : launch(0LL);
+}
+
 /// Launches tiles with the sides that were chosen; `operation` is what the kernel takes besides.
-template <class Kernel, class... Operation>
+template <class Step, class Kernel, class... Operation>
 cudaError_t start_axes_tiles(Kernel* kernel, int accesses, const axes_choice& choice,
                              const relocation& move, cudaStream_t stream, Operation... operation) {
-  return plan_axes_tiles(choice, move, accesses, [&](const launch_plan<axes_tile_arguments>& plan) {
-    return start(kernel, plan, stream, operation...);
-  });
+  return plan_axes_tiles<Step>(choice, move, accesses,
+                               [&](const launch_plan<axes_tile_arguments<Step>>& plan) {
+                                 return start(kernel, plan, stream, operation...);
+                               });
 }
 
 /// Launches them element by element.
@@ -67,9 +74,12 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   using stored = typename Operation::stored;
   constexpr int side = axes_tile_side(sizeof(stored));
   constexpr int block_rows = axes_block_rows(Operation::accesses);
-  return start_axes_tiles(
-      &axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>()>,
-      Operation::accesses, choice, move, stream, operation);
+  return with_steps(move, [&](auto step) {
+    using steps = decltype(step);
+    return start_axes_tiles<steps>(
+        &axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>(), steps>,
+        Operation::accesses, choice, move, stream, operation);
+  });
 }
 
 /// The same in micro-blocks.
@@ -78,7 +88,11 @@ cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move
                                cudaStream_t stream) {
   const auto launch = [&](auto side) {
     constexpr int lanes = decltype(side)::value / micro_elements;
-    return start_axes_tiles(&axes_micro_kernel<ElementBytes, lanes>, 1, choice, move, stream);
+    return with_steps(move, [&](auto step) {
+      using steps = decltype(step);
+      return start_axes_tiles<steps>(&axes_micro_kernel<ElementBytes, lanes, steps>, 1, choice,
+                                     move, stream);
+    });
   };
   if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
     if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
@@ -107,10 +121,13 @@ cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocatio
 /// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
-  return plan_axes_elements(
-      move, Operation::accesses, [&](const launch_plan<axes_element_arguments>& plan) {
-        return start(&axes_element_kernel<Operation>, plan, stream, operation);
-      });
+  return with_steps(move, [&](auto step) {
+    using steps = decltype(step);
+    return plan_axes_elements<steps>(
+        move, Operation::accesses, [&](const launch_plan<axes_element_arguments<steps>>& plan) {
+          return start(&axes_element_kernel<Operation, steps>, plan, stream, operation);
+        });
+  });
 }
 
 }  // namespace detail

@@ -23,7 +23,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 struct word_shifted_tile_arguments {
-  axes_tile_arguments axes;
+  axes_tile_arguments<int> axes;
   unsigned rows;               ///< of a tile
   unsigned outer;              ///< pairs of sides
   const unsigned char* begin;  ///< of the input, which has no gaps
@@ -68,7 +68,7 @@ struct word_shifted_tile {
   /// Fills the tables. Barriers: none; the caller owes one before they are read.
   TILETRANSPOSE_FUNCTION void find_places(const word_shifted_tile_arguments& arguments, unsigned x0,
                                           unsigned y0, unsigned rank) {
-    const axes_tile_arguments& axes = arguments.axes;
+    const axes_tile_arguments<int>& axes = arguments.axes;
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned i = rank; i < arguments.rows + lead_rows; i += threads) {
       const unsigned row = y0 + i - lead_rows;
@@ -191,13 +191,13 @@ struct word_shifted_tile {
   template <class Group>
   TILETRANSPOSE_FUNCTION void move(Group group, const word_shifted_tile_arguments& arguments,
                                    unsigned block) {
-    const axes_tile_arguments& axes = arguments.axes;
+    const axes_tile_arguments<int>& axes = arguments.axes;
     const unsigned rank = group.thread_rank();
     const unsigned line = axes.y_tiles.quotient(block);
     const unsigned y0 = axes.y_tiles.remainder(block, line) * arguments.rows;
     const unsigned outer = axes.x_tiles.quotient(line);
     const unsigned x0 = axes.x_tiles.remainder(line, outer) * cols;
-    const axis_steps matrix = axes.outer_places(outer);
+    const axis_steps<int> matrix = axes.outer_places(outer);
     find_places(arguments, x0, y0, rank);
     group.sync();
     constexpr size_type bytes = ElementBytes;
@@ -222,7 +222,7 @@ inline launch_plan<word_shifted_tile_arguments> plan_word_shifted_tiles(const ax
                                                                         const relocation& move) {
   const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   const auto* const in = static_cast<const unsigned char*>(move.in);
-  return {{make_tile_arguments(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
+  return {{make_tile_arguments<int>(tiles.sides, move, tiles.x_tiles, tiles.y_tiles),
            static_cast<unsigned>(tiles.rows), static_cast<unsigned>(tiles.outer), in,
            in + count_elements(move) * move.in_element},
           tiles.blocks(),

@@ -40,7 +40,7 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
     }
     result.tile_rows = result.tile_cols = static_cast<size_type>(choice.tile_side);
     describe_sides(result, choice.sides);
-    plan_axes_tiles(choice, moved, accesses, launch_counter{result});
+    plan_axes_tiles<long long>(choice, moved, accesses, launch_counter{result});
     return;
   }
   const char* const mover = "elements along several axes";
@@ -57,7 +57,7 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
         "an axis or the array is too short for tiles, or short rows lie between those of others: "
         "elements are moved one by one, along the fastest axes of both sides first");
   }
-  plan_axes_elements(moved, accesses, launch_counter{result});
+  plan_axes_elements<long long>(moved, accesses, launch_counter{result});
 }
 
 /// Word-shifted tiles.

@@ -213,19 +213,13 @@ inline bool has_short_places(const relocation& move) {
   return larger(in, out) < size_type{1} << 31;
 }
 
-/// Calls launch(part) for both halves of a relocation along its longest axis, or along the widest one where places are not
-/// short, of which the first has whole vectors where there are enough; `launch` returns 0 to go on.
+/// Calls launch(part) for both halves of a relocation along its longest axis, of which the first has whole vectors where
+/// there are enough; `launch` returns 0 to go on.
 template <class Launch>
 auto split(const relocation& move, Launch launch) {
-  const bool is_short = has_short_places(move);
-  const auto measure = [&](int axis) {
-    const size_type extent = move.axes[axis].extent;
-    const size_type step = larger(distance(move.in_step(axis)), distance(move.out_step(axis)));
-    return is_short ? extent : (extent - 1) * step;
-  };
   int longest = 0;
   for (int k = 1; k < move.rank; ++k) {
-    if (measure(k) > measure(longest)) { longest = k; }
+    if (move.axes[k].extent > move.axes[longest].extent) { longest = k; }
   }
   relocation first = move;
   relocation second = move;
