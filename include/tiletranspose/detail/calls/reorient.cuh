@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From a symmetry to launches. One that transposes is a transpose whose input rows, output rows or both run
-/// backwards: columns taken from the last to the first are output rows written from the last to the first.
-/// One that does not moves rows.
+/// From a symmetry to launches. One that transposes is a transpose whose input rows, output rows or both run backwards: columns
+/// taken from the last to the first are output rows written from the last to the first. One that does not moves rows.
 
 #pragma once
 
@@ -56,8 +55,7 @@ cudaError_t run_reorient(const transpose_request& request, symmetry s, cudaStrea
       transposes(s) ? make_vector_rows(request, s) : make_rows(request, s), stream);
 }
 
-/// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then
-/// flipped.
+/// In place. Quarter rotations and the anti-transpose of a square take two passes: it is transposed, and then flipped.
 template <int ElementBytes, int Alignment, bool Transposes = true>
 cudaError_t run_reorient_inplace(const transpose_request& request, symmetry s,
                                  cudaStream_t stream) {

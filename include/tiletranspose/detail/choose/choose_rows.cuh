@@ -32,8 +32,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool lie_together(row_order order) {
   return order <= row_order::vectors;
 }
 
-/// True where the words of an access are found one by one in a shared segment: joined rows, and elements that no kernel
-/// knows.
+/// True where the words of an access are found one by one in a shared segment: joined rows, and elements that no kernel knows.
 TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
   return order >= row_order::words && order <= row_order::any;
 }
@@ -111,8 +110,7 @@ struct row_shape {
   size_type alignment;  ///< every address of an element is a multiple of it
 };
 
-/// Chooses the kernel. `known` is the size of an element that kernels are made for; `joined` where segments hold
-/// several rows.
+/// Chooses the kernel. `known` is the size of an element that kernels are made for; `joined` where segments hold several rows.
 constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) {
   if (!rows.reverses) { return {row_order::forward, 0}; }
   const size_type element = rows.element_bytes;

@@ -134,9 +134,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
     default:
       break;
   }
-  // Floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt
-  // out, 96.6 and 93.6 by 64 rows; 8 bytes 94.5 and 93.7, 95.2 and 92.1 by 64 columns; 16 bytes 94.1 and 94.3, 94.2 and
-  // 92.5 by 32.
+  // Floats 96.7 and 94.5 %, 95.5 and 92.4 by 64 rows and loads of 16 bytes dealt out, 96.6 and 93.6 by 64 rows; 8 bytes 94.5
+  // and 93.7, 95.2 and 92.1 by 64 columns; 16 bytes 94.1 and 94.3, 94.2 and 92.5 by 32.
   if (kind == fusion::transform && whole && in_bytes == out_bytes) {
     if (in_bytes == 4) { return {128, 64, 1, 1, 512}; }
     if (in_bytes == 8) { return {64, 32, 1, 1}; }

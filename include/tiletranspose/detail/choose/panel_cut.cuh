@@ -66,8 +66,7 @@ struct panel_cut {
   size_type part(int axis) const { return extents[axis] - (axis == out.split ? skew : 0); }
 };
 
-/// The segments that a panel of these extents has on a side. They run along no further axis once they have `enough`
-/// elements.
+/// The segments that a panel of these extents has on a side. They run along no further axis once they have `enough` elements.
 inline panel_segments find_segments(const relocation& move, const side_order& order,
                                     const size_type* extents, size_type enough) {
   panel_segments found{order};

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What is tuned of panels, a row for each number: which matrices are moved in panels, and how large these are. Plain
-/// C++17.
+/// What is tuned of panels, a row for each number: which matrices are moved in panels, and how large these are. Plain C++17.
 
 #pragma once
 
@@ -147,8 +146,7 @@ inline constexpr size_type most_walking_ways =
 inline constexpr size_type rows_in_eight_banks =
     tuning_row{16, "2026-11-21", "gathered, shifted: bytes, 50 x 16 96, 82"};
 
-/// A matrix whose output has no room beside it is moved in about so many parts at most, if its rows have so many
-/// bytes.
+/// A matrix whose output has no room beside it is moved in about so many parts at most, if its rows have so many bytes.
 inline constexpr size_type most_shifted_parts = tuning_row{
     4, "2026-11-22",
     "gathered, in parts: bytes, 251 x 253 89, 96, 301 x 299 65, 84; 2 bytes, 201 x 203 88, 94"};

@@ -60,9 +60,8 @@ inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
 #else
-    // bytes; tile, whole, pitched, fused, fused whole;
-    // gathered, vectorised, shifted, of columns; rows; small tile; direct rows, columns;
-    // squares: any, whole, tile; vectors, blocks; written
+    // bytes; tile, whole, pitched, fused, fused whole; gathered, vectorised, shifted, of columns; rows; small tile; direct
+    // rows, columns; squares: any, whole, tile; vectors, blocks; written
     {1,         10'000'000, 1'800'000, 10'700'000, 10'700'000, 4'000'000,          //
      2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
      3500,      800,        560,       16'777'216, 32,         16'000'000},
@@ -160,10 +159,9 @@ inline constexpr size_type few_row_elements =
                "us, reversed, four a thread and one: 20001 bytes 1.13, 1.05; 200001 1.30, 1.35"};
 inline constexpr int widest_row_element = 8;
 
-/// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a
-/// multiprocessor at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with
-/// 1024: 509 x 143857 71, 80; 11587 x 11597 80, 83; 16384 x 8192, whose rows start on sectors, 95, 89. 12 bytes,
-/// 308 x 130329 74, 79.
+/// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a multiprocessor
+/// at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with 1024: 509 x 143857 71,
+/// 80; 11587 x 11597 80, 83; 16384 x 8192, whose rows start on sectors, 95, 89. 12 bytes, 308 x 130329 74, 79.
 inline constexpr int most_ragged_threads = 1024;
 inline constexpr int least_ragged_element = 8;
 

@@ -158,11 +158,10 @@ struct alignas(64) box_descriptor {
   unsigned long long words[16];
 };
 
-/// Starts a copy of the box at column x, row y, in the elements of the descriptor, whose bytes the barrier will count. On
-/// the CPU `here` says what that box is.
-/// Preconditions: `shared` is a multiple of 128 bytes, the box starts at a multiple of 16 bytes of global memory;
-/// the descriptor is a __grid_constant__ argument of the kernel; this thread arrives at the barrier later on,
-/// expecting the bytes.
+/// Starts a copy of the box at column x, row y, in the elements of the descriptor, whose bytes the barrier will count. On the
+/// CPU `here` says what that box is. Preconditions: `shared` is a multiple of 128 bytes, the box starts at a multiple of 16
+/// bytes of global memory; the descriptor is a __grid_constant__ argument of the kernel; this thread arrives at the barrier
+/// later on, expecting the bytes.
 TILETRANSPOSE_FUNCTION void bulk_load_box(const matrix_box& here, const box_descriptor& box, int x,
                                           int y, bulk_barrier* barrier,
                                           access_site site = access_site::at()) {

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Whole numbers: the smaller and the larger of two, rounding up, common divisors, inverses, and division by a number
-/// that the host knows and the compiler does not: a multiplication and a shift instead of the twenty instructions of
-/// a 32-bit division.
+/// Whole numbers: the smaller and the larger of two, rounding up, common divisors, inverses, and division by a number that the
+/// host knows and the compiler does not: a multiplication and a shift instead of the twenty instructions of a 32-bit division.
 /// Source: Granlund and Montgomery, "Division by invariant integers using multiplication", PLDI 1994.
 
 #pragma once

@@ -64,8 +64,7 @@ inline void copy_box(const matrix_box& box, bool loads) {
 /// What runs one CUDA thread on the CPU.
 class machine {
  public:
-  /// Before every access of `bytes` bytes, which a GPU makes `part_bytes` bytes at a time; false where it must
-  /// not be made.
+  /// Before every access of `bytes` bytes, which a GPU makes `part_bytes` bytes at a time; false where it must not be made.
   virtual bool access(access_kind kind, const void* address, unsigned bytes, unsigned part_bytes,
                       access_site site) = 0;
   /// Before the place of element (row, col) of a tile or a matrix, or of one of an array, is worked out.
@@ -78,8 +77,7 @@ class machine {
   virtual void check_group(unsigned threads, bool of_warp, access_site site) = 0;
   /// A function that takes groups of `wanted` threads alone has been handed one of `size`.
   virtual void check_size(unsigned size, unsigned wanted, access_site site) = 0;
-  /// The thread enters or leaves a public function of the library that was called at `caller`. Only the outermost
-  /// counts.
+  /// The thread enters or leaves a public function of the library that was called at `caller`. Only the outermost counts.
   virtual void enter_call(access_site caller) = 0;
   virtual void leave_call() = 0;
   /// Copies of the thread that arrive when it has waited for them: async_copy.cuh.
@@ -146,11 +144,10 @@ class call_scope {
 ///       if (exists(cell)) { tile.set(...); }
 ///     }
 ///
-/// A GPU's lanes make an access together where they are in the same step. On the CPU each lane runs alone,
-/// and the emulator finds the accesses that belong together by their place in the source, by the steps that
-/// each lane names and, among accesses alike in both, by counting. Only a loop in which a lane may leave out
-/// an *early* access and make a later one needs steps; where guards are the same in every step, or lanes
-/// stop for good, counting is right. On the device this is nothing.
+/// A GPU's lanes make an access together where they are in the same step. On the CPU each lane runs alone, and the emulator
+/// finds the accesses that belong together by their place in the source, by the steps that each lane names and, among accesses
+/// alike in both, by counting. Only a loop in which a lane may leave out an *early* access and make a later one needs steps;
+/// where guards are the same in every step, or lanes stop for good, counting is right. On the device this is nothing.
 class [[maybe_unused]] loop_step {
  public:
   template <class Number>

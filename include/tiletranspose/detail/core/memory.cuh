@@ -82,10 +82,9 @@ TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #endif
 }
 
-/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a
-/// pointer that was itself loaded (batches of pointers); a generic access costs up to a third of the bandwidth. On the CPU
-/// the access is announced to a machine that watches, with the width of those that a GPU makes it of: false where it must
-/// not be made.
+/// Prepares an access of `Kind`. On the device the compiler is told the address space, which it cannot see through a pointer
+/// that was itself loaded (batches of pointers); a generic access costs up to a third of the bandwidth. On the CPU the access
+/// is announced to a machine that watches, with the width of those that a GPU makes it of: false where it must not be made.
 template <access_kind Kind, class Word>
 TILETRANSPOSE_FUNCTION bool announce(const void* address, access_site site) {
 #if TILETRANSPOSE_ON_DEVICE

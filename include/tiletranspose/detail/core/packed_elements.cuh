@@ -115,11 +115,10 @@ constexpr int next_word_ways(int row_threads) {
   return Bytes / 4 * rotation_ways<Bytes>(row_threads);
 }
 
-/// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `AccessBytes` and maybe
-/// of no more, `further` one of 16. Whole words are read in rounds; what may begin inside of one is shifted together
-/// from the two accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the
-/// words and one more behind them. Precondition: `shared` is aligned to 16 and as many bytes long as are whole
-/// accesses.
+/// 4, 8 or 16 bytes of shared memory, `from` + `further` bytes into it. `from` is a multiple of `AccessBytes` and maybe of no
+/// more, `further` one of 16. Whole words are read in rounds; what may begin inside of one is shifted together from the two
+/// accesses that hold it, which are one, read twice, where it is all in that, or with `InWords` from the words and one more
+/// behind them. Precondition: `shared` is aligned to 16 and as many bytes long as are whole accesses.
 template <int Bytes, int AccessBytes, bool InWords = (AccessBytes >= 4)>
 TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* shared, unsigned from,
                                                         unsigned further, unsigned thread) {

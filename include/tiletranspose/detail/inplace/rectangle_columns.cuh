@@ -8,9 +8,8 @@
 /// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///
-/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of
-/// g x g elements, m = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets
-/// there takes
+/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of g x g elements, m =
+/// p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets there takes
 ///
 ///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
 ///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
@@ -225,9 +224,8 @@ struct column_walk {
   }
 };
 
-/// A launch over bands of columns, whose widths are counted in accesses: the columns of a square move alike, whatever
-/// their elements, so that an access may move several of them, or part of one. A block takes tiles of bands, one after
-/// the other.
+/// A launch over bands of columns, whose widths are counted in accesses: the columns of a square move alike, whatever their
+/// elements, so that an access may move several of them, or part of one. A block takes tiles of bands, one after the other.
 struct column_arguments {
   const unsigned char* source;  ///< the data, or a copy of the launch's columns
   unsigned char* data;
@@ -374,9 +372,8 @@ struct column_tile {
   }
 };
 
-/// Step 3 for the tiles of a block, or undone.
-/// Shared memory: tile_rows rows of a band. Barriers: three a tile.
-/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
+/// Step 3 for the tiles of a block, or undone. Shared memory: tile_rows rows of a band. Barriers: three a tile. Precondition:
+/// where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
 template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {
@@ -446,8 +443,7 @@ struct column_plan {
       if (shared_bytes() > allowed.shared_bytes || band_tiles() * bands_at_once > allowed.count) {
         continue;
       }
-      // Where there is room for several bands, not all of it is used; and no fewer tiles than blocks, if they have
-      // enough rows.
+      // Where there is room for several bands, not all of it is used; and no fewer tiles than blocks, if they have enough rows.
       const size_type fair = larger<size_type>(divide_up(grid.rows * bands(), allowed.count), 64);
       const size_type rows =
           2 * band_tiles() <= allowed.count ? tile_rows * used_tile_tenths / 10 : tile_rows;

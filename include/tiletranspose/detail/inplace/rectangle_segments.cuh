@@ -5,10 +5,9 @@
 /// Rectangles in place by segments, which make columns of a tall matrix short: with S rows transposed at a time, what
 /// moves is a segment of S elements and no more a single one.
 ///
-/// A matrix has m rows and n columns, of each of which k segments of S elements each move, from its phase on
-/// (segment_layout): segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on;
-/// the P-th n of the slots where segments lie are its, too. Where k and n have no common divisor, two steps take
-/// segments to where they belong:
+/// A matrix has m rows and n columns, of each of which k segments of S elements each move, from its phase on (segment_layout):
+/// segment P of a column is elements P * S + phase and on. Slab P is the S rows from P * S on; the P-th n of the slots where
+/// segments lie are its, too. Where k and n have no common divisor, two steps take segments to where they belong:
 ///
 ///     1. slabs    segment P of column y  ->  slot (P, Q),  Q = (y * k + P) % n
 ///     2. columns   slot (P, Q)  ->  slot ((P - Q) / n % k, Q), step 3 of rectangle_columns.cuh for a grid of slots
@@ -63,8 +62,7 @@ struct slab_arguments {
   }
 };
 
-/// What segments are multiples of: a *pair* of halves, each of which is the fewest elements that are whole words of 16
-/// bytes.
+/// What segments are multiples of: a *pair* of halves, each of which is the fewest elements that are whole words of 16 bytes.
 constexpr unsigned segment_step(unsigned element) {
   return 2 * 16 / common_divisor(element, 16) * element;
 }
@@ -289,10 +287,9 @@ struct slab_tile {
   }
 };
 
-/// Step 1 for the tiles of a block, or undone.
-/// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
-/// tile, inside.
-/// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
+/// Step 1 for the tiles of a block, or undone. Shared memory: 16 bytes and, for each row that is read or written, tile_pitch;
+/// aligned to 16. Barriers: three a tile, inside. Precondition: all blocks run at once, and are no fewer than tiles of the
+/// slabs that wait for each other.
 template <bool Undo, int ElementBytes>
 TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_arguments& arguments,
                                             unsigned block) {
@@ -455,9 +452,8 @@ struct segment_plan {
     return true;
   }
 
-  /// Cuts a matrix into as many slabs as there can be without a divisor that their number and the columns have in
-  /// common; false where the remainder then does not fit the scratch memory, or where more tiles wait for each other
-  /// than run at once.
+  /// Cuts a matrix into as many slabs as there can be without a divisor that their number and the columns have in common; false
+  /// where the remainder then does not fit the scratch memory, or where more tiles wait for each other than run at once.
   bool cut() {
     constexpr size_type most_slots = size_type{1} << 31;
     for (slabs = problem.rows / rows; slabs > 1; --slabs) {

@@ -43,10 +43,9 @@ struct memory_range {
   }
 };
 
-/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are
-/// many, so that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as
-/// tiles are, by fold_triangle. Places below the diagonal or outside of the square are no pair; their blocks have nothing
-/// to do.
+/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are many, so
+/// that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as tiles are, by
+/// fold_triangle. Places below the diagonal or outside of the square are no pair; their blocks have nothing to do.
 struct pair_order {
   unsigned bits;     ///< a patch is 2^bits x 2^bits tiles
   unsigned patches;  ///< of a side
@@ -224,8 +223,7 @@ struct byte_tile_shape {
   static constexpr int least_blocks =
       resident_blocks(2 * threads, (tuned.resident_threads + threads) / (2 * threads));
 
-  /// Of wide accesses at the ends of a row some bytes are another tile's: they go to spare rows, so that nobody has to
-  /// ask.
+  /// Of wide accesses at the ends of a row some bytes are another tile's: they go to spare rows, so that nobody has to ask.
   static constexpr int spare_rows = (16 - start_bytes + ElementBytes - 1) / ElementBytes;
   /// Elements of a row continue where the neighbour's end, modulo all banks: what a warp stores at once lies there as
   /// it lay in memory. Elements that are one access only need an odd number of them.

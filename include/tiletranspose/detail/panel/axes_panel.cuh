@@ -320,8 +320,7 @@ TILETRANSPOSE_FUNCTION void stage_segment(unsigned char* panel, const unsigned c
   }
 }
 
-/// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the
-/// last one.
+/// What a lane stores, put together of elements that begin with number `rotation`, and go on with number 0 behind the last one.
 template <int Bytes>
 TILETRANSPOSE_FUNCTION auto join_elements(
     const access_word_t<Bytes> (&elements)[elements_of_lane(Bytes)], unsigned rotation) {

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From the arguments of a call to a request or a relocation, whose types are gone, and what is asked of these types. Of
-/// the rules that a call breaks the compiler says the first: requests are built of any types, so that no second sentence
-/// follows.
+/// From the arguments of a call to a request or a relocation, whose types are gone, and what is asked of these types. Of the
+/// rules that a call breaks the compiler says the first: requests are built of any types, so that no second sentence follows.
 
 #pragma once
 

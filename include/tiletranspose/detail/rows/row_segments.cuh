@@ -67,8 +67,7 @@ struct row_segment {
   }
 };
 
-/// What a thread moves of a block's work: of one segment, access `at` and those that follow it in steps of
-/// `step` accesses.
+/// What a thread moves of a block's work: of one segment, access `at` and those that follow it in steps of `step` accesses.
 struct thread_segment {
   row_segment segment;
   unsigned index;
@@ -155,8 +154,7 @@ TILETRANSPOSE_FUNCTION row_work find_work(const row_arguments& arguments, unsign
   const unsigned bytes = static_cast<unsigned>(end - begin) * (joins ? rows : 1);
   const unsigned segments = joins ? 1 : rows;
 
-  // What lies around the sources may be read. In place other blocks may be writing it; what is read of it is
-  // not used.
+  // What lies around the sources may be read. In place other blocks may be writing it; what is read of it is not used.
   size_type before = source;
   size_type before_to = begin;
   size_type behind = bytes;

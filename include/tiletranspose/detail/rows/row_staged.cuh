@@ -206,8 +206,7 @@ class row_reader {
     const auto past = static_cast<int>(from.past);
     auto first = static_cast<int>(from.element);
     word16 value = access_at(first + past);
-    // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of
-    // the next row.
+    // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of the next row.
     int left = element - past;
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < most; ++i, left += element) {
@@ -237,8 +236,7 @@ class row_reader {
       return joined(static_cast<int>(from.element + from.past), element_bytes() - from.past,
                     static_cast<int>(next - element_bytes()));
     } else {
-      // From the last byte of a row down; a word that reaches over the row's end goes on at the end of the
-      // next.
+      // From the last byte of a row down; a word that reaches over the row's end goes on at the end of the next.
       const unsigned row = row_start(at);
       const unsigned left = row + row_bytes_ - at;
       return joined(static_cast<int>(row + left) - 4, left,

@@ -30,8 +30,7 @@ constexpr int small_block_rows(int side, int kept_bytes, int accesses) {
 /// Threads of a block that moves rows of few elements, of which each takes one.
 inline constexpr int few_row_threads = 256;
 
-/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several
-/// rows.
+/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several rows.
 TILETRANSPOSE_HOST_DEVICE constexpr int small_row_threads(bool divides) {
   return divides ? 256 : 128;
 }

@@ -124,8 +124,7 @@ struct block_stream {
   }
 
  private:
-  /// Waits until block k - 3 has left the GPU, and has the host finish it and make block k ready, which takes its
-  /// buffers.
+  /// Waits until block k - 3 has left the GPU, and has the host finish it and make block k ready, which takes its buffers.
   bool exchange(size_type k) {
     row_copy fill;
     row_copy empty;

@@ -38,8 +38,7 @@ template <class Fused>
 inline constexpr size_type dynamic_bytes_of =
     Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
 
-/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into. Only
-/// conversions have batches.
+/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into. Only conversions have batches.
 template <class Fused, class Go>
 auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place first, Go go)
     -> decltype(go(launch_plan<fused_arguments>{})) {

@@ -228,8 +228,7 @@ struct tile_loads {
     });
   }
 
-  /// Loads a batch of rows as words from the boundary at or below the lane's first element on; the next lane has what
-  /// lacks.
+  /// Loads a batch of rows as words from the boundary at or below the lane's first element on; the next lane has what lacks.
   TILETRANSPOSE_FUNCTION void load_shifted_rows(int first, const unsigned char* start_row,
                                                 loaded_batch& loaded) const {
     constexpr int bytes = Fused::load_bytes;

@@ -21,8 +21,7 @@ namespace detail {
 /// The tiles of a fused kernel. `Aligned`: rows of the input start at multiples of 16 bytes, and those of a copy at
 /// sectors; where packed elements are loaded as unaligned words, these rows at multiples of 4.
 ///
-/// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows
-/// before it on.
+/// Shared memory has a row for each column of the input, with the tile's elements from `skew_rows` rows before it on.
 template <class In, class Out, fusion Kind, bool Aligned, bool Large = false>
 struct fused_shape {
   static_assert(!Large || (Aligned && has_large_fused_policy(Kind, sizeof(In), sizeof(Out))), "");

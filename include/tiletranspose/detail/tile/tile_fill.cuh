@@ -203,8 +203,7 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const auto is_left_out = [&](int round, int row) {
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
   };
-  // What all loads of a thread share is asked once, because loads between which more is asked are not under way
-  // together.
+  // What all loads of a thread share is asked once, because loads between which more is asked are not under way together.
   constexpr bool may_leave = straight && Shape::varies_width;
   if (may_leave &&
       static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {

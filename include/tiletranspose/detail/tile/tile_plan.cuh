@@ -15,10 +15,9 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then
-/// down the next strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side
-/// read it. A walk that jumps goes down some tiles (jump_rows_of), takes as many from the strip `jump` further to the
-/// right, and so on.
+/// The order in which blocks take tiles: down a strip of `width` columns of input tiles, side by side, then down the next
+/// strip. Going down makes neighbouring blocks write neighbouring memory; tiles side by side read it. A walk that jumps goes
+/// down some tiles (jump_rows_of), takes as many from the strip `jump` further to the right, and so on.
 struct tile_order {
   /// The tiles that a walk goes down before it jumps; other kernels than move_tile were timed with these alone.
   static constexpr unsigned jump_rows = static_cast<unsigned>(tiles_before_jump);

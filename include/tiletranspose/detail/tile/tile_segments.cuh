@@ -4,10 +4,9 @@
 /// \file
 /// The segments of output rows that a tile covers: which of their stores a thread makes, and where.
 ///
-/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a
-/// distance of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the
-/// same one, though: a thread takes rows that are whole periods apart, works out once where they lie, and only adds to
-/// it.
+/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a distance of
+/// their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the same one, though: a
+/// thread takes rows that are whole periods apart, works out once where they lie, and only adds to it.
 
 #pragma once
 
@@ -26,9 +25,8 @@ TILETRANSPOSE_FUNCTION int clipped_distance(size_type begin, size_type end) {
                       : -static_cast<int>(smaller(begin - end, most));
 }
 
-/// Threads that share a row of `segment_bytes` bytes, an access each: as many more as make whole groups of lanes, so that
-/// no group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin
-/// alike.
+/// Threads that share a row of `segment_bytes` bytes, an access each: as many more as make whole groups of lanes, so that no
+/// group goes on to the next row, if a round has a power of two of such rows, which comes to where sectors begin alike.
 template <int VectorBytes>
 TILETRANSPOSE_HOST_DEVICE constexpr int threads_of_row(int segment_bytes, int threads) {
   const int vectors = segment_bytes / VectorBytes;
@@ -47,8 +45,7 @@ struct segment_rounds {
                          : row_vectors;
   static constexpr unsigned steps = Shape::tile_cols * row_threads;
   static constexpr unsigned rounds = (steps + Shape::threads - 1) / Shape::threads;
-  /// The row that a vector belongs to, and where its bytes start in the segment of a row that lies `skew` bytes off its
-  /// sector.
+  /// The row that a vector belongs to, and where its bytes start in the segment of a row that lies `skew` bytes off its sector.
   TILETRANSPOSE_HOST_DEVICE static constexpr unsigned row(unsigned step) {
     return step / row_threads;
   }
@@ -90,11 +87,10 @@ struct tile_target {
   const unsigned char* matrix = nullptr;
   const unsigned char* matrix_end = nullptr;
 
-  /// Calls visit(round, address, byte, row, further) for each vector of the segments of a tile that is the thread's:
-  /// it is written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and
-  /// `further` bytes from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler
-  /// knows. Some of its bytes exist.
-  /// At the edges of a matrix `Shape::loops_at_edges` asks for one loop whose rounds find their rows anew, each of them
+  /// Calls visit(round, address, byte, row, further) for each vector of the segments of a tile that is the thread's: it is
+  /// written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and `further` bytes
+  /// from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler knows. Some of its bytes
+  /// exist. At the edges of a matrix `Shape::loops_at_edges` asks for one loop whose rounds find their rows anew, each of them
   /// number 0: shorter code, and slower.
   template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
   TILETRANSPOSE_FUNCTION void visit_vectors(Group group, Visit visit) const {

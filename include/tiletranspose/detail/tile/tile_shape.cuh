@@ -115,11 +115,10 @@ struct tile_shape {
   static_assert(segment_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && segment_bytes % StoreBytes == 0, "");
 
-  // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements
-  // continue where the neighbour's end (pitch = element, modulo all banks), other stores keep an odd pitch, and
-  // where a thread fills several rows, every micro_cols rows are followed by padding of one store. Where
-  // words of groups are stored, neighbouring micro-blocks of a row lie an odd multiple of as many words
-  // apart as a warp fills rows of micro-blocks.
+  // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements continue where the
+  // neighbour's end (pitch = element, modulo all banks), other stores keep an odd pitch, and where a thread fills several rows,
+  // every micro_cols rows are followed by padding of one store. Where words of groups are stored, neighbouring micro-blocks of
+  // a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
   static constexpr int used_bytes = lead_bytes + segment_bytes;
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - ElementBytes, 128) + ElementBytes
@@ -157,8 +156,7 @@ struct tile_shape {
     return static_cast<int>(row_offset(0)) + (lane * micro_cols - shift) * pitch +
            (shift == 0 ? lane : lane - 1) * group_padding;
   }
-  /// The padding before element `i` of such a load: elements that wrap into the next group of columns lie one
-  /// padding further.
+  /// The padding before element `i` of such a load: elements that wrap into the next group of columns lie one padding further.
   TILETRANSPOSE_HOST_DEVICE static constexpr int dealt_padding(int i, int shift) {
     return shift != 0 && i >= shift ? group_padding : 0;
   }

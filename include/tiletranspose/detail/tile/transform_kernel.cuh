@@ -84,8 +84,7 @@ struct operand_words {
     }
   }
 
-  /// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them,
-  /// too.
+  /// Loads the old bytes of a tile's segments. At the ends of a matrix, where words may reach over them, it keeps them, too.
   template <bool Interior, class Group>
   TILETRANSPOSE_FUNCTION void load_all(Group group, const fused_tile& tile) {
     constexpr int access_bytes = Fused::out_access;
