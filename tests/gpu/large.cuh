@@ -46,14 +46,39 @@ __device__ bool same(const T& a, const T& b) {
   return equal;
 }
 
+// A dense array whose axes are permuted, as numpy.transpose has it; of no axes where there is none.
+struct permuted_array {
+  int rank;
+  std::size_t extents[5];
+  int axes[5];
+
+  std::size_t size() const {
+    std::size_t elements = 1;
+    for (int k = 0; k < rank; ++k) elements *= extents[k];
+    return elements;
+  }
+  __device__ std::size_t source(std::size_t i) const {
+    std::size_t index[5] = {};
+    for (int j = rank - 1; j >= 0; --j) {
+      index[axes[j]] = i % extents[axes[j]];
+      i /= extents[axes[j]];
+    }
+    std::size_t at = 0;
+    for (int k = 0; k < rank; ++k) at = at * extents[k] + index[k];
+    return at;
+  }
+};
+
 // What becomes of dense inputs of ny rows x nx columns, one behind the other: element i of the output is
 // element source(i) of the input, its bytes flipped by `flip`.
 struct expectation {
   std::size_t nx, ny;
   bool transposes, from_last_row, from_last_col;
   unsigned char flip;
+  permuted_array array = {};
 
   __device__ std::size_t source(std::size_t i) const {
+    if (array.rank > 0) return array.source(i);
     const std::size_t first = i / (nx * ny) * (nx * ny);
     const std::size_t at = i - first;
     const std::size_t cols = transposes ? ny : nx;

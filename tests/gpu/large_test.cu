@@ -5,6 +5,8 @@
 
 #include "large.cuh"
 
+#include <tiletranspose/permute.cuh>
+
 using namespace tt_test;
 
 namespace {
@@ -37,6 +39,23 @@ template <class Word>
 void check_batch(shape s, std::size_t batch) {
   check_large<Word>(s, batch, [&](Word* out, const Word* in) {
     return tt::transpose_batched(out, in, s.nx, s.ny, batch);
+  });
+}
+
+// By arguments that 31 bits do not count.
+template <class Word, std::size_t Rank, class Launch>
+void check_permute(const std::size_t (&extents)[Rank], const int (&axes)[Rank], Launch launch,
+                   unsigned char flip = 0) {
+  permuted_array array{static_cast<int>(Rank), {}, {}};
+  std::copy(extents, extents + Rank, array.extents);
+  std::copy(axes, axes + Rank, array.axes);
+  const shape s{array.size(), 1};
+  tt_test::check_large<Word>(s, 1, {s.nx, s.ny, false, false, false, flip, array}, launch);
+}
+template <class Word, std::size_t Rank>
+void check_permute(const std::size_t (&extents)[Rank], const int (&axes)[Rank]) {
+  check_permute<Word>(extents, axes, [&](Word* out, const Word* in) {
+    return tt::permute(out, in, extents, axes);
   });
 }
 
@@ -183,6 +202,32 @@ TEST_CASE("large: more than 2^31 pointers", "[large]") {
     check_cuda(cudaGetLastError(), "launch of the pointers");
     return tt::transpose_batched<std::uint8_t>(outs, ins, 1, 1, batch);
   });
+}
+
+TEST_CASE("large: permutes", "[large]") {
+  require_device();
+  SECTION("micro-blocks of bytes") {
+    check_permute<std::uint8_t>({64, 1030, 64, 1040}, {3, 2, 1, 0});
+  }
+  SECTION("panels of bytes") { check_permute<std::uint8_t>({1500, 37, 1500, 53}, {3, 2, 1, 0}); }
+  SECTION("tiles of 8 bytes") { check_permute<std::uint64_t>({33, 700, 33, 701}, {3, 2, 1, 0}); }
+  SECTION("tiles with several axes a side") {
+    check_permute<std::uint32_t>({300, 6, 7, 300, 400}, {4, 2, 1, 3, 0});
+  }
+  SECTION("elements") { check_permute<std::uint32_t>({5, 6, 7, 9000, 300}, {3, 1, 0, 2, 4}); }
+  SECTION("more than 2^32 elements of 2 bytes") {
+    check_permute<std::uint16_t>({33, 2048, 65, 1040}, {0, 3, 2, 1});
+  }
+  SECTION("with a function") {
+    constexpr std::size_t extents[] = {65, 1030, 65, 1031};
+    constexpr int axes[] = {3, 2, 1, 0};
+    check_permute<std::uint8_t>(
+        extents, axes,
+        [&](std::uint8_t* out, const std::uint8_t* in) {
+          return tt::transform_permute(out, in, extents, axes, complement_of{});
+        },
+        0xff);
+  }
 }
 
 TEST_CASE("large: transform", "[large]") {
