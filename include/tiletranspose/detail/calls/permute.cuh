@@ -59,7 +59,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
     case axes_mover::panels:
       return launch_panels<Access>(move, stream);
     case axes_mover::gathered:
-      if constexpr (constexpr int together = elements_together(ElementBytes);
+      if constexpr (constexpr auto together = static_cast<int>(elements_together(ElementBytes));
                     Access == ElementBytes && together > 1) {
         gather_operation<ElementBytes, together> operation;
         for (int i = 0; i < together; ++i) { operation.places[i] = copy.places[i]; }
