@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From a symmetry to launches. One that transposes is a transpose whose input rows, output rows or both run backwards: columns
-/// taken from the last to the first are output rows written from the last to the first. One that does not moves rows.
+/// From a symmetry to launches. One that transposes is a transpose whose input rows, output rows or both run backwards:
+/// columns taken from the last to the first are output rows written from the last to the first. One that does not moves rows.
 
 #pragma once
 

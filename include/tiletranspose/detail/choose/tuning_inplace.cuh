@@ -17,10 +17,10 @@ namespace detail {
 /// Squares of so many tiles a side take their pairs in patches of 4 x 4 tiles: 16381 x 16381 floats 67, 61 tile by tile.
 inline constexpr size_type least_patched_tiles = 8;
 
-/// Tiles of squares that are moved by whole accesses. With half and twice the side, half and twice the threads, rows of 16384:
-/// 1 byte 88, and 77, 92, 82, 88; 2 bytes 88, and 50, 95, 84; 4 bytes 94.5, and 86, 93, 90, 94; 11264 of 8 bytes 93, and 86,
-/// 91, 94, 93; 8192 of 16 bytes 92, and 92, 78, 91, 92 (from 4 bytes on, half the side with half the threads). Large tiles of
-/// elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
+/// Tiles of squares that are moved by whole accesses. With half and twice the side, half and twice the threads, rows of
+/// 16384: 1 byte 88, and 77, 92, 82, 88; 2 bytes 88, and 50, 95, 84; 4 bytes 94.5, and 86, 93, 90, 94; 11264 of 8 bytes 93,
+/// and 86, 91, 94, 93; 8192 of 16 bytes 92, and 92, 78, 91, 92 (from 4 bytes on, half the side with half the threads). Large
+/// tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
 constexpr int swap_side(int element_bytes, bool is_large) {
   return is_large ? 256 / element_bytes : element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
 }
@@ -38,8 +38,8 @@ inline constexpr size_type large_whole_tiles = 48;
 /// bytes on 16 and 64 74, 85; 76, 86; of 16 bytes 82, 86; 88, 89; of 1 byte 79, 69; 83, 69; of 2 bytes 76, 76; 78, 78.
 inline constexpr int widest_unaligned_whole_element = 2;
 
-/// Tiles of plain bytes that take half of a multiprocessor are for problems of so many of them a side. Small and large ones: 2
-/// bytes, 3077 a side 74, 62; 4099 70, 74; 4 bytes, 4099 79, 76; 8191 74, 81; 8 bytes, 1027 123, 95; 2051 85, 93.
+/// Tiles of plain bytes that take half of a multiprocessor are for problems of so many of them a side. Small and large ones:
+/// 2 bytes, 3077 a side 74, 62; 4099 70, 74; 4 bytes, 4099 79, 76; 8191 74, 81; 8 bytes, 1027 123, 95; 2051 85, 93.
 inline constexpr size_type large_tiles = 32;
 
 /// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones, whose time is that of one tile or

@@ -160,8 +160,8 @@ inline constexpr size_type few_row_elements =
 inline constexpr int widest_row_element = 8;
 
 /// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a multiprocessor
-/// at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with 1024: 509 x 143857 71,
-/// 80; 11587 x 11597 80, 83; 16384 x 8192, whose rows start on sectors, 95, 89. 12 bytes, 308 x 130329 74, 79.
+/// at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with 1024: 509 x 143857
+/// 71, 80; 11587 x 11597 80, 83; 16384 x 8192, whose rows start on sectors, 95, 89. 12 bytes, 308 x 130329 74, 79.
 inline constexpr int most_ragged_threads = 1024;
 inline constexpr int least_ragged_element = 8;
 

@@ -94,11 +94,12 @@ struct element_steps {
 ///
 ///     element (c, r) of out becomes element (r, c) of in, by `operation`
 ///
-/// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the output.
-/// `group` has Tile::cols * BlockRows threads; the tile begins at `in`, which is row `row0` and column `col0` of its matrix,
-/// and `out_first` bytes behind `out`: with the offsets added up before it, an address of the output takes fewer instructions
-/// (nvcc 13.0). The tile is square, or its rows are several times as long: then an element has so many parts, one a lane, which
-/// `operation` moves. Barriers: one, inside; the caller owes another before the tile is used again.
+/// Consecutive threads load consecutive elements of a row of the input, and store consecutive ones of a row of the
+/// output. `group` has Tile::cols * BlockRows threads; the tile begins at `in`, which is row `row0` and column `col0` of its
+/// matrix, and `out_first` bytes behind `out`: with the offsets added up before it, an address of the output takes fewer
+/// instructions (nvcc 13.0). The tile is square, or its rows are several times as long: then an element
+/// has so many parts, one a lane, which `operation` moves.
+/// Barriers: one, inside; the caller owes another before the tile is used again.
 template <int BlockRows, class Tile, class Group, class Operation, class Offset>
 TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, unsigned rows,
                                                unsigned cols, unsigned row0, unsigned col0,

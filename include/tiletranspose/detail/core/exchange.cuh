@@ -7,12 +7,13 @@
 ///     blocked    register i of lane l holds word l * N + i
 ///     striped    register i of lane l holds word i * Lanes + l
 ///
-/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register. Hence three steps lead
-/// from one order to the other: every lane rotates its registers so that words for different lanes stand in one register, one
-/// shuffle per register, and every lane rotates its registers again. A rotation by a number that differs from lane to lane is a
-/// barrel shifter: rounds of selects. Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition",
-/// PPoPP 2014, for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is a
-/// multiple of Lanes, squares are transposed bit by bit instead, which takes fewer selects.
+/// A shuffle moves one register per lane, and each lane may name the lane it reads but not the register.
+/// Hence three steps lead from one order to the other: every lane rotates its registers so that words for
+/// different lanes stand in one register, one shuffle per register, and every lane rotates its registers
+/// again. A rotation by a number that differs from lane to lane is a barrel shifter: rounds of selects.
+/// Source: Catanzaro, Keller, Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
+/// for a matrix of N rows (registers) and Lanes columns; restated here for Lanes a power of two. Where N is
+/// a multiple of Lanes, squares are transposed bit by bit instead, which takes fewer selects.
 ///
 /// The selects decide the speed. A multiprocessor issues four instructions in a cycle, of which two can be
 /// logic, such as selects, and two multiply-adds; a shuffle takes the time of two (H200). Hence rounds of three

@@ -8,8 +8,8 @@
 /// Source: after Catanzaro, Keller and Garland, "A decomposition for in-place matrix transposition", PPoPP 2014,
 /// which rotates columns where squares are transposed here, so that all columns of a square move alike.
 ///
-/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of g x g elements, m =
-/// p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets there takes
+/// The memory is seen as a grid of m rows and n columns, m >= n. With g = gcd(m, n) it is p x q squares of g x g elements, m
+/// = p * g and n = q * g. Element l of its transpose is element (l % m, l / m); that it gets there takes
 ///
 ///     1. rows      (P * g + i, s * q + t)  ->  (P * g + i, Q * g + s),  Q = (t * p + P) % q      where q > 1
 ///     2. squares   (P * g + i, Q * g + s)  ->  (P * g + s, Q * g + i)                             where g > 1
@@ -372,8 +372,9 @@ struct column_tile {
   }
 };
 
-/// Step 3 for the tiles of a block, or undone. Shared memory: tile_rows rows of a band. Barriers: three a tile. Precondition:
-/// where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
+/// Step 3 for the tiles of a block, or undone.
+/// Shared memory: tile_rows rows of a band. Barriers: three a tile.
+/// Precondition: where `arrived` is not null all blocks run at once, and are no fewer than tiles of a band.
 template <bool Undo, int Access, bool Segments = false>
 __global__ void __launch_bounds__(column_threads, resident_blocks(column_threads, column_blocks))
     column_kernel(const __grid_constant__ column_arguments arguments) {

@@ -287,9 +287,10 @@ struct slab_tile {
   }
 };
 
-/// Step 1 for the tiles of a block, or undone. Shared memory: 16 bytes and, for each row that is read or written, tile_pitch;
-/// aligned to 16. Barriers: three a tile, inside. Precondition: all blocks run at once, and are no fewer than tiles of the
-/// slabs that wait for each other.
+/// Step 1 for the tiles of a block, or undone.
+/// Shared memory: 16 bytes and, for each row that is read or written, tile_pitch; aligned to 16. Barriers: three a
+/// tile, inside.
+/// Precondition: all blocks run at once, and are no fewer than tiles of the slabs that wait for each other.
 template <bool Undo, int ElementBytes>
 TILETRANSPOSE_FUNCTION void transpose_slabs(unsigned char* shared, const slab_arguments& arguments,
                                             unsigned block) {

@@ -43,8 +43,8 @@ struct memory_range {
   }
 };
 
-/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are many, so
-/// that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as tiles are, by
+/// The order in which blocks take the pairs of tiles (row, col), row <= col: in patches of 4 x 4 tiles where there are many,
+/// so that on both sides of the diagonal neighbouring blocks move neighbouring memory. Patches are paired as tiles are, by
 /// fold_triangle. Places below the diagonal or outside of the square are no pair; their blocks have nothing to do.
 struct pair_order {
   unsigned bits;     ///< a patch is 2^bits x 2^bits tiles

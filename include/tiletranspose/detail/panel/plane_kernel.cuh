@@ -159,7 +159,8 @@ TILETRANSPOSE_FUNCTION void move_accesses(const plane_arguments<Shape::planes>& 
   }
 }
 
-/// The kernel's body: warp w moves structures from w * Shape::warp_structures on, as many. Shared memory: none. Barriers: none.
+/// The kernel's body: warp w moves structures from w * Shape::warp_structures on, as many.
+/// Shared memory: none. Barriers: none.
 template <class Shape, bool ToPlanes>
 TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& arguments,
                                         size_type warp) {

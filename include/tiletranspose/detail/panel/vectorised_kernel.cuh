@@ -9,8 +9,8 @@
 ///     columns are few     some rows of a matrix       one segment in, one segment of every output row out
 ///     rows are few        some columns of a matrix    one segment of every row in, one segment out
 ///
-/// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* passes it through registers, a few micro-blocks a
-/// thread, and back to the same memory in the order of the output. *Drain* writes it, 16 bytes at a time.
+/// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* passes it through registers, a few micro-blocks
+/// a thread, and back to the same memory in the order of the output. *Drain* writes it, 16 bytes at a time.
 
 #pragma once
 

@@ -15,8 +15,8 @@
 ///     word 1 of the output           reversed(2 3 4 5) = 5 4 3 2
 ///     segment of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *grouped*: the segment is copied to shared memory; a thread reads the fewest elements that are whole words, reverses them by
-/// a pattern that the compiler knows, and leaves them where accesses of the output are accesses of shared memory.
+/// *grouped*: the segment is copied to shared memory; a thread reads the fewest elements that are whole words, reverses them
+/// by a pattern that the compiler knows, and leaves them where accesses of the output are accesses of shared memory.
 ///
 ///     3 words of the input      a b c d|e f g h|i j k l     elements of 3 bytes, a letter for each byte
 ///     reversed by their thread  j k l g|h i d e|f a b c
@@ -108,8 +108,9 @@ TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* source, int at,
   return load_shared<unsigned>(source + at);
 }
 
-/// Reads shared segments group by group and leaves them reversed, each at `reversed_segment`. Words of the output that begin in
-/// one group and end in the next are written by the latter's thread. Barriers: group.sync() before this call and after it.
+/// Reads shared segments group by group and leaves them reversed, each at `reversed_segment`. Words of the output that
+/// begin in one group and end in the next are written by the latter's thread.
+/// Barriers: group.sync() before this call and after it.
 template <int Element>
 TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work& work) {
   using whole = word_group<Element>;
@@ -171,8 +172,9 @@ TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& 
       });
 }
 
-/// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0. Shared memory, aligned to
-/// 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment. Barriers: at most two, inside.
+/// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0.
+/// Shared memory, aligned to 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment.
+/// Barriers: at most two, inside.
 /// Precondition: the group has `threads` threads.
 template <row_order Order, int Element, class Group>
 TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,

@@ -36,8 +36,8 @@ constexpr size_type good_buffer_bytes(size_type matrix_bytes, size_type most) {
   return smaller(larger(part, least_buffer_bytes), most);
 }
 
-/// The cut for buffers of a given size, each of which takes a block. Blocks are panels of whole rows where these are enough for
-/// segments of long_segment_bytes, else so many rows and what fits of them. In small buffers they are about squares.
+/// The cut for buffers of a given size, each of which takes a block. Blocks are panels of whole rows where these are enough
+/// for segments of long_segment_bytes, else so many rows and what fits of them. In small buffers they are about squares.
 class block_plan {
  public:
   /// Precondition: buffer_bytes >= least_buffer_bytes, element_bytes <= 64, the matrix is not empty.

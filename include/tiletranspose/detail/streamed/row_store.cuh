@@ -32,7 +32,8 @@ struct row_store : row_copy {
   size_type segment = 0;   ///< bytes, a multiple of row_store_line
 };
 
-/// The kernel's body. No shared memory, no barrier. Precondition: the group has row_store_threads threads.
+/// The kernel's body. No shared memory, no barrier.
+/// Precondition: the group has row_store_threads threads.
 template <class Group>
 TILETRANSPOSE_FUNCTION void store_rows(Group group, const row_store& work, unsigned block) {
   constexpr size_type access = 16;

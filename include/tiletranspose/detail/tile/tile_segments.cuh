@@ -4,9 +4,9 @@
 /// \file
 /// The segments of output rows that a tile covers: which of their stores a thread makes, and where.
 ///
-/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a distance of
-/// their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the same one, though: a
-/// thread takes rows that are whole periods apart, works out once where they lie, and only adds to it.
+/// Most of a block's instructions would be spent on finding that out, because rows that start anywhere each have a distance
+/// of their own from their sectors, or words, whose bytes `Shape::skew_bytes` says. Rows a few apart have the same one,
+/// though: a thread takes rows that are whole periods apart, works out once where they lie, and only adds to it.
 
 #pragma once
 
@@ -88,10 +88,10 @@ struct tile_target {
   const unsigned char* matrix_end = nullptr;
 
   /// Calls visit(round, address, byte, row, further) for each vector of the segments of a tile that is the thread's: it is
-  /// written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and `further` bytes
-  /// from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler knows. Some of its bytes
-  /// exist. At the edges of a matrix `Shape::loops_at_edges` asks for one loop whose rounds find their rows anew, each of them
-  /// number 0: shorter code, and slower.
+  /// written at `address`, `byte` bytes after the unskewed segment's start. In shared memory it lies `byte` and `further`
+  /// bytes from where the segment of row `row` starts, `further` being a multiple of 16 that the compiler knows. Some of its
+  /// bytes exist. At the edges of a matrix `Shape::loops_at_edges` asks for one loop whose rounds find their rows anew, each
+  /// of them number 0: shorter code, and slower.
   template <class Shape, int VectorBytes, bool Interior, class Group, class Visit>
   TILETRANSPOSE_FUNCTION void visit_vectors(Group group, Visit visit) const {
     using plan = segment_rounds<Shape, VectorBytes>;

@@ -116,9 +116,9 @@ struct tile_shape {
   static_assert(TileCols % micro_cols == 0 && segment_bytes % StoreBytes == 0, "");
 
   // A shared row takes a pitch that spreads neighbouring columns over the banks: parts of elements continue where the
-  // neighbour's end (pitch = element, modulo all banks), other stores keep an odd pitch, and where a thread fills several rows,
-  // every micro_cols rows are followed by padding of one store. Where words of groups are stored, neighbouring micro-blocks of
-  // a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
+  // neighbour's end (pitch = element, modulo all banks), other stores keep an odd pitch, and where a thread fills several
+  // rows, every micro_cols rows are followed by padding of one store. Where words of groups are stored, neighbouring
+  // micro-blocks of a row lie an odd multiple of as many words apart as a warp fills rows of micro-blocks.
   static constexpr int used_bytes = lead_bytes + segment_bytes;
   static constexpr int pitch = splits_element
                                    ? round_up(used_bytes - ElementBytes, 128) + ElementBytes
