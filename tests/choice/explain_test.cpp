@@ -112,12 +112,21 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(rule_of(tt::explain_inplace(square(16380))) == "any squares");
   CHECK(rule_of(tt::explain_inplace(square(16384))) == "whole squares");
   CHECK(rule_of(tt::explain_inplace(square(1))) == "nothing to do");
-  CHECK(rule_of(tt::explain_inplace(square(4096), tt::symmetry::flip_lr)) == "reversed rows");
+  CHECK(rule_of(tt::explain_inplace(square(4097), tt::symmetry::flip_lr)) == "reversed rows");
+  const tt::explanation halves = tt::explain_inplace(square(4096), tt::symmetry::flip_lr);
+  CHECK(rule_of(halves) == "whole accesses");
+  CHECK(halves.blocks == 2 * 4096);  // each row is 512 pairs of 16 bytes
+  CHECK(rule_of(tt::explain_inplace(square(4097), tt::symmetry::flip_ud)) == "copied rows");
   const tt::explanation odd =
       tt::explain_inplace(floats{at<float>(40), 4097, 4096, 5000}, tt::symmetry::rotate_180);
   CHECK(odd.launches == 2);
-  CHECK(rule_of(tt::explain_inplace(floats{at<float>(40), 1, 1 << 20, 1 << 20},
-                                    tt::symmetry::flip_lr)) == "reversed rows");
+  const auto array = [&](std::size_t length) {
+    return tt::explain_inplace(floats{at<float>(40), 1, length, length}, tt::symmetry::flip_lr);
+  };
+  CHECK(rule_of(array(1 << 20)) == "whole accesses");
+  CHECK(array(1 << 20).load_bytes == 16);
+  CHECK(array((1 << 20) + 2).load_bytes == 8);
+  CHECK(rule_of(array((1 << 20) + 1)) == "reversed rows");
   const auto with_scratch = [&](std::size_t scratch) {
     return rule_of(tt::explain_inplace(at<char>(46), scratch, at<float>(40), 3000, 2000));
   };
@@ -241,19 +250,25 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(text(heads) == "2 x 12 x 2048 x 64 elements of 4 bytes, axes 0 2 1 3");
   CHECK(rule(heads) == "one fastest axis");
   CHECK(heads.load_bytes == 16);
-  // 2 x 2048 x 12 rows of 16 accesses: 1024 accesses a block, along 2048 x 12 rows.
-  CHECK(launch(heads) == "768 blocks of 256 threads");
+  // 2 x 2048 x 12 rows of 16 accesses: 256 accesses a block.
+  CHECK(launch(heads) == "3072 blocks of 256 threads");
 
   CHECK(text(tt::explain_permute(out, in, {20, 30, 40, 50}, {3, 0, 2, 1})) ==
         "20 x 30 x 40 x 50 elements of 4 bytes, axes 3 0 2 1");
 
-  // Rows that change places: long ones are rows, short ones elements as wide as fits them, or go in panels.
+  // Rows that change places: long ones, and those of whole accesses, are rows, short ones elements as wide as fits them, or
+  // go in panels.
   const tt::explanation cube = tt::explain_permute(out, in, {90, 2048, 640}, {1, 0, 2});
   CHECK(mover(cube) == "rows");
-  CHECK(cube.launches == 1);
+  CHECK(rule(cube) == "whole accesses");
+  CHECK(cube.load_bytes == 16);
+  CHECK(launch(cube) == "115200 blocks of 256 threads");  // 90 x 2048 x 160 accesses
   const tt::explanation short_rows = tt::explain_permute(out, in, {90, 2048, 64}, {1, 0, 2});
-  CHECK(mover(short_rows) == "elements along several axes");
+  CHECK(rule(short_rows) == "whole accesses");
   CHECK(short_rows.load_bytes == 16);
+  // Those of a sector are written along the input, too.
+  CHECK(mover(tt::explain_permute(out, in, {90, 2048, 8}, {1, 0, 2})) ==
+        "elements along several axes");
   const auto bytes_mover = [&](const std::size_t(&extents)[3]) {
     return mover(tt::explain_permute(reinterpret_cast<unsigned char*>(out),
                                      reinterpret_cast<const unsigned char*>(in), extents,
@@ -261,7 +276,8 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   };
   CHECK(bytes_mover({4001, 3001, 3}) == "word-shifted tiles along several axes");
   CHECK(bytes_mover({4001, 3001, 5}) == "panels along several axes");
-  CHECK(bytes_mover({4000, 3000, 64}) == "elements along several axes");
+  CHECK(bytes_mover({4000, 3000, 64}) == "rows");
+  CHECK(bytes_mover({4000, 3000, 32}) == "elements along several axes");
   CHECK(bytes_mover({4000, 3000, 65}) == "panels along several axes");
   CHECK(bytes_mover({400, 300, 65}) == "rows");  // few bytes
   CHECK(bytes_mover({4000, 3000, 1793}) == "rows");
@@ -310,7 +326,7 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(rule(shuffled) == "short axes");
   CHECK(shuffled.load_bytes == 4);
   CHECK(shuffled.store_bytes == 16);
-  CHECK(launch(shuffled) == "54 blocks of 256 threads");  // 3 x 2 times 9 for 44 x 48 of 16 bytes
+  CHECK(launch(shuffled) == "51 blocks of 256 threads");  // 3 times 17 for 2 x 44 x 48 of 16 bytes
   const tt::explanation odd = tt::explain_permute(out, in, {3, 3, 3, 44, 96}, {0, 3, 1, 4, 2});
   CHECK(rule(odd) == "short axes");
   CHECK(odd.store_bytes == 4);

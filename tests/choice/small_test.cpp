@@ -196,8 +196,8 @@ TEST_CASE("small: batches of rows count as one") {
   CHECK(transposed(30, 30, 3, 65535) == small_mover::tiles);
   CHECK(transposed(30, 30, 3, 65536) == small_mover::none);
   CHECK(transposed(9, 9, 3, 65536) == small_mover::direct);
-  CHECK(moved_rows(200, 2, 3, 65535) == small_mover::rows);
-  CHECK(moved_rows(200, 2, 3, 65536) == small_mover::direct);
+  CHECK(moved_rows(400, 2, 3, 65535) == small_mover::rows);
+  CHECK(moved_rows(400, 2, 3, 65536) == small_mover::direct);
 }
 
 TEST_CASE("small: elements that are counted fit 31 bits, whatever the tuning rows say") {
@@ -240,13 +240,21 @@ TEST_CASE("small: rows by themselves or together") {
   CHECK(moved_rows(1, 1, 13) == small_mover::none);
 }
 
+TEST_CASE("small: many rows that leave their blocks mostly empty go together") {
+  CHECK(moved_rows(337, 2000, 3) == small_mover::direct);  // of 512
+  CHECK(moved_rows(338, 2000, 3) == small_mover::rows);
+  CHECK(moved_rows(512, 2000, 3) == small_mover::rows);
+  CHECK(moved_rows(513, 2000, 3) == small_mover::direct);  // of 1024
+  CHECK(moved_rows(337, 445, 3) == small_mover::rows);     // few
+}
+
 TEST_CASE("small: grids have 65535 blocks along their second axis") {
   CHECK(transposed(20, 32 * 65535, 3) == small_mover::tiles);
   CHECK(transposed(20, 32 * 65535 + 1, 3) == small_mover::none);
   CHECK(transposed(32 * 65535 + 1, 20, 3) == small_mover::tiles);
   CHECK(transposed(2, 32 * 65535 + 1, 3) == small_mover::direct);
-  CHECK(moved_rows(101, 65535, 3) == small_mover::rows);
-  CHECK(moved_rows(101, 65536, 3) == small_mover::direct);
+  CHECK(moved_rows(400, 65535, 3) == small_mover::rows);
+  CHECK(moved_rows(400, 65536, 3) == small_mover::direct);
 }
 
 TEST_CASE("small: offsets fit 31 bits, those beyond the last tile too") {

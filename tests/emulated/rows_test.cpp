@@ -19,8 +19,10 @@
 
 namespace {
 
+#if !defined(LITTLE_ROWS)
 static_assert(!tt::detail::has_little_work(1, 1, false),
               "movers for large matrices are tested here");
+#endif
 
 struct rows_case {
   std::size_t nx, ny, in_stride, out_stride, in_offset, out_offset;
@@ -143,6 +145,46 @@ void check_random_rows() {
   for (int i = 0; i < 24; ++i) { check<T>(make_case(random, sizeof(T), alignof(T))); }
 }
 
+#if defined(LITTLE_ROWS)
+// Rows, strides and places that are multiples of 4, 8 or 16 bytes: whole accesses, odd numbers of them and even ones.
+rows_case make_whole_case(random_numbers& random, std::size_t size) {
+  std::size_t unit = size;  // elements of whole accesses
+  const std::size_t access = std::size_t{4} << random.between(0, 2);
+  while (unit % access != 0) { unit += size; }
+  unit /= size;
+  rows_case c{};
+  c.nx = unit * random.between(1, random.coin() ? 9 : 400);
+  c.ny = random.between(1, 12);
+  const bool dense = random.coin();
+  c.in_place = random.coin();
+  c.in_stride = c.nx + (dense ? 0 : unit * random.between(0, 3));
+  c.out_stride = c.in_place ? c.in_stride : c.nx + (dense ? 0 : unit * random.between(0, 3));
+  c.in_offset = unit * random.between(0, 3);
+  c.out_offset = unit * random.between(0, 3);
+  c.how = static_cast<tt::symmetry>(random.between(c.in_place ? 1 : 0, 3));
+  return c;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("rows of whole accesses", "", (element<1, 1>), (element<2, 2>), (element<2, 1>),
+                   (element<3, 1>), (element<4, 4>), (element<8, 8>), (element<12, 4>),
+                   (element<16, 16>)) {
+  random_numbers random;
+  for (int i = 0; i < 60; ++i) { check<TestType>(make_whole_case(random, sizeof(TestType))); }
+  // So many that a thread takes several, in rows that fill their blocks and in rows that leave them mostly empty.
+  constexpr std::size_t words =
+      4 * sizeof(TestType) / tt::detail::common_divisor(4, sizeof(TestType));
+  for (const std::size_t accesses : {1025, 129}) {
+    const std::size_t nx = accesses * words / sizeof(TestType);
+    const std::size_t ny = 330'001 * 4 / (nx * sizeof(TestType));
+    for (const bool in_place : {false, true}) {
+      check<TestType>({nx, ny, nx, nx, 0, 0, 0, 0, tt::symmetry::flip_lr, in_place});
+      check<TestType>({nx, ny, nx, nx, 0, 0, 0, 0, tt::symmetry::flip_ud, in_place});
+    }
+  }
+}
+#else
 }  // namespace
 
 TEMPLATE_TEST_CASE("rows of random shapes", "", (element<1, 1>), (element<2, 2>), (element<3, 1>),
@@ -171,3 +213,4 @@ TEMPLATE_TEST_CASE("rows of whole groups, reversed", "", (element<9, 1>), (eleme
     check<TestType>(c);
   }
 }
+#endif

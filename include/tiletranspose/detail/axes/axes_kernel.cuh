@@ -262,12 +262,18 @@ struct axes_element_arguments {
   counted_axis<Step> axis[most_counted_axes] = {};
 };
 
-/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses,
-/// where all are many.
+/// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses and
+/// bytes, where all are many: 16 bytes, but what is gathered, which a thread waits for longer.
 inline constexpr int axes_element_threads = 256;
-TILETRANSPOSE_HOST_DEVICE constexpr int axes_element_rounds(int accesses) {
-  return accesses <= 4 ? 4 : 1;
+constexpr int axes_element_rounds(int accesses, int bytes) {
+  return accesses > 4 ? 1 : larger(1, smaller(4, max_access_bytes / bytes));
 }
+inline constexpr int gathered_rounds = 2;
+template <class Operation>
+inline constexpr int element_rounds_of =
+    axes_element_rounds(Operation::accesses, larger(Operation::in_bytes, Operation::out_bytes));
+template <int ElementBytes, int Elements>
+inline constexpr int element_rounds_of<gather_operation<ElementBytes, Elements>> = gathered_rounds;
 
 /// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, and is counted along
 /// them first.
@@ -277,7 +283,7 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
                                                const Operation& operation, unsigned block) {
   static_assert(!Operation::fetches, "");
   constexpr int threads = axes_element_threads;
-  constexpr int rounds = axes_element_rounds(Operation::accesses);
+  constexpr int rounds = element_rounds_of<Operation>;
   const unsigned outer = arguments.blocks.quotient(block);
   const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
   const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
@@ -370,11 +376,11 @@ auto plan_axes_tiles(const axes_choice& choice, const relocation& move, int acce
       0});
 }
 
-/// The same for elements one by one.
+/// The same for elements one by one, of which a thread moves `most_rounds` at most.
 template <class Step, class Launch>
-auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
+auto plan_axes_elements(const relocation& move, int most_rounds, Launch launch)
     -> decltype(launch(launch_plan<axes_element_arguments<Step>>{})) {
-  const int rounds = count_elements(move) > most_single_round ? axes_element_rounds(accesses) : 1;
+  const int rounds = count_elements(move) > most_single_round ? most_rounds : 1;
   const auto block = static_cast<size_type>(axes_element_threads * rounds);
   const element_order order = order_elements(move, block);
   size_type blocks = divide_up(order.inner_extent, block);
@@ -382,7 +388,7 @@ auto plan_axes_elements(const relocation& move, int accesses, Launch launch)
   for (int k = 0; k < order.inner; ++k) { outer.axes[order.axes[k]].extent = 1; }
   if (order.inner_extent > most_counted - block || count_elements(outer) > max_blocks / blocks) {
     return split(move, [&](const relocation& part) {
-      return plan_axes_elements<Step>(part, accesses, launch);
+      return plan_axes_elements<Step>(part, most_rounds, launch);
     });
   }
   axes_element_arguments<Step> arguments{static_cast<const unsigned char*>(move.in),

@@ -123,10 +123,11 @@ template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
   return with_steps(move, [&](auto step) {
     using steps = decltype(step);
-    return plan_axes_elements<steps>(
-        move, Operation::accesses, [&](const launch_plan<axes_element_arguments<steps>>& plan) {
-          return start(&axes_element_kernel<Operation, steps>, plan, stream, operation);
-        });
+    return plan_axes_elements<steps>(move, element_rounds_of<Operation>,
+                                     [&](const launch_plan<axes_element_arguments<steps>>& plan) {
+                                       return start(&axes_element_kernel<Operation, steps>, plan,
+                                                    stream, operation);
+                                     });
   });
 }
 

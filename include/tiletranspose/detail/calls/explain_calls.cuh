@@ -81,18 +81,23 @@ inline void describe_rows(explanation& result, const row_problem& joined, size_t
             [&](row_choice, const auto& plan) { return launch_counter{result}(plan); });
 }
 
-/// Rows that stay rows.
+/// Rows that stay rows, in place too.
 template <int ElementBytes, int Alignment>
 void explain_rows(explanation& result, const row_problem& rows) {
   const size_type bits = row_bits(rows, Alignment);
-  const small_problem work = make_little_rows(rows).problem;
-  const small_mover little = choose_small_rows(work);
+  const little_rows work = choose_little_rows(rows);
   const row_problem joined = join_rows(rows);
+  if (work.access > 0) {
+    describe_little(result, work.mover, work.problem, work.access);
+    say(result, "rows", "whole accesses",
+        "rows are whole accesses of several elements on both sides: a thread moves one, or four");
+    return;
+  }
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
-    if (little != small_mover::none && fits_registers(ElementBytes, access)) {
+    if (work.mover != small_mover::none && fits_registers(ElementBytes, access)) {
       say(result, "", "little work", "so few elements that latency decides: one element an access");
-      describe_little(result, little, work, access);
+      describe_little(result, work.mover, work.problem, access);
     } else if (reverses_in_panels(ElementBytes) && goes_in_panels(joined, access)) {
       describe_panels(
           result, relocation_of(joined), access, "reversed short rows",
@@ -264,8 +269,7 @@ explanation explain_reorient_inplace(const transpose_request& request, symmetry 
     explain_square<ElementBytes, Alignment>(result, request);
     if (flip != symmetry::identity) { result.why = "a square is transposed, and then flipped"; }
   } else {
-    const row_problem rows = make_rows(request, flip);
-    describe_rows(result, join_rows(rows), row_bits(rows, Alignment), known_element(ElementBytes));
+    explain_rows<ElementBytes, Alignment>(result, make_rows(request, flip));
   }
   return result;
 }

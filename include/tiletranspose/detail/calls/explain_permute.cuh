@@ -57,7 +57,12 @@ inline void explain_axes(explanation& result, const axes_choice& choice, const r
         "an axis or the array is too short for tiles, or short rows lie between those of others: "
         "elements are moved one by one, along the fastest axes of both sides first");
   }
-  plan_axes_elements<long long>(moved, accesses, launch_counter{result});
+  const size_type bytes = larger(moved.in_element, moved.out_element);
+  plan_axes_elements<long long>(moved,
+                                choice.mover == axes_mover::gathered
+                                    ? gathered_rounds
+                                    : axes_element_rounds(accesses, static_cast<int>(bytes)),
+                                launch_counter{result});
 }
 
 /// Word-shifted tiles.

@@ -15,16 +15,6 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Calls launch(bytes) with that of some sizes which elements have, a std::integral_constant; with the last where they have
-/// none of the others.
-template <int Size, int... Others, class Launch>
-cudaError_t with_size(size_type bytes, Launch launch) {
-  if constexpr (sizeof...(Others) > 0) {
-    if (bytes != Size) { return with_size<Others...>(bytes, launch); }
-  }
-  return launch(std::integral_constant<int, Size>{});
-}
-
 /// Tiles and elements of a copy, by accesses of `Access` bytes.
 template <int ElementBytes, int Access>
 cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStream_t stream) {

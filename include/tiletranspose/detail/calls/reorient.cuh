@@ -15,16 +15,56 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Calls launch(bytes) with that of some sizes which elements have, a std::integral_constant; with the last where they have
+/// none of the others.
+template <int Size, int... Others, class Launch>
+cudaError_t with_size(size_type bytes, Launch launch) {
+  if constexpr (sizeof...(Others) > 0) {
+    if (bytes != Size) { return with_size<Others...>(bytes, launch); }
+  }
+  return launch(std::integral_constant<int, Size>{});
+}
+
+/// Rows of whole accesses, out of place or in place.
+template <int ElementBytes, matrices Matrices, bool InPlace>
+cudaError_t launch_accesses(const row_problem& rows, const little_rows& work, cudaStream_t stream) {
+  return with_size<16, 8, 4>(static_cast<size_type>(work.access), [&](auto bytes) {
+    constexpr int width = decltype(bytes)::value;
+    const auto launch = [&](const auto& operation) {
+      return launch_small<false>(work.mover, work.problem, batch_of<Matrices>(work.sides),
+                                 operation, stream);
+    };
+    if constexpr (width > ElementBytes || width == max_access_bytes) {
+      if constexpr (width % ElementBytes == 0) {
+        if (rows.reverses) {
+          using operation = typename std::conditional<InPlace, swap_operation<ElementBytes, width>,
+                                                      reverse_operation<ElementBytes, width>>::type;
+          return launch(operation{});
+        }
+      }
+      using operation = typename std::conditional<InPlace, swap_operation<width, width>,
+                                                  copy_operation<width, width>>::type;
+      return launch(operation{});
+    } else {
+      return cudaErrorInvalidValue;
+    }
+  });
+}
+
 /// Rows that stay rows, out of place. `IsArray`: they are one row, reversed.
 template <int ElementBytes, int Alignment, matrices Matrices, bool IsArray = false>
 cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
+  const little_rows work = choose_little_rows(rows);
+  if constexpr (Matrices != matrices::pointers) {
+    if (work.access > 0) {
+      return launch_accesses<ElementBytes, Matrices, false>(rows, work, stream);
+    }
+  }
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
     constexpr int access = decltype(width)::value;
     if constexpr (has_little_work(ElementBytes, access, false)) {
-      const little_rows work = make_little_rows(rows);
-      const small_mover mover = choose_small_rows(work.problem);
-      if (mover != small_mover::none) {
-        return launch_small<false>(mover, work.problem, batch_of<Matrices>(work.sides),
+      if (work.mover != small_mover::none) {
+        return launch_small<false>(work.mover, work.problem, batch_of<Matrices>(work.sides),
                                    copy_operation<ElementBytes, access>{}, stream);
       }
     }
@@ -70,7 +110,10 @@ cudaError_t run_reorient_inplace(const transpose_request& request, symmetry s,
     }
   }
   if (s == symmetry::identity) { return cudaSuccess; }
-  return launch_rows<ElementBytes, Alignment>(make_rows(request, s), stream);
+  const row_problem rows = make_rows(request, s);
+  const little_rows work = choose_little_rows(rows);
+  return work.access > 0 ? launch_accesses<ElementBytes, matrices::one, true>(rows, work, stream)
+                         : launch_rows<ElementBytes, Alignment>(rows, stream);
 }
 
 }  // namespace detail

@@ -51,7 +51,12 @@ inline element_order order_elements(const relocation& move, size_type block) {
   }
   if (!taken[y]) { take(y); }
   const int nearest = nearest_of(true, move, taken);
-  if (nearest >= 0 && move.axes[nearest].extent <= most_near_extent) { take(nearest); }
+  const size_type row_bytes = move.axes[y].extent * move.out_element;
+  const bool shares_sectors =
+      x == y && (row_bytes % sector_bytes != 0 || row_bytes > most_near_row_bytes);
+  if (nearest >= 0 && move.axes[nearest].extent <= most_near_extent && !shares_sectors) {
+    take(nearest);
+  }
   while (count < move.rank) { take(nearest_of(false, move, taken)); }
   while (order.inner < count &&
          (order.inner == 0 || filled(order.inner_extent, block) < least_filled_percent)) {
@@ -282,9 +287,11 @@ inline bool are_short_rows(const relocation& move) {
   }
   const size_type row_bytes = move.axes[2].extent * move.in_element;
   relocation wide = move;
+  const size_type width = widen(wide) ? wide.in_element : size_type{0};
+  if (width == max_access_bytes && has_short_places(move)) { return row_bytes <= sector_bytes; }
   const bool are_many = count_elements(move) * move.in_element >= least_panel_bytes;
-  return row_bytes <= most_short_row_bytes || (row_bytes <= most_placed_row_bytes &&
-                                               (are_many || (widen(wide) && wide.in_element >= 4)));
+  return row_bytes <= most_short_row_bytes ||
+         (row_bytes <= most_placed_row_bytes && (are_many || width >= 4));
 }
 
 /// Chooses the mover, whether something happens to elements on the way or not. Precondition: the relocation is normalized.

@@ -218,7 +218,9 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
     relocation wide = move;
     if (!widen(wide)) { return 0; }
     const size_type row_bytes = move.axes[choice.x].extent * move.in_element;
-    const size_type narrower = row_bytes <= most_short_row_bytes ? max_access_bytes : 8;
+    const size_type narrower = is_cached || row_bytes > most_short_row_bytes  ? 8
+                               : row_bytes > sector_bytes || access_bytes < 4 ? max_access_bytes
+                                                                              : sector_bytes;
     return wide.in_element < narrower ? most_ragged_elements : 0;
   }
   const size_type tiles = most_ragged_of(move.in_element, access_bytes);

@@ -65,7 +65,7 @@ constexpr row_order known_order(int element) {
 
 /// True where short rows of elements of a size are reversed out of place in panels, whose segments run along many rows:
 /// elements that are no words. Of 12 bytes they are as fast as rows, and words of 1 to 16 bytes are reversed in registers.
-constexpr bool reverses_in_panels(int element) { return known_element(element) % 4 != 0; }
+constexpr bool reverses_in_panels(int element) { return element >= 3; }
 
 /// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
 constexpr size_type least_known_bytes(row_order order, size_type element) {

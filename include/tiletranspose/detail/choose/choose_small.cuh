@@ -171,6 +171,30 @@ constexpr bool has_few_elements(const small_problem& problem) {
   return problem.kept_bytes > widest_row_element || elements_of(problem) <= few_row_elements;
 }
 
+/// Threads of a block that moves rows of few elements, of which each takes one.
+inline constexpr int few_row_threads = 256;
+
+/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several rows.
+TILETRANSPOSE_HOST_DEVICE constexpr int small_row_threads(bool divides) {
+  return divides ? 256 : 128;
+}
+TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_bytes,
+                                                         int accesses) {
+  if (divides) { return accesses == 1 ? 2 : 1; }
+  return kept_bytes <= 2 ? 8 : 4;
+}
+
+/// True where blocks would be left partly empty by rows of many elements.
+constexpr bool leaves_blocks_empty(const small_problem& problem) {
+  const size_type length = problem.fast.extent;
+  const auto block = static_cast<size_type>(
+      has_few_elements(problem)
+          ? few_row_threads
+          : small_row_threads(false) * small_row_rounds(false, problem.kept_bytes, 1));
+  return elements_of(problem) > few_row_elements &&
+         100 * length < least_filled_rows * divide_up(length, block) * block;
+}
+
 /// How little work is moved; `none` where the grid has no room for it.
 /// \param direct  of transposes: elements are moved without tiles
 constexpr small_mover small_mover_of(const small_problem& problem, bool direct) {
@@ -178,8 +202,8 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
   const size_type slow = problem.slow.extent;
   const bool fits_grid = problem.batch <= max_grid_side;
   if (!problem.transposes) {
-    return fast > short_row && slow <= max_grid_side && fits_grid ? small_mover::rows
-                                                                  : small_mover::direct;
+    const bool fills = fast > short_row && !leaves_blocks_empty(problem);
+    return fills && slow <= max_grid_side && fits_grid ? small_mover::rows : small_mover::direct;
   }
   if (direct) { return small_mover::direct; }
   const auto side = static_cast<size_type>(axes_tile_side(problem.kept_bytes));

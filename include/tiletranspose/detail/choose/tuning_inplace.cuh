@@ -18,9 +18,8 @@ namespace detail {
 inline constexpr size_type least_patched_tiles = 8;
 
 /// Tiles of squares that are moved by whole accesses. With half and twice the side, half and twice the threads, rows of
-/// 16384: 1 byte 88, and 77, 92, 82, 88; 2 bytes 88, and 50, 95, 84; 4 bytes 94.5, and 86, 93, 90, 94; 11264 of 8 bytes 93,
-/// and 86, 91, 94, 93; 8192 of 16 bytes 92, and 92, 78, 91, 92 (from 4 bytes on, half the side with half the threads). Large
-/// tiles of elements of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
+/// 16384: 1 byte 88, and 77, 92, 82, 88; 4 bytes 94.5, and 86, 93, 90, 94. Large tiles of elements of 1 or 2 bytes, of which
+/// a multiprocessor holds one pair, or three, have rows of 256 bytes.
 constexpr int swap_side(int element_bytes, bool is_large) {
   return is_large ? 256 / element_bytes : element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
 }
@@ -29,17 +28,15 @@ constexpr int swap_load_bytes(int element_bytes, bool is_large) {
 }
 inline constexpr int swap_threads = 128;
 
-/// Large tiles of whole accesses are for squares of so many of them a side. Small and large ones, 1 byte, 8192 a side
-/// 90, 87; 12288 89, 89; 16384 87, 92; 32768 85, 93; 2 bytes, 4096 94, 93; 6144 90, 93; 8192 88, 93; 16384 87, 95.
+/// Large tiles of whole accesses are for squares of so many of them a side: bytes, 8192 90, 87; 12288 89, 89; 16384 87, 92.
 inline constexpr size_type large_whole_tiles = 48;
 
-/// Large squares of elements of 4 bytes and more whose rows do not start on lines take the longer rows of plain bytes.
-/// By whole accesses and by bytes: rows of 4 bytes that start on 16, 64 and 128 bytes 74, 82; 77, 84; 86, 83; of 8
-/// bytes on 16 and 64 74, 85; 76, 86; of 16 bytes 82, 86; 88, 89; of 1 byte 79, 69; 83, 69; of 2 bytes 76, 76; 78, 78.
+/// Large squares of elements of 4 bytes and more whose rows do not start on lines take the longer rows of plain bytes. By whole
+/// accesses and by bytes: rows that start on 16 bytes, of 4 bytes 74, 82; of 8 74, 85; of 16 82, 86; of 1 79, 69; of 2 76, 76.
 inline constexpr int widest_unaligned_whole_element = 2;
 
 /// Tiles of plain bytes that take half of a multiprocessor are for problems of so many of them a side. Small and large ones:
-/// 2 bytes, 3077 a side 74, 62; 4099 70, 74; 4 bytes, 4099 79, 76; 8191 74, 81; 8 bytes, 1027 123, 95; 2051 85, 93.
+/// 2 bytes, 3077 a side 74, 62; 4099 70, 74; 4 bytes, 4099 79, 76; 8191 74, 81.
 inline constexpr size_type large_tiles = 32;
 
 /// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones, whose time is that of one tile or
@@ -77,18 +74,15 @@ inline constexpr byte_tile_row byte_tile_tuning[] = {
     {byte_tiles::little, 17, 16, 32, 4, 1024},  // of 31 bytes 16.1, 12.1
     {byte_tiles::aligned, 1, 64, 64, 8, 896},   //
     {byte_tiles::aligned, 3, 128, 64, 8, 896},  // 84, 89; 64 rows a tile 88
-    // 5 bytes 86, 87; 6 88.5, 89.7; 7 88.7, 89.2; 9 83, 88; 10 85, 91
     {byte_tiles::aligned, 4, 64, 64, 8, 896},   //
     {byte_tiles::aligned, 11, 32, 64, 4, 896},  // 83, 88
     {byte_tiles::aligned, 12, 64, 64, 8, 896},  // 86, 94; 32 rows a tile 90
-    // 15 bytes 86, 89; 20 89.5, 90.0; 24 93, 94; 31 89.2, 89.8
     {byte_tiles::aligned, 13, 32, 64, 4, 896},  //
     {byte_tiles::aligned, 33, 16, 64, 4, 896},  // 40 bytes 88, 92
     {byte_tiles::aligned, 41, 16, 64, 2, 896},  // 48 bytes 89, 95; 63 77, 90
 };
 
-/// True where aligned tiles pay, of elements that are no access. Those of 32 to 39 bytes do not gain by them: 33 bytes 85,
-/// 83. Those of 32 and 64 bytes have such tiles anyhow.
+/// True where aligned tiles pay, of elements that are no access: not those of 32 to 39 bytes, nor of 64.
 template <int ElementBytes, int Access>
 inline constexpr bool has_aligned_byte_tiles =
     ElementBytes != access_width(ElementBytes) && Access == access_width(ElementBytes) &&
@@ -104,16 +98,14 @@ constexpr byte_tile_row byte_tile_row_of(byte_tiles tiles, int element_bytes) {
 }
 
 /// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128
-/// are worth 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes. What lines two blocks share decides how fast
-/// aligned squares are. 256 and 128 fetched: 3 bytes 90.0, 89.6; 5 88.3, 87.7; 6 90.0, 89.5; of rows that are multiples of
-/// 256, 12 bytes 93.3, 94.0.
+/// are worth 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes; 256 of aligned squares 0.4 to 0.6 more, but of rows
+/// that are multiples of 256.
 constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
   return tiles == byte_tiles::aligned && row_bytes % 256 != 0 ? 256 : 128;
 }
 
 /// Loads of a thread that are under way at once, at most: fewer than it has where registers are short, on architectures
-/// from 10.0 on of floats and by nvcc 12 of aligned elements of 3 bytes. On 9.0 floats reach 79 with all of their loads,
-/// 77.7 with four.
+/// from 10.0 on of floats and by nvcc 12 of aligned elements of 3 bytes.
 constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
 #if TILETRANSPOSE_ON_DEVICE && __CUDA_ARCH__ >= 1000
   if (tiles == byte_tiles::any && element_bytes == 4) { return 4; }
@@ -121,60 +113,51 @@ constexpr int byte_tile_loads(byte_tiles tiles, int element_bytes) {
   return tiles == byte_tiles::aligned && element_bytes == 3 && is_nvcc_12 ? 8 : 64;
 }
 
-/// Bytes of a band's rows in scratch memory, which is the least that a caller must have for each row. With 64, 128 and
-/// 256: 2097143 x 127 floats 10.6, 14.8, 18.6; 1048573 x 255 10.4, 14.5, 18.4.
+/// Bytes of a band's rows in scratch memory, which is the least that a caller must have for each row: 64 10.6, 128 14.8.
 inline constexpr size_type band_bytes = 128;
 
-/// Scratch memory that stays in the L2 cache beside what passes through it. With 12, 24, 48 and 96 MB: 14600 x 14700
-/// elements of 16 bytes 17.4, 18.7, 19.6, 20.5; 14700 x 14600 15.2, 16.3, 16.7, 16.9.
+/// Scratch memory that stays in the L2 cache beside what passes through it. With 12, 24 and 48 MB: 17.4, 18.7, 19.6.
 inline constexpr size_type cached_scratch_bytes = 24 * 1024 * 1024;
 
-/// Shared memory of a block that takes a tile out of scratch memory. With 12, 24 and 48 KB: 2097143 x 127 floats 13.7,
-/// 14.8, 14.8.
+/// Shared memory of a block that takes a tile out of scratch memory. With 12, 24 and 48 KB: 13.7, 14.8, 14.8.
 inline constexpr size_type scratch_tile_bytes = 24 * 1024;
 
-/// Bytes of a band's rows in shared memory, at most. Rows that start anywhere share a sector at each end of them, which
-/// is written twice. 64, 128, 256 and 512 bytes, 16381 x 16411 floats, columns only: 25, 45, 55, 52.
+/// Bytes of a band's rows in shared memory, at most: 64, 128, 256 and 512, 16381 x 16411 floats, columns only: 25, 45, 55, 52.
 inline constexpr size_type widest_band_bytes = 256;
 
 /// Wider bands pay where so many of them are under way at once.
 inline constexpr size_type many_bands = 6;
 
-/// Tenths of the memory for a tile that it uses where there is room for several bands; the others are worth more as the
-/// cache of sectors that two bands share: 16381 x 16411 floats 55 instead of 50.
+/// Tenths of the memory for a tile that it uses where there is room for several bands; the others cache what two share: 55, 50.
 inline constexpr size_type used_tile_tenths = 8;
 
 /// Threads that permute columns. 256, 512 and 1024: 16411 x 16381 floats 33.5, 34.5, 30.2; 131072 x 2048 35.9, 35.3, 30.4.
 inline constexpr int column_threads = 512;
-/// Blocks of them that share a multiprocessor's memory: one waits while the other reads or writes. 1, 2 and 4: 16411 x
-/// 16381 floats 33.0, 34.5, 30.5; 131072 x 2048 35.9, 35.3, 30.4.
+/// Blocks of them that share a multiprocessor's memory: one waits while the other moves. 1, 2 and 4: floats 33.0, 34.5, 30.5.
 inline constexpr int column_blocks = 2;
 
 /// Threads that permute the elements of a row, at most.
 inline constexpr int shuffle_threads = 512;
 
-/// Threads that transpose slabs, and blocks of them that share a multiprocessor's memory. 2 and 3 blocks: bytes, 1000 x
-/// 1073741 31.1, 28.6; 1073741 x 1000 27.1, 24.8; 20000 x 50000 30.3, 31.6; 3 bytes, 18000 x 12000 24.2, 27.8.
+/// Threads that transpose slabs, and blocks of them for a multiprocessor: with 2 and 3 bytes 31.1, 28.6; 3 bytes 24.2, 27.8.
 inline constexpr int slab_threads = 512;
 constexpr int slab_blocks(int element_bytes) { return element_bytes == 1 ? 2 : 3; }
 
 /// Bytes of a segment of a column, at least. 64 and 128: 20000 x 50000 bytes 31.0, 28.7.
 inline constexpr size_type shortest_segment_bytes = 64;
 /// At most, where a block holds a slab, and where several do: there segments are as long as rows of tiles of
-/// wide_tile_bytes allow. Segments of 64 bytes, and rows of 1000 and 700 bytes: floats, 1000 x 268435 34.2, 35.5, 36.0;
-/// 50010 x 5000 33.3, 33.3, 35.6; 2 bytes, 32771 x 32749 28.6, 30.1, 28.1.
+/// wide_tile_bytes allow. Segments of 64 bytes, and rows of 1000 and 700 bytes: floats 34.2, 35.5, 36.0.
 inline constexpr size_type longest_segment_bytes = 512;
 inline constexpr size_type longest_shared_segment_bytes = 256;
 inline constexpr size_type wide_tile_bytes = 800;
 /// Shared memory of all tiles of a multiprocessor, at most.
 inline constexpr size_type most_tiles_bytes = 192 * 1024;
 /// Bytes of a band of segments, at most, where many_bands of them fit all blocks at once: segments begin anywhere among the 64
-/// bytes that the memory is read by. 256 and 512: bytes, 20000 x 50000 28.1, 31.0; 1000 x 1073741, where three fit, 26.8, 25.4.
+/// bytes that the memory is read by. 256 and 512: bytes 28.1, 31.0.
 inline constexpr size_type widest_segment_band_bytes = 512;
 
-/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other, in rows
-/// of whole accesses. Bands, segments: 32768 x 16384 bytes 40, 26. Other shapes gain little: 16381 x 16411 floats 34,
-/// 32; 24576 x 16384 29, 37; 5000 x 50010 32, 36; 32749 x 32771 bytes 26, 29.
+/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other, in rows of
+/// whole accesses: 32768 x 16384 bytes 40, 26.
 inline constexpr size_type least_square_band_bytes = 128;
 
 }  // namespace detail

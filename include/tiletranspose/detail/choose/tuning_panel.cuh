@@ -33,18 +33,14 @@ inline constexpr size_type large_matrix_bytes =
 /// Where a block may ask for more, so many of them share a multiprocessor at least: of parts of words, and of words.
 /// Tiles of whole accesses, where they can be, are better for all but 2-byte elements.
 inline constexpr size_type blocks_of_largest_matrix =
-    tuning_row{2, "2026-11-21",
-               "bytes, 250 x 250 83, 89, 251 x 253 62, 89; 2 bytes, 160 x 160 77, 93; but 336 x "
-               "336 bytes, whole, 89, 70"};
+    tuning_row{2, "2026-11-21", "bytes, 251 x 253 62, 89; 2 bytes, 160 x 160 77, 93"};
 inline constexpr size_type blocks_of_largest_words = tuning_row{
     3, "2026-11-21", "floats, 129 x 127 84, 92; 201 x 127, which two blocks hold, 89, 82"};
 
 /// Up to so many rows of elements of 1 and 2 bytes are written as parts of longer segments where the matrices of a batch
 /// are too large for a panel. Of words tiles are better.
 inline constexpr size_type short_rows = tuning_row{
-    224, "2026-11-25",
-    "1001 columns, tiles, panels, % of cudaMemcpyAsync in a graph: bytes, 125 rows 102, 128, 200 "
-    "94, 127, 250 106, 61; floats, 125 rows 136, 105, 160 141, 143, 250 145, 119"};
+    224, "2026-11-25", "bytes, 1001 columns, tiles, panels: 200 rows 94, 127, 250 106, 61"};
 
 /// Columns or rows of elements of 1 and 2 bytes are few up to half a tile's, and so many however small the tile is.
 inline constexpr size_type most_few_columns =
@@ -53,40 +49,28 @@ inline constexpr size_type most_few_columns =
 /// Columns and rows are few up to so many, and so many bytes: of whole words, and of other elements. Speed of panels beside
 /// that of tiles:
 inline constexpr size_type most_few_words =
-    tuning_row{100, "2026-11-25",
-               "floats, 80 columns 0.97, 100 0.98, 115 0.87; 80 rows 1.53, 100 1.00, 145 0.94"};
-inline constexpr size_type most_few_word_bytes = tuning_row{
-    560, "2026-11-25",
-    "columns: 8 bytes, 66 1.00, 80 0.95; 12 bytes, 33 1.13, 48 0.99, 60 0.88; 16 bytes, 33 1.11, "
-    "55 0.92; 40 bytes, 13 0.99, 16 0.89; rows: 24 bytes, 24 1.11, 33 1.00; 20 bytes, 47 0.78"};
+    tuning_row{100, "2026-11-25", "floats, 100 columns 0.98, 115 0.87; 100 rows 1.00, 145 0.94"};
+inline constexpr size_type most_few_word_bytes =
+    tuning_row{560, "2026-11-25", "columns of 12 bytes, 48 0.99, 60 0.88; of 16, 33 1.11, 55 0.92"};
 inline constexpr size_type most_few_packed =
     tuning_row{72, "2026-11-25", "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
 inline constexpr size_type most_few_packed_columns = tuning_row{
     280, "2026-11-25", "5 bytes, 40 1.10, 47 0.91; 6 bytes, 40 1.08; 7 bytes, 40 1.10, 55 0.75"};
-inline constexpr size_type most_few_packed_rows = tuning_row{
-    512, "2026-11-25",
-    "6 bytes, 66 1.57; 7 bytes, 64 0.88, 66 1.46; 10 bytes, 48 1.11, 55 0.86; 5 bytes, 64 0.80"};
+inline constexpr size_type most_few_packed_rows =
+    tuning_row{512, "2026-11-25", "7 bytes, 64 0.88, 66 1.46; 10 bytes, 48 1.11, 55 0.86"};
 /// Of tiles of whole accesses, which are better, so many.
 inline constexpr size_type most_few_of_whole = tuning_row{
-    40, "2026-11-25",
-    "whole tiles, panels: floats, 48 columns 92, 89, 48 rows 95, 88; 8 bytes, 40 rows 90, 94"};
+    40, "2026-11-25", "whole tiles, panels: floats, 48 columns 92, 89; doubles, 40 90, 94"};
 
 /// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
 inline constexpr size_type most_apart_bytes =
-    tuning_row{96, "2026-11-25",
-               "a gap of one element, elements or tiles, panels: floats, 3 columns 44, 84, 8 23, "
-               "48, 24 56, 61, 31 72, 68; 8 bytes, 7 42, 81, 17 86, 76; 12 bytes, 7 33, 78, 20 84, "
-               "81; 5 rows of floats 50, 25"};
+    tuning_row{96, "2026-11-25", "without panels, in them: floats, 24 columns 56, 61, 31 72, 68"};
 inline constexpr size_type least_apart_elements =
-    tuning_row{12, "2026-11-25",
-               "likewise: bytes, 8 columns 21, 10, 13 8, 22, 33 19, 36; 8 rows 26, 18, 13 5, 30, "
-               "33 11, 23; 3 bytes, 13 columns 9, 42, 13 rows 12, 32"};
+    tuning_row{12, "2026-11-25", "likewise: bytes, 8 columns 21, 10, 13 8, 22"};
 /// Smaller matrices of such a side are little work: the L2 cache holds what is read twice.
-inline constexpr size_type least_apart_matrix_bytes =
-    tuning_row{32 << 20, "2026-11-25",
-               "us, elements, panels: 11 of 12 columns of floats, 24 MB 19.6, 24.2; 13 of 14 of 3 "
-               "bytes, 20 MB 23.2, 28.0"};
+inline constexpr size_type least_apart_matrix_bytes = tuning_row{
+    32 << 20, "2026-11-25", "us, elements, panels: floats, 11 of 12 columns, 24 MB 19.6, 24.2"};
 constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool of_input) {
   return element % 4 == 0 ? of_input && elements * element <= most_apart_bytes
                           : elements >= least_apart_elements;
@@ -99,9 +83,8 @@ inline constexpr size_type few_bytes =
     tuning_row{128, "2026-11-21", "floats, tiles, panels: 32 columns 93, 94, 64 columns 94, 93"};
 
 /// Three rows of fewer bytes are gathered: a panel has room for 4096 columns.
-inline constexpr size_type least_pixel_columns = tuning_row{
-    3072, "2026-11-26",
-    "batches of 3 x 224 bytes 18, 143, of 3 x 448 35, gathered 144; of 3 x 2048 87; 3 x 3136 150"};
+inline constexpr size_type least_pixel_columns =
+    tuning_row{3072, "2026-11-26", "gathered 144; batches of 3 x 2048 bytes 87; 3 x 3136 150"};
 
 // ---- word-shifted panels
 
@@ -111,9 +94,7 @@ inline constexpr size_type shifted_matrices_bytes = tuning_row{
 inline constexpr size_type shifted_columns_bytes =
     tuning_row{20 * 1024, "2026-11-21", "much the same from 12 to 24 KB"};
 inline constexpr size_type shifted_rows_bytes =
-    tuning_row{24 * 1024, "2026-11-21",
-               "bytes at 12, 24, 36 and 48 KB: 33 rows 91 each, 20 rows 86, 93, 92, 90, 7 rows 74, "
-               "90, 88, 80"};
+    tuning_row{24 * 1024, "2026-11-21", "bytes at 12, 24, 36 and 48 KB: 7 rows 74, 90, 88, 80"};
 
 /// Of 1- and 2-byte elements that are moved so, more columns are few, and more rows: that many, and so many bytes.
 inline constexpr size_type most_shifted_columns =
@@ -129,9 +110,8 @@ inline constexpr size_type most_shifted_column_bytes =
 inline constexpr size_type least_shifted_row_bytes =
     tuning_row{512, "2026-11-21", "a panel would hold the whole row"};
 /// Fewer rows are gathered, of bytes, and of halves.
-inline constexpr size_type least_shifted_byte_rows = tuning_row{
-    11, "2026-11-26",
-    "gathered, shifted: 7 rows 94, 84, 9 94, 83, 10 92, 88, 11 90, 93, 13 95, 92, 19 90, 95"};
+inline constexpr size_type least_shifted_byte_rows =
+    tuning_row{11, "2026-11-26", "gathered, shifted: 9 rows 94, 83, 10 92, 88, 11 90, 93"};
 inline constexpr size_type least_shifted_half_rows = tuning_row{
     10, "2026-11-26", "gathered, shifted: 7 rows 96, 94, 9 95, 94, 10 94, 97, 19 88, 96"};
 /// So are matrices of fewer bytes, where rows of neither side are whole words, and where those of one are.
@@ -147,22 +127,17 @@ inline constexpr size_type rows_in_eight_banks =
     tuning_row{16, "2026-11-21", "gathered, shifted: bytes, 50 x 16 96, 82"};
 
 /// A matrix whose output has no room beside it is moved in about so many parts at most, if its rows have so many bytes.
-inline constexpr size_type most_shifted_parts = tuning_row{
-    4, "2026-11-22",
-    "gathered, in parts: bytes, 251 x 253 89, 96, 301 x 299 65, 84; 2 bytes, 201 x 203 88, 94"};
+inline constexpr size_type most_shifted_parts =
+    tuning_row{4, "2026-11-22", "gathered, in parts: bytes, 251 x 253 89, 96, 301 x 299 65, 84"};
 inline constexpr size_type least_parted_bytes = tuning_row{64, "2026-11-22", "as the row above"};
 
 /// Three blocks share a multiprocessor where two parts will do.
 inline constexpr size_type blocks_of_parts =
-    tuning_row{3, "2026-11-22",
-               "whole matrices, two parts: bytes, 199 x 201 92, 97, 211 x 213 94, 97; 2 bytes, 141 "
-               "x 143 93, 97"};
+    tuning_row{3, "2026-11-22", "whole matrices, two parts: bytes, 199 x 201 92, 97"};
 
 /// Rows of a panel are read by whole rounds of warps, or by parts of them where so many rows are more.
-inline constexpr size_type most_rows_by_half_rounds =
-    tuning_row{108, "2026-11-22",
-               "bytes, rows of 128, 256 and 512 bytes: 70 rows 63, 94, 96; 100 rows 83, 90, 90; "
-               "129 rows 77, 76, 58; 200 rows 86, 57, 70"};
+inline constexpr size_type most_rows_by_half_rounds = tuning_row{
+    108, "2026-11-22", "rows of 128, 256 bytes: 100 rows 83, 90; 129 77, 76; 200 86, 57"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -15,17 +15,14 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The most threads of a block; it has no more than its segments need. With 128, 256 and 512: floats reversed in place
-/// 98, 100, 96; rows of 1000 floats flipped 83, 98, 98, of 8191 bytes 88, 98, 85.
+/// The most threads of a block; it has no more than its segments need. With 128, 256 and 512: rows of 8191 bytes 88, 98, 85.
 inline constexpr int row_block_threads = 256;
 
-/// Accesses of 16 bytes that a thread has under way at once where rows go through shared memory. With 2, 4 and 8: bytes
-/// flipped in rows of 8191 85, 98, 87, of 1000 90, 95, 79.
+/// Accesses of 16 bytes that a thread has under way where rows go through shared memory: with 2, 4 and 8 85, 98, 87.
 inline constexpr int row_rounds = 4;
 
-/// The same where words of joined rows are assembled one by one. With 4, 6 and 8, rows of 24, 100 and 250 bytes
-/// flipped: 1 byte 85, 95, 97; 85, 94, 99; 79, 88, 96; 3 bytes 64, 69, 72; 61, 68, 69; 61, 65, 69; floats 87, 96, 97;
-/// 88, 97, 99; 89, 98, 98. Elements of 8 bytes and more have enough with 4: 12 bytes 93, and 85 with 8.
+/// The same where words of joined rows are assembled one by one. With 4, 6 and 8, rows of 100 bytes flipped: 1 byte 85, 94, 99;
+/// floats 88, 97, 99. Elements of 8 bytes and more have enough with 4: 12 bytes 93, and 85 with 8.
 inline constexpr int word_rounds = 8;
 
 /// Blocks of a multiprocessor that leave a kernel the registers it needs, for each way to what an access writes. Accesses
@@ -36,40 +33,32 @@ inline constexpr int byte_row_blocks = 3;  ///< the same byte by byte
 inline constexpr int access_row_blocks = 6;
 inline constexpr int grouped_row_blocks = 5;
 
-/// Rows up to so many bytes that are taken from the last to the first count as the elements of one array. Row by row
-/// and as elements, floats: rows of 124 bytes 48, 95; 252 73, 95; 380 83, 96; 508 87, 98; 1020 95, 98; 2044 97, 99; in
-/// place 124 bytes 48, 93; 380 83, 95; 1020 93, 95; 2044 95, 96.
+/// Rows up to so many bytes that are taken from the last to the first count as the elements of one array. Row by row and as
+/// elements, floats: rows of 124 bytes 48, 95; 508 87, 98; 2044 97, 99; in place 124 bytes 48, 93; 2044 95, 96.
 inline constexpr size_type most_element_row_bytes = 2047;
 /// The same of rows of whole lines: 256 bytes 95, 98; 512 98, 97; 1024 100, 97.
 inline constexpr size_type most_element_line_bytes = 256;
 
-/// Rows up to so many bytes are joined whose accesses lie together in the input, of elements of 1, 2 and 4 bytes. One by one and
-/// joined, bytes: rows of 252 68, 99; 508 86, 99; 512 98, 97; 1000 96, 99; 1200 99, 98; 1280 101, 99; in place 256 77,
-/// 95; 512 89, 94; 1000 95, 97; 1280 95, 97. Halves and floats alike.
+/// Rows up to so many bytes are joined whose accesses lie together in the input, of elements of 1, 2 and 4 bytes. One by one
+/// and joined, bytes: rows of 252 68, 99; 1000 96, 99; 1200 99, 98; in place 256 77, 95; 1000 95, 97.
 inline constexpr size_type most_joined_word_bytes = 1023;
-/// The same where joined rows are read access by access. 8 bytes: 264 72, 90; 384 95, 93; 504 86, 94; 12 bytes: 252 62,
-/// 94; 384 83, 94; 552 87, 88; 16 bytes: 256 91, 97; 480 100, 98; 20 bytes: 320 85, 93; 24 bytes: 384 83, 94; in place
-/// 16 bytes: 256 79, 96; 448 93, 98; 12 bytes: 396 78, 89.
+/// The same where joined rows are read access by access: 264 72, 90; 384 95, 93; in place 256 79, 96; 448 93, 98.
 inline constexpr size_type most_joined_access_bytes = 448;
 /// The same of all others: 40 bytes, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61; 83, 62; 76, 60.
 inline constexpr size_type most_joined_other_bytes = 256;
 
-/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, 97, access
-/// by access 95, 93.
+/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, else 95.
 inline constexpr int least_ungrouped_element = 32;
 
 /// Shorter rows of grouped elements are joined instead.
 inline constexpr size_type least_grouped_row_bytes = 1024;
-/// The same of elements of less than 15 bytes, which gain less from being joined: rows of 481 bytes, 13 an element,
-/// joined 73, by themselves 79.
+/// The same of elements of less than 15 bytes: rows of 481 bytes, 13 an element, joined 73, by themselves 79.
 inline constexpr size_type least_small_grouped_row_bytes = 256;
 inline constexpr size_type least_large_grouped_element = 15;
-/// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, by themselves 58; of
-/// 2331 bytes 80, 80.
+/// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, else 58; of 2331 80, 80.
 inline constexpr size_type least_known_row_bytes = 2048;
 
-/// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them and keeps
-/// a quarter of its memory for the loads under way: 9 bytes 98 with five blocks, 92 with six, 97 with four.
+/// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them: 98, six 92.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;
 
 /// Segments of packed elements are no multiples of this: those that a block reads lie as far from the row's end as those that

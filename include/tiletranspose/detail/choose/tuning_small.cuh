@@ -46,16 +46,11 @@ inline constexpr size_type all_work = size_type{1} << 30;
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// `tile` and `whole`, `gathered` to `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200. What
-/// they gained where they decide: whole rows 1.03 to 1.19, flips 1.04 to 1.32. Those beside panels, and the percentages, fit
-/// 7293 problems of 0.1 to 16 MB that both movers moved (2026-11-26); the faster one is missed by 1 percent on average.
-/// What the others gained: squares of 600 to 3500 rows 1.1 to 2.6; fused calls of 2 to 11 million elements, which have no
-/// tall tiles, 1.0 to 1.6; matrices with gaps of bytes 1.0 to 1.6; 12 bytes in large tiles 1.1 to 1.2, 3 and 8 bytes in
-/// small ones 1.06 to 1.12. Floats would gain 3 to 6 percent by small ones up to 200 x 200, for one kernel more.
-///
-/// Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us and
-/// 1.40 by elements; 512 x 512 halves, 64 tiles, 1.29 and 1.45. Wider elements gain from the first tile on: 64 x 64
-/// floats 1.04 us instead of 1.14, doubles 1.05 instead of 1.21.
+/// `tile` and `whole`, `gathered` to `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200; they
+/// gain 1.03 to 1.32 where they decide. Those beside panels, and the percentages, fit 7293 problems of 0.1 to 16 MB that both
+/// movers moved (2026-11-26); the faster one is missed by 1 percent on average. The others gain 1.0 to 1.6, of squares 1.1
+/// to 2.6. Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us
+/// and 1.40 by elements; halves, 64 tiles, 1.29 and 1.45.
 inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
@@ -98,24 +93,18 @@ constexpr size_type lone_side(int element_bytes) { return element_bytes <= 2 ? 6
 
 /// The same with two outputs of smaller elements than the input's, of up to 8 bytes.
 inline constexpr size_type lone_dual_side = tuning_row{
-    48, "2026-11-26",
-    "us, tiles, little, floats to halves: 33 rows of 181818 39, 19; 520833 of 48 148, 73; "
-    "438596 of 57 117, 146; doubles to floats: 40 rows of 625000 176, 107; 520833 of 48 "
-    "129, 139; 390625 of 64 103, 128"};
+    48, "2026-11-26", "us, tiles, little: floats to halves, 48 columns 148, 73; 57 117, 146"};
 
 /// Outputs whose rows have so few elements have `direct_rows`: what is written directly are whole sectors.
 inline constexpr size_type few_small_rows = 64;
 
 /// With two outputs, of which one has the input's rows, so many percent are moved directly at most.
 inline constexpr size_type most_direct_dual =
-    tuning_row{25, "2026-11-26",
-               "us, in tiles, directly: 10 rows of bytes 3.4, 5.2; 13 of floats to halves 19, 40"};
+    tuning_row{25, "2026-11-26", "us, in tiles, directly: 10 rows of bytes 3.4, 5.2"};
 
 /// The same behind arrays of pointers, where each element waits for two of them.
 inline constexpr size_type most_direct_pointers =
-    tuning_row{36, "2026-11-26",
-               "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33; 65 of 22 x 22 bytes 1.25, "
-               "1.34; 87 of 12 x 12 x 16 bytes 1.27, 1.36"};
+    tuning_row{36, "2026-11-26", "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33"};
 
 /// Elements that are moved directly take as long as so many halves of a place.
 inline constexpr size_type direct_halves = 3;
@@ -134,34 +123,29 @@ inline constexpr int widest_large_tile_element = 8;
 
 /// Matrices of so few elements behind pointers are little work, however many: panels take them one by one.
 inline constexpr size_type most_lone_matrix =
-    tuning_row{1024, "2026-11-26",
-               "us, 60000 matrices in panels, as little work: 16 x 16 bytes 143, 30, 38 x 38 214, "
-               "190; floats 144, 48, 225, 281; 10 x 100 of 8 bytes 269, 362"};
+    tuning_row{1024, "2026-11-26", "us, panels, little: 38 x 38 bytes 214, 190; floats 225, 281"};
 
 /// Matrices of a batch of so few elements that have no panel leave large tiles partly empty; and panels of one matrix that
 /// are larger than `large_matrix_bytes` are one or two at a time. Of both more than `tile` is little work.
-inline constexpr size_type most_lone_tile_elements =
-    tuning_row{32'768, "2026-11-26",
-               "us, 32 MB behind pointers, tiles, little: 134 x 134 of 3 bytes 62.8, 35.9, floats "
-               "32.7, 24.1; 74 x 74 doubles 24.3, 20.2; 238 x 238 bytes 32.8, 48.5"};
+inline constexpr size_type most_lone_tile_elements = tuning_row{
+    32'768, "2026-11-26", "us, tiles, little: 74 x 74 doubles 24.3, 20.2; 238 bytes 32.8, 48.5"};
 inline constexpr size_type times_of_lone_matrices =
-    tuning_row{3, "2026-11-26",
-               "us, panels, little: 86 x 194 x 194 halves 13.7, 5.6; 74 x 74 of 12 bytes, 16 MB "
-               "14.2, 7.9; 134 x 134 floats, 32 MB 20.2, 20.7"};
+    tuning_row{3, "2026-11-26", "us, panels, little: 74 x 74 of 12 bytes, 16 MB 14.2, 7.9"};
 
-/// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us together, 1.19 by themselves;
-/// 137 x 139 1.23 and 1.13.
+/// Rows up to this are counted together with their neighbours: 59 x 257 bytes 1.11 us, else 1.19; 137 x 139 1.23, 1.13.
 inline constexpr size_type short_row = 100;
 
+/// So are rows of many elements that fill less of their blocks: percent.
+inline constexpr size_type least_filled_rows =
+    tuning_row{66, "2026-11-27", "12 MB, rows of 508 bytes by words, 25 percent: 53; together 119"};
+
 /// Up to so many elements that are moved directly, or in rows, are one a thread; wider ones than widest_row_element always.
-inline constexpr size_type few_row_elements =
-    tuning_row{150'000, "2026-11-25",
-               "us, reversed, four a thread and one: 20001 bytes 1.13, 1.05; 200001 1.30, 1.35"};
+inline constexpr size_type few_row_elements = tuning_row{
+    150'000, "2026-11-25", "us, reversed, four, one: 20001 bytes 1.13, 1.05; 200001 1.30, 1.35"};
 inline constexpr int widest_row_element = 8;
 
 /// Tiles that the caller wrote, of wide elements, whose output rows start inside of sectors: so many threads a multiprocessor
-/// at a time leave fewer sectors half written. Doubles, % of cudaMemcpyAsync with 1536 threads and with 1024: 509 x 143857
-/// 71, 80; 11587 x 11597 80, 83; 16384 x 8192, whose rows start on sectors, 95, 89. 12 bytes, 308 x 130329 74, 79.
+/// at a time leave fewer sectors half written. Doubles with 1536 threads and with 1024: 509 x 143857 71, 80.
 inline constexpr int most_ragged_threads = 1024;
 inline constexpr int least_ragged_element = 8;
 

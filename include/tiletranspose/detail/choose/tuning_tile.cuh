@@ -14,52 +14,38 @@ namespace detail {
 /// Matrices whose rows, which start anywhere, have up to so many bytes are walked row by row of tiles, and those of
 /// more than `most_column_rows` rows in strips of about as many bytes: two columns of tiles share the memory accesses
 /// at their border, which a walk down a tall column would make twice.
-inline constexpr size_type narrow_row_bytes =
-    tuning_row{8 * 1024, "2026-11-22",
-               "strips of one column of tiles, of 16: floats, 67109 rows 88, 89, 134217 rows 80, "
-               "87; 2 bytes 83, 88, 78, 87; bytes, 67109 rows 79, 84"};
-inline constexpr size_type most_column_rows =
-    tuning_row{48 * 1024, "2026-11-22",
-               "strips of one column, of 16, of 33553 rows: floats 93, 89, 2 bytes 93, 89"};
+inline constexpr size_type narrow_row_bytes = tuning_row{
+    8 * 1024, "2026-11-22", "strips of one, of 16: floats, 67109 rows 88, 89, 134217 80, 87"};
+inline constexpr size_type most_column_rows = tuning_row{
+    48 * 1024, "2026-11-22", "strips of one, of 16: 33553 rows, floats 93, 89, 2 bytes 93, 89"};
 
 /// Matrices of up to so many columns and more than `most_column_rows` rows have tiles of longer segments of output rows.
 inline constexpr size_type most_tall_columns =
-    tuning_row{1000, "2026-11-22",
-               "1 byte, 257 columns 71, 79, 700 84, 86, 1000 85, 85; 8 bytes, 65 80, 89, 1000 90, "
-               "91; floats, 50 83, 92, 127 86, 89"};
+    tuning_row{1000, "2026-11-22", "bytes, 257 columns 71, 79, 1000 85, 85; floats, 127 86, 89"};
 
 /// Elements of so many bytes and more take tiles of whole accesses only where output rows start on sectors.
 inline constexpr size_type least_whole_element_off_sectors =
-    tuning_row{4, "2026-11-21",
-               "with whole accesses, without: floats, 11588 x 11580 87, 91, batches of 250 x 250 "
-               "doubles 91, 98; bytes, 23168 x 23152 91, 79"};
+    tuning_row{4, "2026-11-21", "with, without: floats, 11588 rows 87, 91; bytes, 23168 91, 79"};
 
 /// The large tiles of fused calls, fused_policy.cuh, take matrices of at least so many of them along each side, and of
 /// at least so many times 8 x 8 of these squares of tiles.
 inline constexpr size_type least_large_tiles =
     tuning_row{8, "2026-11-22", "keeps all multiprocessors busy, as the row below"};
 inline constexpr size_type least_large_squares =
-    tuning_row{64, "2026-11-22",
-               "plain transposes of bytes, 128 x 256, 256 x 256: 32768 x 32768 95.7, 97.9, 16384 x "
-               "16384 95.6, 96.7, 12288 x 12288 96.4, 96.3, 11584 x 11600 93.2, 92.4"};
+    tuning_row{64, "2026-11-22", "128 x 256, 256 x 256: 16384 rows 95.6, 96.7, 12288 96.4, 96.3"};
 
 /// Matrices of a batch whose output rows are whole sectors take tiles of whole accesses where at least so many
 /// tenths of their tiles are filled; the first number is that of bytes whose matrices do not fit a small panel.
-inline constexpr size_type least_filled_of_large_bytes = tuning_row{
-    5, "2026-11-22",
-    "vectorised panel, tiles: bytes, 192 x 192 95, 97.5; 176 x 160 98.5, 95.5; 160 x 160 99, 93"};
+inline constexpr size_type least_filled_of_large_bytes =
+    tuning_row{5, "2026-11-22", "panel, tiles: 192 x 192 95, 97.5; 176 x 160 98.5, 95.5"};
 inline constexpr size_type least_filled =
-    tuning_row{8, "2026-11-22",
-               "vectorised panel, tiles: floats, 128 x 64 98, 100; 112 x 112 98.5, 97; 104 x 112 "
-               "99, 95; 64 x 48 99, 97.5"};
+    tuning_row{8, "2026-11-22", "panel, tiles: floats, 128 x 64 98, 100; 112 x 112 98.5, 97"};
 
 /// Where rows of the input lie this many bytes apart, reads down a strip fall on the same parts of the memory, and reads
 /// half a row away in others: a walk of matrices of so many rows jumps. Rows of 64, 128.25 and 256 KB lose by it, and
 /// so do skewed tiles, of which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
-inline constexpr size_type jump_stride_bytes =
-    tuning_row{128 * 1024, "2026-11-22",
-               "8192 rows without jumps, with: 1 byte 91.8, 95.4; 2: 91.8, 95.4; 4: 92.3, 94.4; 8: "
-               "92.5, 95.3; 16: 92.4, 95.3"};
+inline constexpr size_type jump_stride_bytes = tuning_row{
+    128 * 1024, "2026-11-22", "without, with: 8192 rows of bytes 91.8, 95.4; floats 92.3, 94.4"};
 inline constexpr size_type least_jump_rows = tuning_row{2048, "2026-11-22", "as the row above"};
 /// The tiles that a walk goes down before it jumps, and those of tiles of 64 rows: with 12, 9 and 7, 8192 rows.
 inline constexpr size_type tiles_before_jump = tuning_row{
@@ -71,15 +57,11 @@ inline constexpr size_type most_jump_rows =
 
 /// Loads of rows that follow each other may reach over their ends, where rows have so many bytes.
 inline constexpr size_type least_touching_row_bytes =
-    tuning_row{32, "2026-11-22",
-               "without, with: floats, 1789569 rows of 150 70, 88, of 1000 88, 88; 2 bytes, of 70 "
-               "49, 86, of 300 76, 89"};
+    tuning_row{32, "2026-11-22", "without, with: floats, rows of 150 70, 88, of 1000 88, 88"};
 
 /// Columns of tiles that fused calls with two outputs walk along side by side: with 32, 128 and 512, 16381 x 16411.
 inline constexpr size_type dual_strip_width =
-    tuning_row{512, "2026-11-22",
-               "halves to bytes 82.9, 84.0, 86.5, floats to halves 87.1, 89.0, 89.9, to bytes "
-               "88.6, 89.8, 90.9, floats 83.0, 84.9, 85.4"};
+    tuning_row{512, "2026-11-22", "halves to bytes 82.9, 84.0, 86.5, floats 83.0, 84.9, 85.4"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

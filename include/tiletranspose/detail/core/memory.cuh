@@ -357,5 +357,30 @@ TILETRANSPOSE_FUNCTION void rotate_back(const Word (&read)[Count], unsigned rota
   }
 }
 
+/// A word with its elements of 1 or 2 bytes reversed, as it is where they have more.
+template <int Element>
+TILETRANSPOSE_FUNCTION unsigned reverse_word(unsigned word) {
+  return Element == 1 || Element == 2 ? pick_bytes(word, 0, Element == 1 ? 0x0123 : 0x1032) : word;
+}
+
+/// An access of whole words with its elements reversed; as it is where `Element` is 0 or as large.
+template <int Element, class Word>
+TILETRANSPOSE_FUNCTION Word reverse_elements(const Word& value) {
+  constexpr int count = sizeof(Word) / 4;
+  // Words that keep their order.
+  constexpr int together = Element == 0 ? count : Element < 4 ? 1 : Element / 4;
+  unsigned words[count];
+  unsigned reversed[count];
+  copy_bytes(words, &value, sizeof value);
+  TILETRANSPOSE_UNROLL
+  for (int i = 0; i < count; ++i) {
+    const int from = count - together - i / together * together + i % together;
+    reversed[i] = reverse_word<Element>(words[from]);
+  }
+  Word result;
+  copy_bytes(&result, reversed, sizeof result);
+  return result;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

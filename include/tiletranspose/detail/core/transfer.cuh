@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Copies of rows between memories, by the copy engines, and streams and events that a call makes for itself. Both may be destroyed while work that uses them is under way: CUDA
-/// lets go of them when it is done.
+/// Copies of rows between memories, by the copy engines, and streams and events that a call makes for itself. Both may be
+/// destroyed while work that uses them is under way: CUDA lets go of them when it is done.
 
 #pragma once
 

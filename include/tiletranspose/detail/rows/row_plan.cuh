@@ -106,7 +106,7 @@ inline row_problem join_rows(row_problem problem) {
 /// their segments: then a panel's segments run along many rows.
 inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
   return rows.reverses && !rows.from_last_row && rows.ny > 1 && rows.batch == 1 &&
-         !rows.pointer_arrays && rows.dense() &&
+         !rows.pointer_arrays && !rows.in_place() && rows.dense() &&
          lanes_of_period(rows.row_bytes() / access_bytes, access_bytes) <=
              size_type{panel_axes_threads};
 }
@@ -134,10 +134,13 @@ inline size_type row_bits(const row_problem& rows, size_type promised) {
   return bits;
 }
 
-/// Rows as little work, whose matrices start at the elements that come first.
+/// Rows as the mover for little work takes them. Their matrices start at the elements that come first.
 struct little_rows {
   small_problem problem;
   matrix_problem sides;
+  small_mover mover = small_mover::none;
+  int access =
+      0;  ///< bytes of an element of the problem that is a whole access; 0: it is one of the rows' elements
 };
 
 /// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
@@ -161,6 +164,52 @@ inline little_rows make_little_rows(const row_problem& rows) {
     work.slow.extent = 1;
   }
   return {work, sides};
+}
+
+/// The widest access, of several elements or of 16 bytes, of which rows are several on both sides; 0 where there is none.
+inline int whole_access(const row_problem& rows) {
+  const size_type bits = row_bits(rows, 0) | rows.row_bytes() | max_access_bytes;
+  const size_type width = bits & (0 - bits);
+  const bool is_wider = width == max_access_bytes || (width >= 4 && width > rows.element_bytes);
+  const bool reverses = !rows.reverses || width % rows.element_bytes == 0;
+  const bool takes = is_wider && reverses && rows.row_bytes() > width && !rows.pointer_arrays;
+  return takes ? static_cast<int>(width) : 0;
+}
+
+/// In place, half of the rows trade places with the others, or half of each. False where nothing does, or where a row in
+/// the middle is reversed in itself.
+inline bool halve(small_problem& work, const row_problem& rows) {
+  if (work.slow.extent == 1 || !rows.from_last_row) {
+    work.fast.extent = divide_up(work.fast.extent, 2);
+    return rows.reverses;
+  }
+  const bool is_odd = work.slow.extent % 2 != 0;
+  work.slow.extent /= 2;
+  return !is_odd || !rows.reverses;
+}
+
+/// Which rows the mover for little work takes: few, out of place, and those of whole accesses, of 16 bytes as many as 31 bits
+/// count.
+inline little_rows choose_little_rows(const row_problem& rows) {
+  const int access = whole_access(rows);
+  if (access > 0) {
+    row_problem wide = rows;
+    wide.element_bytes = static_cast<size_type>(access);
+    wide.nx = rows.row_bytes() / wide.element_bytes;
+    little_rows work = make_little_rows(wide);
+    work.access = access;
+    size_type most = access == max_access_bytes ? most_counted : small_limits_of(access).rows;
+    bool moves = true;
+    if (rows.in_place()) {
+      most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
+      moves = halve(work.problem, rows);
+    }
+    if (moves) { work.mover = choose_small(work.problem, most, false); }
+    if (work.mover != small_mover::none) { return work; }
+  }
+  little_rows work = make_little_rows(rows);
+  if (!rows.in_place()) { work.mover = choose_small_rows(work.problem); }
+  return work;
 }
 
 /// The fewest elements, up to `most`, before the output's first that would start on a line of 128 bytes, or
@@ -224,8 +273,6 @@ struct row_plan {
   unsigned shared_bytes;
   size_type rounds;        ///< accesses of a thread
   size_type most_segment;  ///< bytes of a segment
-  /// Every segment lies on whole lines of both sides: none needs accesses for what an alignment wastes.
-  bool on_lines;
 
   /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
   /// size of an element that kernels are made for.
@@ -244,9 +291,7 @@ struct row_plan {
     kernel = choose_rows(shape, known, joins);
     rounds = static_cast<size_type>(shared_rounds(kernel.order));
     const size_type held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
-    on_lines = !problem.pointer_arrays && (row_bits(problem, 0) | problem.row_bytes()) % 128 == 0 &&
-               count_of_lines(problem.element_bytes) * problem.element_bytes <= held;
-    most_segment = on_lines ? held : held - spare_bytes;
+    most_segment = held - spare_bytes;
     arguments.joined_rows = 1;
     arguments.block_segments = 1;
     arguments.line_mask = 127;
@@ -277,17 +322,15 @@ struct row_plan {
                        (problem.ny == 1 || problem.out_stride_bytes % 128 == 0) &&
                        (problem.batch == 1 || problem.out_batch_bytes % 128 == 0);
     const unsigned lead = !arguments.leads && alike ? find_lead(problem.out, element, fit / 4) : 0;
-    const size_type total = row_bytes / element + (on_lines || row_bytes <= most_segment ? 0
-                                                   : arguments.leads ? 127 / element
-                                                                     : lead);
+    const size_type total = row_bytes / element + (row_bytes <= most_segment ? 0
+                                                   : arguments.leads         ? 127 / element
+                                                                             : lead);
     const size_type even = divide_up(total, divide_up(total, fit));
     size_type rounded = divide_up(even, line_elements) * line_elements;
     if (!arguments.leads && rounded * element % uneven_segment_bytes == 0) {
       rounded += line_elements;
     }
-    const size_type segment_elements = rounded <= fit ? rounded
-                                       : on_lines     ? fit / line_elements * line_elements
-                                                      : even;
+    const size_type segment_elements = rounded <= fit ? rounded : even;
     arguments.segment_bytes = static_cast<unsigned>(segment_elements * element);
     arguments.lead_bytes = lead * static_cast<unsigned>(element);
     return divide_up(total, segment_elements);
@@ -318,7 +361,7 @@ struct row_plan {
     if (arguments.block_segments == 1) {
       // No thread without an access: blocks of fewer threads leave room for more of them.
       const size_type bytes = size_type{arguments.segment_bytes} * arguments.joined_rows;
-      const size_type accesses = divide_up(bytes + (on_lines ? 0 : spare_bytes), 16);
+      const size_type accesses = divide_up(bytes + spare_bytes, 16);
       const size_type used = divide_up(accesses, rounds);
       threads = static_cast<unsigned>(divide_up(used * segments, 32) * 32 / segments);
     }

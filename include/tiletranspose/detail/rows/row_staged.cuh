@@ -83,25 +83,6 @@ TILETRANSPOSE_FUNCTION void stage_segments(unsigned char* shared, const row_work
   }
 }
 
-/// A word with its elements of 1 or 2 bytes reversed, as it is where they have more.
-template <int Element>
-TILETRANSPOSE_FUNCTION unsigned reverse_word(unsigned word) {
-  return Element == 1 || Element == 2 ? pick_bytes(word, 0, Element == 1 ? 0x0123 : 0x1032) : word;
-}
-
-/// 16 bytes with their elements of `Element` bytes reversed; as they are where that is 0 or 16.
-template <int Element>
-TILETRANSPOSE_FUNCTION word16 reverse_elements(const word16& value) {
-  if constexpr (Element == 0 || Element == 16) {
-    return value;
-  } else if constexpr (Element == 8) {
-    return {value.z, value.w, value.x, value.y};
-  } else {
-    return {reverse_word<Element>(value.w), reverse_word<Element>(value.z),
-            reverse_word<Element>(value.y), reverse_word<Element>(value.x)};
-  }
-}
-
 /// Reads a shared segment in the order that the output wants. `Element` is the size of an element where the kernel
 /// knows it, else 0; it knows none of joined rows. 16 bytes on either side of the segment are readable.
 template <row_order Order, int Element>

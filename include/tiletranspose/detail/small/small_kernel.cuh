@@ -27,19 +27,6 @@ constexpr int small_block_rows(int side, int kept_bytes, int accesses) {
   return accesses == 1 || kept_bytes <= 4 ? 8 : 4;
 }
 
-/// Threads of a block that moves rows of few elements, of which each takes one.
-inline constexpr int few_row_threads = 256;
-
-/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several rows.
-TILETRANSPOSE_HOST_DEVICE constexpr int small_row_threads(bool divides) {
-  return divides ? 256 : 128;
-}
-TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_bytes,
-                                                         int accesses) {
-  if (divides) { return accesses == 1 ? 2 : 1; }
-  return kept_bytes <= 2 ? 8 : 4;
-}
-
 /// One axis of rows.
 struct small_axis {
   unsigned extent;
@@ -156,6 +143,39 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
       x0, operation, optimisation_barrier_global(arguments.batch.in_matrix(block.z) + from),
       in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z)), to, out_steps);
 }
+
+/// Moves accesses of `Width` bytes of rows that run backwards in the input, whose elements it reverses.
+template <int ElementBytes, int Width>
+struct reverse_operation : copy_operation<Width, Width> {
+  using stored = typename copy_operation<Width, Width>::stored;
+  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
+    return {{reverse_elements<ElementBytes>(load_global<access_word_t<Width>>(from))}};
+  }
+};
+
+/// Has such accesses of one memory trade places: those that are loaded with those where they are stored.
+template <int ElementBytes, int Width>
+struct swap_operation : copy_operation<Width, Width> {
+  using fetched = access_word_t<Width>;
+  struct stored {
+    fetched reversed;
+    unsigned char* from;
+  };
+  static constexpr bool fetches = true;
+  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
+    return {reverse_elements<ElementBytes>(load_global<fetched>(from)),
+            const_cast<unsigned char*>(from)};
+  }
+  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char* to) {
+    return load_global<fetched>(to);
+  }
+  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value,
+                                           const fetched& old, unsigned, unsigned) {
+    store_global(to, value.reversed);
+    store_global(value.from, reverse_elements<ElementBytes>(old));
+  }
+  static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
+};
 
 /// What the row kernel moves: rows along axes[0], which is the fastest of both sides, or short.
 template <class Batch>
