@@ -21,7 +21,7 @@ def floats(*shape):
         (tt.rot90, floats(4096, 4096), (), ["4096 x 4096 elements of 4 bytes", "mover   tile, "]),
         (tt.permute, floats(64, 80, 112, 112), ((0, 2, 3, 1),), ["64 x 80 x 12544 elements of 4 bytes, axes 0 2 1"]),
         (tt.permute, floats(96, 75, 96, 80), ((3, 1, 0, 2),), ["mover   tiles along several axes, 64 x 64 elements"]),
-        (tt.flip, floats(3000, 3000), (1,), ["mover   rows", "rule    reversed rows"]),
+        (tt.flip, floats(3000, 3000), (1,), ["mover   rows", "rule    whole accesses"]),
         (tt.reverse, floats(1 << 24), (), ["mover   rows"]),
         (tt.contiguous, floats(1000, 3000), (), ["mover   copy"]),
         (tt.permute, floats(0, 3), ((1, 0),), ["nothing: a size is 0"]),
