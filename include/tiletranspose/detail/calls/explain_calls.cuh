@@ -90,7 +90,8 @@ void explain_rows(explanation& result, const row_problem& rows) {
   if (work.access > 0) {
     describe_little(result, work.mover, work.problem, work.access);
     say(result, "rows", "whole accesses",
-        "rows are whole accesses of several elements on both sides: a thread moves one, or four");
+        "rows are whole accesses on both sides, of 16 bytes or of several elements: threads move "
+        "these one by one");
     return;
   }
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
@@ -98,7 +99,8 @@ void explain_rows(explanation& result, const row_problem& rows) {
     if (work.mover != small_mover::none && fits_registers(ElementBytes, access)) {
       say(result, "", "little work", "so few elements that latency decides: one element an access");
       describe_little(result, work.mover, work.problem, access);
-    } else if (reverses_in_panels(ElementBytes) && goes_in_panels(joined, access)) {
+    } else if (reverses_in_panels(ElementBytes) && !rows.in_place() &&
+               goes_in_panels(joined, access)) {
       describe_panels(
           result, relocation_of(joined), access, "reversed short rows",
           "short rows of elements that are no words: a panel's segments run along many rows");

@@ -25,30 +25,24 @@ cudaError_t with_size(size_type bytes, Launch launch) {
   return launch(std::integral_constant<int, Size>{});
 }
 
-/// Rows of whole accesses, out of place or in place.
-template <int ElementBytes, matrices Matrices, bool InPlace>
+/// Rows of whole accesses, out of place or in place. `IsArray`: they are one row.
+template <int ElementBytes, matrices Matrices, bool InPlace, bool IsArray = false>
 cudaError_t launch_accesses(const row_problem& rows, const little_rows& work, cudaStream_t stream) {
-  return with_size<16, 8, 4>(static_cast<size_type>(work.access), [&](auto bytes) {
+  const auto launch = [&](auto bytes) {
     constexpr int width = decltype(bytes)::value;
-    const auto launch = [&](const auto& operation) {
-      return launch_small<false>(work.mover, work.problem, batch_of<Matrices>(work.sides),
-                                 operation, stream);
-    };
-    if constexpr (width > ElementBytes || width == max_access_bytes) {
-      if constexpr (width % ElementBytes == 0) {
-        if (rows.reverses) {
-          using operation = typename std::conditional<InPlace, swap_operation<ElementBytes, width>,
-                                                      reverse_operation<ElementBytes, width>>::type;
-          return launch(operation{});
-        }
-      }
-      using operation = typename std::conditional<InPlace, swap_operation<width, width>,
-                                                  copy_operation<width, width>>::type;
-      return launch(operation{});
-    } else {
-      return cudaErrorInvalidValue;
-    }
-  });
+    constexpr int reversed = width % ElementBytes == 0 ? ElementBytes : width;
+    using operation = typename std::conditional<InPlace, swap_operation<reversed, width>,
+                                                access_operation<reversed, width>>::type;
+    operation moves{};
+    moves.reverses = rows.reverses;
+    return launch_small<false, IsArray>(work.mover, work.problem, batch_of<Matrices>(work.sides),
+                                        moves, stream);
+  };
+  if constexpr (ElementBytes <= widest_joined_element) {
+    return with_size<16, 8, 4>(static_cast<size_type>(work.access), launch);
+  } else {
+    return launch(std::integral_constant<int, max_access_bytes>{});
+  }
 }
 
 /// Rows that stay rows, out of place. `IsArray`: they are one row, reversed.
@@ -57,15 +51,16 @@ cudaError_t move_rows_of(const row_problem& rows, cudaStream_t stream) {
   const little_rows work = choose_little_rows(rows);
   if constexpr (Matrices != matrices::pointers) {
     if (work.access > 0) {
-      return launch_accesses<ElementBytes, Matrices, false>(rows, work, stream);
+      return launch_accesses<ElementBytes, Matrices, false, IsArray>(rows, work, stream);
     }
   }
   return with_access<ElementBytes, Alignment>(row_bits(rows, Alignment), [&](auto width) {
     constexpr int access = decltype(width)::value;
     if constexpr (has_little_work(ElementBytes, access, false)) {
       if (work.mover != small_mover::none) {
-        return launch_small<false>(work.mover, work.problem, batch_of<Matrices>(work.sides),
-                                   copy_operation<ElementBytes, access>{}, stream);
+        return launch_small<false, IsArray>(work.mover, work.problem,
+                                            batch_of<Matrices>(work.sides),
+                                            copy_operation<ElementBytes, access>{}, stream);
       }
     }
     if constexpr (reverses_in_panels(ElementBytes) && !IsArray) {

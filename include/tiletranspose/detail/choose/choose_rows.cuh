@@ -65,7 +65,7 @@ constexpr row_order known_order(int element) {
 
 /// True where short rows of elements of a size are reversed out of place in panels, whose segments run along many rows:
 /// elements that are no words. Of 12 bytes they are as fast as rows, and words of 1 to 16 bytes are reversed in registers.
-constexpr bool reverses_in_panels(int element) { return element >= 3; }
+constexpr bool reverses_in_panels(int element) { return known_element(element) % 4 != 0; }
 
 /// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
 constexpr size_type least_known_bytes(row_order order, size_type element) {
@@ -108,6 +108,8 @@ struct row_shape {
   size_type element_bytes;
   size_type length;
   size_type alignment;  ///< every address of an element is a multiple of it
+  bool of_rows =
+      false;  ///< elements are rows of a matrix: of 16 bytes and more, most go as whole accesses
 };
 
 /// Chooses the kernel. `known` is the size of an element that kernels are made for; `joined` where segments hold several rows.
@@ -115,8 +117,10 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
   if (!rows.reverses) { return {row_order::forward, 0}; }
   const size_type element = rows.element_bytes;
   if (!joined) {
-    if (16 % element == 0) { return {row_order::reversed, static_cast<int>(element)}; }
-    if (element % 16 == 0) { return {row_order::vectors, 0}; }
+    if (16 % element == 0 && (element < 16 || !rows.of_rows)) {
+      return {row_order::reversed, static_cast<int>(element)};
+    }
+    if (element % 16 == 0 && !rows.of_rows) { return {row_order::vectors, 0}; }
     if (element == static_cast<size_type>(known)) {
       const row_order order = known_order(known);
       if (element * rows.length >= least_known_bytes(order, element)) { return {order, known}; }
@@ -134,7 +138,10 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
 constexpr bool moves_rows_by(row_choice kernel, int element) {
   const row_order order = kernel.order;
   if (order == row_order::forward || element == 0) { return order == row_order::forward; }
-  if (order == row_order::reversed) { return kernel.element % element == 0; }
+  if (order == row_order::reversed) {
+    return kernel.element % element == 0 && (kernel.element < 16 || element == 16);
+  }
+  if (order == row_order::vectors) { return element > 16 && element % 16 == 0; }
   if (order == row_order::grouped) { return kernel.element == element; }
   if (order == row_order::words || order == row_order::elements) { return element < 8; }
   if (order == row_order::halves || order == row_order::any) { return element <= 2; }

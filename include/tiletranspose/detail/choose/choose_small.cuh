@@ -202,7 +202,8 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
   const size_type slow = problem.slow.extent;
   const bool fits_grid = problem.batch <= max_grid_side;
   if (!problem.transposes) {
-    const bool fills = fast > short_row && !leaves_blocks_empty(problem);
+    const bool is_one = slow == 1 && problem.batch == 1;
+    const bool fills = is_one || (fast > short_row && !leaves_blocks_empty(problem));
     return fills && slow <= max_grid_side && fits_grid ? small_mover::rows : small_mover::direct;
   }
   if (direct) { return small_mover::direct; }

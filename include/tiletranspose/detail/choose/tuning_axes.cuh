@@ -118,10 +118,8 @@ constexpr size_type most_ragged_of(size_type element_bytes, size_type access_byt
 /// Of fewer bytes, which stay in the L2 cache, but of single bytes, the percentage is divided by the number below. Fewer are
 /// not moved in micro-blocks instead of as transposes, nor in word-shifted tiles instead of micro-blocks whose rows are no
 /// multiples of 16.
-inline constexpr size_type least_uncached_bytes =
-    tuning_row{32 << 20, "2026-11-26",
-               "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101; as transposes, "
-               "in micro-blocks: 12 MB 82, 76, 48 MB 94, 94"};
+inline constexpr size_type least_uncached_bytes = tuning_row{
+    32 << 20, "2026-11-26", "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101"};
 inline constexpr size_type parts_of_cached_percent =
     tuning_row{3, "2026-11-26", "alone, with the size above"};
 /// For elements one by one, or as many as an access of less than 16 bytes has.
@@ -158,10 +156,8 @@ constexpr size_type most_apart_shifted_of(size_type element_bytes) {
 /// Rows of up to so many bytes that stay rows go in panels where accesses of less than 16 bytes move them, those of up to a
 /// sector in any case, and longer ones where accesses are of less than 8. Those that the L2 cache holds do as the longer ones.
 /// Rows that change places and are so short are never moved by the mover for rows, but those of whole accesses.
-inline constexpr size_type most_short_row_bytes =
-    tuning_row{64, "2026-11-26",
-               "accesses of 8 bytes, panels: rows of 30 floats 74, 96, of 46 101, 96; as rows, "
-               "otherwise: n x n rows of 3 bytes 2, 36"};
+inline constexpr size_type most_short_row_bytes = tuning_row{
+    64, "2026-11-26", "accesses of 8 bytes, panels: rows of 30 floats 74, 96, of 46 101, 96"};
 
 /// Nor are rows of up to so many bytes that are whole words, or go in panels.
 inline constexpr size_type most_placed_row_bytes =
@@ -219,10 +215,8 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
 
 /// Matrices whose rows have up to so many bytes and lie between those of others are moved in micro-blocks where they can
 /// be and are many bytes, but those of single bytes; of halves and of 3 bytes in panels, as far as tiles of theirs are.
-inline constexpr size_type most_apart_row_bytes =
-    tuning_row{1024, "2026-11-26",
-               "as transposes, in micro-blocks, s x n x s reversed: 160 halves 70, 88; 400 bytes "
-               "77, 60; in panels: 305 x 1293 x 309 halves 62, 69; 610 of 3 bytes 70, 62"};
+inline constexpr size_type most_apart_row_bytes = tuning_row{
+    1024, "2026-11-26", "micro-blocks instead: s x n x s, 160 halves 70, 88; 400 bytes 77, 60"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -17,9 +17,8 @@ namespace detail {
 /// Squares of so many tiles a side take their pairs in patches of 4 x 4 tiles: 16381 x 16381 floats 67, 61 tile by tile.
 inline constexpr size_type least_patched_tiles = 8;
 
-/// Tiles of squares that are moved by whole accesses. With half and twice the side, half and twice the threads, rows of
-/// 16384: 1 byte 88, and 77, 92, 82, 88; 4 bytes 94.5, and 86, 93, 90, 94. Large tiles of elements of 1 or 2 bytes, of which
-/// a multiprocessor holds one pair, or three, have rows of 256 bytes.
+/// Tiles of squares that are moved by whole accesses: floats 94.5, with half and twice the side 86, 93. Large tiles of elements
+/// of 1 or 2 bytes, of which a multiprocessor holds one pair, or three, have rows of 256 bytes.
 constexpr int swap_side(int element_bytes, bool is_large) {
   return is_large ? 256 / element_bytes : element_bytes <= 1 ? 128 : element_bytes <= 4 ? 64 : 32;
 }
@@ -31,16 +30,13 @@ inline constexpr int swap_threads = 128;
 /// Large tiles of whole accesses are for squares of so many of them a side: bytes, 8192 90, 87; 12288 89, 89; 16384 87, 92.
 inline constexpr size_type large_whole_tiles = 48;
 
-/// Large squares of elements of 4 bytes and more whose rows do not start on lines take the longer rows of plain bytes. By whole
-/// accesses and by bytes: rows that start on 16 bytes, of 4 bytes 74, 82; of 8 74, 85; of 16 82, 86; of 1 79, 69; of 2 76, 76.
+/// Larger elements in large squares whose rows do not start on lines take the longer rows of plain bytes: floats 74, 82.
 inline constexpr int widest_unaligned_whole_element = 2;
 
-/// Tiles of plain bytes that take half of a multiprocessor are for problems of so many of them a side. Small and large ones:
-/// 2 bytes, 3077 a side 74, 62; 4099 70, 74; 4 bytes, 4099 79, 76; 8191 74, 81.
+/// Tiles of plain bytes that take half of a multiprocessor are for so many of them a side: floats, 4099 79, 76; 8191 74, 81.
 inline constexpr size_type large_tiles = 32;
 
-/// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones, whose time is that of one tile or
-/// a few; and those whose rows start at multiples of 16 bytes.
+/// Squares that are moved in tiles of plain bytes: whose rows start anywhere; small ones; whose rows start at 16 bytes.
 enum class byte_tiles { any, little, aligned };
 
 /// Tiles of plain bytes for elements of one size, and of larger ones up to the next row.
@@ -97,9 +93,8 @@ constexpr byte_tile_row byte_tile_row_of(byte_tiles tiles, int element_bytes) {
   return found;
 }
 
-/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128
-/// are worth 0.3 to 1.2 points for each size, 6 for 8191 rows of 2 bytes; 256 of aligned squares 0.4 to 0.6 more, but of rows
-/// that are multiples of 256.
+/// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128 are
+/// worth 0.3 to 1.2 points, 256 of aligned squares 0.5 more, but of rows that are multiples of 256.
 constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {
   return tiles == byte_tiles::aligned && row_bytes % 256 != 0 ? 256 : 128;
 }
@@ -145,19 +140,16 @@ constexpr int slab_blocks(int element_bytes) { return element_bytes == 1 ? 2 : 3
 
 /// Bytes of a segment of a column, at least. 64 and 128: 20000 x 50000 bytes 31.0, 28.7.
 inline constexpr size_type shortest_segment_bytes = 64;
-/// At most, where a block holds a slab, and where several do: there segments are as long as rows of tiles of
-/// wide_tile_bytes allow. Segments of 64 bytes, and rows of 1000 and 700 bytes: floats 34.2, 35.5, 36.0.
+/// At most, where a block holds a slab, and where several do: there segments are as long as tiles of wide_tile_bytes allow.
 inline constexpr size_type longest_segment_bytes = 512;
 inline constexpr size_type longest_shared_segment_bytes = 256;
 inline constexpr size_type wide_tile_bytes = 800;
 /// Shared memory of all tiles of a multiprocessor, at most.
 inline constexpr size_type most_tiles_bytes = 192 * 1024;
-/// Bytes of a band of segments, at most, where many_bands of them fit all blocks at once: segments begin anywhere among the 64
-/// bytes that the memory is read by. 256 and 512: bytes 28.1, 31.0.
+/// Bytes of a band of segments, at most, where many_bands of them fit all blocks at once. 256 and 512: bytes 28.1, 31.0.
 inline constexpr size_type widest_segment_band_bytes = 512;
 
-/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other, in rows of
-/// whole accesses: 32768 x 16384 bytes 40, 26.
+/// Bytes of a band that are wide enough to be preferred to segments where one side is a multiple of the other: bytes 40, 26.
 inline constexpr size_type least_square_band_bytes = 128;
 
 }  // namespace detail

@@ -11,9 +11,8 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Matrices whose rows, which start anywhere, have up to so many bytes are walked row by row of tiles, and those of
-/// more than `most_column_rows` rows in strips of about as many bytes: two columns of tiles share the memory accesses
-/// at their border, which a walk down a tall column would make twice.
+/// Matrices whose rows, which start anywhere, have up to so many bytes are walked row by row of tiles, and those of more than
+/// `most_column_rows` rows in strips of about as many: two columns of tiles share the memory accesses at their border.
 inline constexpr size_type narrow_row_bytes = tuning_row{
     8 * 1024, "2026-11-22", "strips of one, of 16: floats, 67109 rows 88, 89, 134217 80, 87"};
 inline constexpr size_type most_column_rows = tuning_row{
@@ -27,8 +26,7 @@ inline constexpr size_type most_tall_columns =
 inline constexpr size_type least_whole_element_off_sectors =
     tuning_row{4, "2026-11-21", "with, without: floats, 11588 rows 87, 91; bytes, 23168 91, 79"};
 
-/// The large tiles of fused calls, fused_policy.cuh, take matrices of at least so many of them along each side, and of
-/// at least so many times 8 x 8 of these squares of tiles.
+/// The large tiles of fused calls take matrices of at least so many of them along each side, and of so many times 8 x 8.
 inline constexpr size_type least_large_tiles =
     tuning_row{8, "2026-11-22", "keeps all multiprocessors busy, as the row below"};
 inline constexpr size_type least_large_squares =
@@ -41,9 +39,8 @@ inline constexpr size_type least_filled_of_large_bytes =
 inline constexpr size_type least_filled =
     tuning_row{8, "2026-11-22", "panel, tiles: floats, 128 x 64 98, 100; 112 x 112 98.5, 97"};
 
-/// Where rows of the input lie this many bytes apart, reads down a strip fall on the same parts of the memory, and reads
-/// half a row away in others: a walk of matrices of so many rows jumps. Rows of 64, 128.25 and 256 KB lose by it, and
-/// so do skewed tiles, of which neighbours read the same rows: 131072 x 8191 bytes 82.9, 78.5.
+/// Where rows of the input lie this many bytes apart, reads down a strip fall on the same parts of the memory, and reads half a
+/// row away in others: a walk of matrices of so many rows jumps. Rows of other lengths lose by it, and so do skewed tiles.
 inline constexpr size_type jump_stride_bytes = tuning_row{
     128 * 1024, "2026-11-22", "without, with: 8192 rows of bytes 91.8, 95.4; floats 92.3, 94.4"};
 inline constexpr size_type least_jump_rows = tuning_row{2048, "2026-11-22", "as the row above"};
@@ -61,7 +58,7 @@ inline constexpr size_type least_touching_row_bytes =
 
 /// Columns of tiles that fused calls with two outputs walk along side by side: with 32, 128 and 512, 16381 x 16411.
 inline constexpr size_type dual_strip_width =
-    tuning_row{512, "2026-11-22", "halves to bytes 82.9, 84.0, 86.5, floats 83.0, 84.9, 85.4"};
+    tuning_row{512, "2026-11-22", "floats 83.0, 84.9, 85.4"};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

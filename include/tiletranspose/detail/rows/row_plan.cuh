@@ -21,6 +21,7 @@ struct row_problem : batch_problem {
   size_type element_bytes;
   bool from_last_row;
   bool reverses;
+  bool of_rows = false;  ///< as row_shape has it
 
   size_type row_bytes() const { return nx * element_bytes; }
   bool in_place() const { return in == out; }
@@ -76,6 +77,7 @@ inline row_problem join_rows(row_problem problem) {
     problem.ny = 1;
     problem.from_last_row = false;
     problem.reverses = true;
+    problem.of_rows = true;
   }
   if (problem.ny == 1) {
     problem.in_stride_bytes = problem.out_stride_bytes = problem.row_bytes();
@@ -106,7 +108,7 @@ inline row_problem join_rows(row_problem problem) {
 /// their segments: then a panel's segments run along many rows.
 inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
   return rows.reverses && !rows.from_last_row && rows.ny > 1 && rows.batch == 1 &&
-         !rows.pointer_arrays && !rows.in_place() && rows.dense() &&
+         !rows.pointer_arrays && rows.dense() &&
          lanes_of_period(rows.row_bytes() / access_bytes, access_bytes) <=
              size_type{panel_axes_threads};
 }
@@ -166,14 +168,18 @@ inline little_rows make_little_rows(const row_problem& rows) {
   return {work, sides};
 }
 
-/// The widest access, of several elements or of 16 bytes, of which rows are several on both sides; 0 where there is none.
+/// Elements of up to so many bytes go several to an access of 4 or 8 bytes, too. Others would gain little by more kernels.
+inline constexpr int widest_joined_element = 2;
+
+/// The widest access, of 16 bytes or several elements, of which rows are whole ones, several or without gaps; 0: there is none.
 inline int whole_access(const row_problem& rows) {
   const size_type bits = row_bits(rows, 0) | rows.row_bytes() | max_access_bytes;
   const size_type width = bits & (0 - bits);
-  const bool is_wider = width == max_access_bytes || (width >= 4 && width > rows.element_bytes);
+  const bool is_wide = width == max_access_bytes ||
+                       (width >= 4 && rows.element_bytes <= size_type{widest_joined_element});
   const bool reverses = !rows.reverses || width % rows.element_bytes == 0;
-  const bool takes = is_wider && reverses && rows.row_bytes() > width && !rows.pointer_arrays;
-  return takes ? static_cast<int>(width) : 0;
+  const bool several = rows.row_bytes() > width || rows.dense();
+  return is_wide && reverses && several && !rows.pointer_arrays ? static_cast<int>(width) : 0;
 }
 
 /// In place, half of the rows trade places with the others, or half of each. False where nothing does, or where a row in
@@ -278,7 +284,8 @@ struct row_plan {
   /// size of an element that kernels are made for.
   row_plan(const row_problem& problem, size_type alignment, int known)
       : arguments(make_row_arguments(problem)) {
-    const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment};
+    const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment,
+                          problem.of_rows};
     const row_choice unjoined = choose_rows(shape, known, false);
     const size_type row_bytes = arguments.covered_bytes;
 

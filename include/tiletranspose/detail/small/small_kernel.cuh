@@ -144,35 +144,40 @@ TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage&
       in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z)), to, out_steps);
 }
 
-/// Moves accesses of `Width` bytes of rows that run backwards in the input, whose elements it reverses.
+/// Moves accesses of `Width` bytes, whose elements it reverses where rows run backwards in the input. One kernel does both.
 template <int ElementBytes, int Width>
-struct reverse_operation : copy_operation<Width, Width> {
+struct access_operation : copy_operation<Width, Width> {
+  using word = access_word_t<Width>;
   using stored = typename copy_operation<Width, Width>::stored;
-  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
-    return {{reverse_elements<ElementBytes>(load_global<access_word_t<Width>>(from))}};
+  bool reverses;
+  TILETRANSPOSE_FUNCTION word in_order(const word& value) const {
+    return reverses ? reverse_elements<ElementBytes>(value) : value;
+  }
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
+    return {{in_order(load_global<word>(from))}};
   }
 };
 
 /// Has such accesses of one memory trade places: those that are loaded with those where they are stored.
 template <int ElementBytes, int Width>
-struct swap_operation : copy_operation<Width, Width> {
-  using fetched = access_word_t<Width>;
+struct swap_operation : access_operation<ElementBytes, Width> {
+  using typename access_operation<ElementBytes, Width>::word;
+  using fetched = word;
   struct stored {
-    fetched reversed;
+    word value;
     unsigned char* from;
   };
   static constexpr bool fetches = true;
-  static TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) {
-    return {reverse_elements<ElementBytes>(load_global<fetched>(from)),
-            const_cast<unsigned char*>(from)};
+  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
+    return {this->in_order(load_global<word>(from)), const_cast<unsigned char*>(from)};
   }
-  static TILETRANSPOSE_FUNCTION fetched fetch(const unsigned char* to) {
-    return load_global<fetched>(to);
+  static TILETRANSPOSE_FUNCTION word fetch(const unsigned char* to) {
+    return load_global<word>(to);
   }
-  static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value,
-                                           const fetched& old, unsigned, unsigned) {
-    store_global(to, value.reversed);
-    store_global(value.from, reverse_elements<ElementBytes>(old));
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& moved, const word& old,
+                                    unsigned, unsigned) const {
+    store_global(to, moved.value);
+    store_global(moved.from, this->in_order(old));
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
 };

@@ -53,8 +53,8 @@ cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
 }
 
-/// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take is instantiated.
-template <bool Transposes, class Batch, class Operation>
+/// Launches what choose_small chose, but small_mover::none. Only what the problem's kind can take, or one row, is instantiated.
+template <bool Transposes, bool IsArray = false, class Batch, class Operation>
 cudaError_t launch_small(small_mover mover, const small_problem& problem, const Batch& batch,
                          const Operation& operation, cudaStream_t stream) {
   if constexpr (Transposes) {
@@ -73,12 +73,14 @@ cudaError_t launch_small(small_mover mover, const small_problem& problem, const 
       }
       return launch(std::integral_constant < int, is_large ? 32 : 16 > {});
     }
-  } else if (mover == small_mover::rows) {
+  } else if (IsArray || mover == small_mover::rows) {
     return start(&small_row_kernel<false, Batch, Operation>,
                  plan_small_rows(problem, batch, false, Operation::accesses), stream, operation);
   }
-  return start(&small_row_kernel<true, Batch, Operation>,
-               plan_small_rows(problem, batch, true, Operation::accesses), stream, operation);
+  if constexpr (!IsArray) {
+    return start(&small_row_kernel<true, Batch, Operation>,
+                 plan_small_rows(problem, batch, true, Operation::accesses), stream, operation);
+  }
 }
 
 }  // namespace detail
