@@ -112,6 +112,12 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(rule_of(tt::explain_inplace(square(16380))) == "any squares");
   CHECK(rule_of(tt::explain_inplace(square(16384))) == "whole squares");
   CHECK(rule_of(tt::explain_inplace(square(1))) == "nothing to do");
+  struct alignas(16) quad {
+    float of[4];
+  };
+  const tt::matrix_view<quad> column{at<quad>(40), 5000, 1, 1};
+  CHECK(rule_of(tt::explain_inplace(column, tt::symmetry::flip_lr)) == "nothing to do");
+  CHECK(rule_of(tt::explain_inplace(column, tt::symmetry::flip_ud)) == "whole accesses");
   CHECK(rule_of(tt::explain_inplace(square(4097), tt::symmetry::flip_lr)) == "reversed rows");
   const tt::explanation halves = tt::explain_inplace(square(4096), tt::symmetry::flip_lr);
   CHECK(rule_of(halves) == "whole accesses");

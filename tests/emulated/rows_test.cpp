@@ -29,6 +29,7 @@ struct rows_case {
   std::size_t in_shift, out_shift;  // bytes
   tt::symmetry how;
   bool in_place;
+  bool in_segments = false;  // by the mover for rows, as those that no whole accesses are, or too many
 };
 
 // Elements whose bytes are about `bytes`, at least one.
@@ -75,7 +76,16 @@ rows_case make_case(random_numbers& random, std::size_t size, std::size_t alignm
   c.in_shift = random.coin() ? 0 : alignment * random.between(0, steps);
   c.out_shift = random.coin() ? 0 : alignment * random.between(0, steps);
   c.how = static_cast<tt::symmetry>(random.between(c.in_place ? 1 : 0, 3));
+  c.in_segments = random.coin();
   return c;
+}
+
+// The mover for rows, whatever else would take them.
+template <class T>
+cudaError_t move_segments(tt::matrix_view<T> out, tt::matrix_view<const T> in, tt::symmetry s) {
+  const auto rows = tt::detail::make_rows(tt::detail::reorient_request(out, in, s), s);
+  if (rows.in_place() && rows.stay()) { return cudaSuccess; }
+  return tt::detail::launch_rows<sizeof(T), alignof(T)>(rows, nullptr);
 }
 
 // Elements, and the bytes that they and what lies around them are made of.
@@ -123,13 +133,14 @@ void check(const rows_case& c) {
   cudaError_t status = cudaSuccess;
   if (c.in_place) {
     cpu::this_device().options.knows(data);
-    status = tt::reorient_inplace(data, c.how);
+    status = c.in_segments ? move_segments(data, from, c.how) : tt::reorient_inplace(data, c.how);
   } else {
     cpu::this_device().options.knows(from).knows(to);
-    status = tt::reorient(to, from, c.how);
+    status = c.in_segments ? move_segments(to, from, c.how) : tt::reorient(to, from, c.how);
   }
   INFO(sizeof(T) << " bytes aligned to " << alignof(T) << ", symmetry " << static_cast<int>(c.how)
-                 << (c.in_place ? " in place" : "") << ", nx " << c.nx << ", ny " << c.ny
+                 << (c.in_place ? " in place" : "") << (c.in_segments ? " in segments" : "")
+                 << ", nx " << c.nx << ", ny " << c.ny
                  << ", strides " << c.in_stride << " -> " << c.out_stride << ", offsets "
                  << c.in_offset << " -> " << c.out_offset << ", bytes " << c.in_shift << " -> "
                  << c.out_shift << "; repeat with --rng-seed " << Catch::getSeed() << '\n'

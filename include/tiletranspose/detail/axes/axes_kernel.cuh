@@ -263,7 +263,8 @@ struct axes_element_arguments {
 };
 
 /// Threads of a block that moves elements one by one, and how many each of them moves of elements of so many accesses and
-/// bytes, where all are many: 16 bytes, but what is gathered, which a thread waits for longer.
+/// bytes, where all are many: up to 16 bytes, at most four elements, and one that takes more than four accesses; of what is
+/// gathered, which a thread waits for longer, two.
 inline constexpr int axes_element_threads = 256;
 constexpr int axes_element_rounds(int accesses, int bytes) {
   return accesses > 4 ? 1 : larger(1, smaller(4, max_access_bytes / bytes));

@@ -265,13 +265,14 @@ explanation explain_reorient_inplace(const transpose_request& request, symmetry 
   explanation result = explain_start(request);
   if (explain_verdict(result, examine_inplace(request, s))) { return result; }
   const symmetry flip = transposes(s) ? compose(s, symmetry::transpose) : s;
-  if (request.nx * request.ny == 1 || s == symmetry::identity) {
+  const row_problem rows = make_rows(request, flip);
+  if (request.nx * request.ny == 1 || (!transposes(s) && rows.stay())) {
     explain_verdict(result, {verdict::nothing_to_do, "the matrix stays as it is"});
   } else if (transposes(s)) {
     explain_square<ElementBytes, Alignment>(result, request);
     if (flip != symmetry::identity) { result.why = "a square is transposed, and then flipped"; }
   } else {
-    explain_rows<ElementBytes, Alignment>(result, make_rows(request, flip));
+    explain_rows<ElementBytes, Alignment>(result, rows);
   }
   return result;
 }

@@ -104,8 +104,8 @@ cudaError_t run_reorient_inplace(const transpose_request& request, symmetry s,
       s = compose(s, symmetry::transpose);
     }
   }
-  if (s == symmetry::identity) { return cudaSuccess; }
   const row_problem rows = make_rows(request, s);
+  if (rows.stay()) { return cudaSuccess; }
   const little_rows work = choose_little_rows(rows);
   return work.access > 0 ? launch_accesses<ElementBytes, matrices::one, true>(rows, work, stream)
                          : launch_rows<ElementBytes, Alignment>(rows, stream);

@@ -279,7 +279,7 @@ inline bool is_interleaved(const relocation& move, int x, size_type row_bytes) {
 }
 
 /// True of rows that change places and are short: the mover for rows writes whole lines of the output, for which it reads
-/// from many rows, far apart. Elements as wide as fits them are counted along the input, too, or go in panels.
+/// from many rows, far apart. Elements as wide as fits them go one by one, or in panels.
 inline bool are_short_rows(const relocation& move) {
   if (move.rank != 3 || move.in_element != move.out_element ||
       distance(move.axes[0].in_stride) >= distance(move.axes[1].in_stride)) {

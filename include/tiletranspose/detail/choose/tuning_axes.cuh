@@ -40,7 +40,7 @@ inline constexpr size_type most_near_row_bytes =
 inline constexpr size_type most_first_extent =
     tuning_row{16, "2026-11-23", "behind it, before it: 2 x 50000000 x 2 68, 99"};
 
-/// Of so many elements that are moved one by one, threads take one each; of more, 16 bytes.
+/// Of so many elements that are moved one by one, threads take one each; of more, as many as `axes_element_rounds` says.
 inline constexpr size_type most_single_round = tuning_row{
     256 << 10, "2026-11-25", "four, one: n x 9 x 21 as 1 0 2, floats, 1 MB 54, 64, 4 MB 64, 64"};
 
@@ -153,9 +153,10 @@ constexpr size_type most_apart_shifted_of(size_type element_bytes) {
   return element_bytes == 2 ? most_apart_shifted_halves : most_apart_shifted_bytes;
 }
 
-/// Rows of up to so many bytes that stay rows go in panels where accesses of less than 16 bytes move them, those of up to a
-/// sector in any case, and longer ones where accesses are of less than 8. Those that the L2 cache holds do as the longer ones.
-/// Rows that change places and are so short are never moved by the mover for rows, but those of whole accesses.
+/// Rows of up to so many bytes that stay rows go in panels where accesses of less than 16 bytes move them, and those of up to a
+/// sector in any case where all is at multiples of 4 bytes; longer ones, and those that the L2 cache holds, where accesses are
+/// of less than 8. Rows that change places and are so short are never moved by the mover for rows, but those of whole
+/// accesses that are longer than a sector.
 inline constexpr size_type most_short_row_bytes = tuning_row{
     64, "2026-11-26", "accesses of 8 bytes, panels: rows of 30 floats 74, 96, of 46 101, 96"};
 

@@ -25,14 +25,18 @@ struct row_problem : batch_problem {
 
   size_type row_bytes() const { return nx * element_bytes; }
   bool in_place() const { return in == out; }
+  /// True where every element comes from its own place, counted in rows and elements.
+  bool stay() const { return !from_last_row && !reverses; }
   /// True where the rows of a matrix lie one behind the other on both sides.
   bool dense() const {
     return ny == 1 || (in_stride_bytes == row_bytes() && out_stride_bytes == row_bytes());
   }
 };
 
+/// The rows of a symmetry that keeps them. The order of one row is none, nor is that of one element.
 inline row_problem make_rows(const transpose_request& request, symmetry s) {
-  return {make_problem(request), request.in_element, reverses_rows(s), reverses_cols(s)};
+  return {make_problem(request), request.in_element, reverses_rows(s) && request.ny > 1,
+          reverses_cols(s) && request.nx > 1};
 }
 
 /// A relocation of rows. Rows that run backwards in the input are reversed, and so is their order.
@@ -64,8 +68,6 @@ inline row_problem make_vector_rows(transpose_request request, symmetry s) {
 /// The same work with fewer, longer rows: rows that lie one behind the other become one, matrices of
 /// one row become the rows of one matrix.
 inline row_problem join_rows(row_problem problem) {
-  if (problem.nx == 1) { problem.reverses = false; }
-  if (problem.ny == 1) { problem.from_last_row = false; }
   if (problem.dense() && problem.from_last_row == problem.reverses) {
     problem.nx *= problem.ny;  // one array, copied or reversed
     problem.ny = 1;
@@ -141,8 +143,7 @@ struct little_rows {
   small_problem problem;
   matrix_problem sides;
   small_mover mover = small_mover::none;
-  int access =
-      0;  ///< bytes of an element of the problem that is a whole access; 0: it is one of the rows' elements
+  int access = 0;  ///< bytes of an element of the problem, a whole access; 0: it is a row's element
 };
 
 /// Rows that run backwards start at their last element, and have a negative stride. Rows without gaps are one.
@@ -194,8 +195,8 @@ inline bool halve(small_problem& work, const row_problem& rows) {
   return !is_odd || !rows.reverses;
 }
 
-/// Which rows the mover for little work takes: few, out of place, and those of whole accesses, of 16 bytes as many as 31 bits
-/// count.
+/// Which rows the mover for little work takes: few, out of place, and those of whole accesses, of 16 bytes as many as it
+/// counts.
 inline little_rows choose_little_rows(const row_problem& rows) {
   const int access = whole_access(rows);
   if (access > 0) {
@@ -261,8 +262,6 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
     if (problem.from_last_row) {
       arguments.swaps = true;
       arguments.ny = problem.ny / 2;
-    } else if (!problem.reverses) {
-      arguments.ny = 0;  // every row stays where it is
     } else if (problem.row_bytes() > half_shared_bytes) {
       arguments.swaps = true;
       arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
@@ -271,7 +270,8 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   return arguments;
 }
 
-/// What a launch of the row kernel does. Precondition: problem.ny > 1 where problem.from_last_row is set in place.
+/// What a launch of the row kernel does. Precondition: in place, not all rows stay, and problem.ny > 1 where problem.from_last_row
+/// is set.
 struct row_plan {
   row_arguments arguments;
   row_choice kernel;
@@ -395,15 +395,13 @@ auto plan_rows(const row_problem& joined, size_type bits, int known, Launch laun
   row_plan plan(joined, bits | joined.element_bytes, known);
   decltype(launch(row_choice{}, launch_plan<row_arguments>{})) status{};
   const auto goes_on = [&] { return status == decltype(status){}; };
-  if (plan.matrix_blocks > 0) {  // else all rows stay where they are
-    plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
-    const size_type most = larger<size_type>(max_blocks / plan.matrix_blocks, 1);
-    for (size_type done = 0; done < joined.batch && goes_on(); done += most) {
-      const size_type blocks = smaller(most, joined.batch - done) * plan.matrix_blocks;
-      const auto threads = static_cast<int>(plan.arguments.threads);
-      status = launch(plan.kernel, launch_plan<row_arguments>{skip_matrices(plan.arguments, done),
-                                                              blocks, threads, plan.shared_bytes});
-    }
+  plan.arguments.matrix_blocks = divider(plan.matrix_blocks);
+  const size_type most = larger<size_type>(max_blocks / plan.matrix_blocks, 1);
+  for (size_type done = 0; done < joined.batch && goes_on(); done += most) {
+    const size_type blocks = smaller(most, joined.batch - done) * plan.matrix_blocks;
+    const auto threads = static_cast<int>(plan.arguments.threads);
+    status = launch(plan.kernel, launch_plan<row_arguments>{skip_matrices(plan.arguments, done),
+                                                            blocks, threads, plan.shared_bytes});
   }
   if (!goes_on() || !joined.in_place() || !joined.from_last_row || !joined.reverses ||
       joined.ny % 2 == 0) {
