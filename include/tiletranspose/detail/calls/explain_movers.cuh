@@ -67,8 +67,7 @@ struct explanation {
   size_type nx = 0;  ///< columns of the input
   size_type ny = 0;  ///< its rows
   size_type batch = 0;
-  size_type tile_rows =
-      0;  ///< rows of the input that a block moves, 0 where it takes them otherwise
+  size_type tile_rows = 0;  ///< rows of the input that a block moves; 0: it takes them otherwise
   size_type tile_cols = 0;
   int load_bytes = 0;  ///< that a lane loads at once
   int store_bytes = 0;

@@ -111,10 +111,12 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
            (shifts && count <= (columns ? most_shifted_columns : most_shifted_rows) &&
             bytes <= (columns ? most_shifted_row_bytes : most_shifted_column_bytes));
   }
-  if (access == tile_access::whole) { return count <= most_few_of_whole; }
-  if (facts.access_bytes >= 4) { return count <= most_few_words && bytes <= most_few_word_bytes; }
-  return count <= most_few_packed &&
-         bytes <= (columns ? most_few_packed_columns : most_few_packed_rows);
+  const bool are_words = facts.access_bytes >= 4;
+  const bool suits_tiles =
+      columns ? are_words || bytes % sector_bytes == 0 : facts.sectors() && facts.whole_rows();
+  const bool fills_tiles = count > most_few_in_tiles || (are_words && bytes > most_few_tile_bytes);
+  if (suits_tiles && fills_tiles && facts.element_bytes <= max_access_bytes) { return false; }
+  return count <= (are_words ? most_few_words : most_few_packed) && bytes <= most_few_bytes;
 }
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.
@@ -127,8 +129,8 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
   const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
   const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
-  // What word-shifted panels do not take has limits of its own.
-  const bool shifts = has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
+  // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
+  const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
                       problem.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
   const bool few_columns = are_few(facts, access, true, shifts);

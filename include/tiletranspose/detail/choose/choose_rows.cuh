@@ -107,9 +107,8 @@ struct row_shape {
   bool reverses;
   size_type element_bytes;
   size_type length;
-  size_type alignment;  ///< every address of an element is a multiple of it
-  bool of_rows =
-      false;  ///< elements are rows of a matrix: of 16 bytes and more, most go as whole accesses
+  size_type alignment;   ///< every address of an element is a multiple of it
+  bool of_rows = false;  ///< elements are rows of a matrix: most of 16 bytes go as whole accesses
 };
 
 /// Chooses the kernel. `known` is the size of an element that kernels are made for; `joined` where segments hold several rows.

@@ -163,7 +163,12 @@ constexpr small_work work_of(const small_problem& problem) {
                          : problem.pointer_arrays ? most_direct_pointers
                                                   : percent;
   const bool direct = 100 * elements <= smaller(percent, most) * places;
-  return {direct, direct ? direct_halves * elements / 2 : places};
+  const bool is_slow = problem.slow.extent > most_long_segments &&
+                       problem.slow.extent < problem.fast.extent && problem.batch == 1 &&
+                       problem.element_bytes >= 4 && problem.element_bytes < 16;
+  const auto bytes = static_cast<size_type>(problem.element_bytes);
+  const size_type as_long = is_slow ? elements * bytes : direct_halves * elements / 2;
+  return {direct, direct ? as_long : places};
 }
 
 /// True where rows have so few elements that more blocks are worth more than loads together. Precondition: little work.

@@ -46,21 +46,18 @@ inline constexpr size_type short_rows = tuning_row{
 inline constexpr size_type most_few_columns =
     tuning_row{64, "2026-11-21", "2 bytes: 33 rows 34, 86, 64 columns 55, 87"};
 
-/// Columns and rows are few up to so many, and so many bytes: of whole words, and of other elements. Speed of panels beside
-/// that of tiles:
+/// Columns and rows are few up to so many, of whole words and of others, and so many bytes. Speed of panels beside tiles':
 inline constexpr size_type most_few_words =
-    tuning_row{100, "2026-11-25", "floats, 100 columns 0.98, 115 0.87; 100 rows 1.00, 145 0.94"};
-inline constexpr size_type most_few_word_bytes =
-    tuning_row{560, "2026-11-25", "columns of 12 bytes, 48 0.99, 60 0.88; of 16, 33 1.11, 55 0.92"};
+    tuning_row{100, "2026-11-25", "floats, 60 rows 1.15, 100 rows 1.00, 145 0.94"};
 inline constexpr size_type most_few_packed =
     tuning_row{72, "2026-11-25", "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
-inline constexpr size_type most_few_packed_columns = tuning_row{
-    280, "2026-11-25", "5 bytes, 40 1.10, 47 0.91; 6 bytes, 40 1.08; 7 bytes, 40 1.10, 55 0.75"};
-inline constexpr size_type most_few_packed_rows =
-    tuning_row{512, "2026-11-25", "7 bytes, 64 0.88, 66 1.46; 10 bytes, 48 1.11, 55 0.86"};
-/// Of tiles of whole accesses, which are better, so many.
-inline constexpr size_type most_few_of_whole = tuning_row{
-    40, "2026-11-25", "whole tiles, panels: floats, 48 columns 92, 89; doubles, 40 90, 94"};
+inline constexpr size_type most_few_bytes =
+    tuning_row{560, "2026-11-27", "12 bytes, 44 rows 1.13, 50 1.01; doubles, 33 1.14, 65 0.91"};
+/// More, of up to 16 bytes each, fill tiles: columns of words or of whole sectors, rows of whole accesses on both sides.
+inline constexpr size_type most_few_in_tiles = tuning_row{
+    32, "2026-11-27", "floats, 32 columns 1.03, 36 0.94, 96 0.86; 3 bytes, 64 rows 0.4 to 0.9"};
+inline constexpr size_type most_few_tile_bytes =
+    tuning_row{192, "2026-11-27", "12 bytes, 16 columns 1.20, 24 0.93; doubles, 20 rows 0.92"};
 
 /// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
@@ -109,11 +106,12 @@ inline constexpr size_type most_shifted_column_bytes =
 /// Where the output has few columns, shorter rows of the input are gathered.
 inline constexpr size_type least_shifted_row_bytes =
     tuning_row{512, "2026-11-21", "a panel would hold the whole row"};
-/// Fewer rows are gathered, of bytes, and of halves.
-inline constexpr size_type least_shifted_byte_rows =
-    tuning_row{11, "2026-11-26", "gathered, shifted: 9 rows 94, 83, 10 92, 88, 11 90, 93"};
-inline constexpr size_type least_shifted_half_rows = tuning_row{
-    10, "2026-11-26", "gathered, shifted: 7 rows 96, 94, 9 95, 94, 10 94, 97, 19 88, 96"};
+/// Fewer rows are gathered.
+inline constexpr size_type least_shifted_rows = tuning_row{
+    10, "2026-11-26", "gathered, shifted: bytes, 9 rows 94, 83, 11 90, 93; halves, 10 94, 97"};
+/// Rows of up to so many bytes are gathered, but of a multiple of 16 elements.
+inline constexpr size_type most_gathered_row_bytes =
+    tuning_row{100, "2026-11-27", "shifted, gathered: bytes, 12 MB, 13 columns 90, 123, 63 69, 94"};
 /// So are matrices of fewer bytes, where rows of neither side are whole words, and where those of one are.
 inline constexpr size_type least_shifted_bytes = tuning_row{
     256, "2026-11-21", "gathered, shifted: 7 x 9 bytes 91, 60, 17 x 13 87, 83, 25 x 25 91, 95"};

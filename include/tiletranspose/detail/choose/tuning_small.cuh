@@ -46,11 +46,7 @@ inline constexpr size_type all_work = size_type{1} << 30;
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
 ///
-/// `tile` and `whole`, `gathered` to `rows`, but of elements above 16 bytes, are tiletranspose_tune's on an NVIDIA H200; they
-/// gain 1.03 to 1.32 where they decide. Those beside panels, and the percentages, fit 7293 problems of 0.1 to 16 MB that both
-/// movers moved (2026-11-26); the faster one is missed by 1 percent on average. The others gain 1.0 to 1.6, of squares 1.1
-/// to 2.6. Whole tiles of bytes and halves share the multiprocessors' work from 32 on: 512 x 512 bytes, 16 tiles, 1.54 us
-/// and 1.40 by elements; halves, 64 tiles, 1.29 and 1.45.
+/// They are for an NVIDIA H200; tests/benchmark/tune.cu measures those of other devices.
 inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)
     TILETRANSPOSE_SMALL_TUNING
@@ -58,7 +54,7 @@ inline constexpr small_limits small_tuning[] = {
     // bytes; tile, whole, pitched, fused, fused whole; gathered, vectorised, shifted, of columns; rows; small tile; direct
     // rows, columns; squares: any, whole, tile; vectors, blocks; written
     {1,         10'000'000, 1'800'000, 10'700'000, 10'700'000, 4'000'000,          //
-     2'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
+     3'300'000, 1'100'000,  2'300'000, 6'400'000,  2'000'000,  0,         50, 40,  //
      3500,      800,        560,       16'777'216, 32,         16'000'000},
     {2,         7'100'000, 5'000'000, 7'100'000, 11'000'000, 7'500'000,          //
      3'200'000, 1'500'000, 4'500'000, 5'500'000, 3'500'000,  0,         45, 36,  //
@@ -106,8 +102,11 @@ inline constexpr size_type most_direct_dual =
 inline constexpr size_type most_direct_pointers =
     tuning_row{36, "2026-11-26", "us, in tiles, directly: 10 of 41 x 41 floats 1.27, 1.33"};
 
-/// Elements that are moved directly take as long as so many halves of a place.
+/// Elements that are moved directly take as long as so many halves of a place; of a few columns, of which a warp writes many
+/// short segments, and of 4 to 15 bytes, each byte as long as a place.
 inline constexpr size_type direct_halves = 3;
+inline constexpr size_type most_long_segments = tuning_row{
+    3, "2026-11-27", "directly, panels: 8 MB, 8 floats 70, 121; 12 bytes, 4 111, 123, 3 138, 119"};
 
 /// Tiles of 16 x 16 are taken, however much work there is, where those of 32 x 32 would be emptier: of elements above 8
 /// bytes where they have 60 percent of their places, of 8 bytes where they are full and those a quarter.

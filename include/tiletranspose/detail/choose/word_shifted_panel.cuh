@@ -85,12 +85,14 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   // Where words of the output are shifted, columns of whole groups of banks would begin in the same ones.
   const auto out_bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes;
   if (out_bits % 4 != 0 && ny * element % 8 == 0) { return false; }
-  if (kind == panel_kind::few_columns) { return problem.in_stride_bytes == nx * element; }
+  if (kind == panel_kind::few_columns) {
+    return problem.in_stride_bytes == nx * element &&
+           (nx % 16 == 0 || nx * element > most_gathered_row_bytes);
+  }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
-    const size_type rows = element == 1 ? least_shifted_byte_rows : least_shifted_half_rows;
-    return problem.batch == 1 && ny >= rows && nx * element >= least_shifted_row_bytes &&
-           problem.out_stride_bytes == ny * element;
+    return problem.batch == 1 && ny >= least_shifted_rows &&
+           nx * element >= least_shifted_row_bytes && problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;

@@ -85,10 +85,9 @@ struct axes_panel_arguments {
   unsigned align_bytes;   ///< modulo these, elements are in the panel where they are in memory
   bool pads;              ///< one item of the panel is left out behind every 2^pad_shift
   unsigned pad_shift;
+  unsigned rotation_shift;  ///< log2 of the threads that begin a word with the same element of it
   unsigned
-      rotation_shift;  ///< log2 of the threads that begin a word with the same one of its elements
-  unsigned
-      places;  ///< where shared memory has the table of places along a period, behind that of segments ..
+      places;  ///< the table of places along a period in shared memory, behind that of segments ..
   unsigned panel;  ///< .. and the panel
 };
 

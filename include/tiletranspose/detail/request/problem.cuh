@@ -23,8 +23,7 @@ struct matrix_problem {
   void* out;       ///< nx x ny; likewise
   size_type in_stride_bytes;
   size_type out_stride_bytes;
-  size_type
-      in_batch_bytes;  ///< to the next matrix; with pointer arrays, from a pointer to the first row
+  size_type in_batch_bytes;  ///< to the next matrix; behind pointers, from one to the first row
   size_type out_batch_bytes;
   size_type nx;
   size_type ny;

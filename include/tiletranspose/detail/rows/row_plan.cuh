@@ -33,7 +33,7 @@ struct row_problem : batch_problem {
   }
 };
 
-/// The rows of a symmetry that keeps them. The order of one row is none, nor is that of one element.
+/// The rows of a symmetry that keeps them. One row, or one element, has no order.
 inline row_problem make_rows(const transpose_request& request, symmetry s) {
   return {make_problem(request), request.in_element, reverses_rows(s) && request.ny > 1,
           reverses_cols(s) && request.nx > 1};
@@ -270,8 +270,7 @@ inline row_arguments make_row_arguments(const row_problem& problem) {
   return arguments;
 }
 
-/// What a launch of the row kernel does. Precondition: in place, not all rows stay, and problem.ny > 1 where problem.from_last_row
-/// is set.
+/// What a launch of the row kernel does. Precondition in place: not all stay, and ny > 1 where from_last_row is set.
 struct row_plan {
   row_arguments arguments;
   row_choice kernel;

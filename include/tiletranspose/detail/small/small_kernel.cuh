@@ -187,11 +187,10 @@ template <class Batch>
 struct small_row_arguments {
   Batch batch;
   small_axis axes[2];
-  bool few;  ///< one element a thread
-  unsigned count =
-      0;            ///< elements of all matrices; this and the next, where blocks take several rows
-  divider area{};   ///< elements of a matrix
-  divider width{};  ///< the extent of axes[0]
+  bool few;            ///< one element a thread
+  unsigned count = 0;  ///< elements of all matrices; this and the next, where blocks take many rows
+  divider area{};      ///< elements of a matrix
+  divider width{};     ///< the extent of axes[0]
 };
 
 /// Rows, or, with `divides`, elements that are counted.
