@@ -192,11 +192,11 @@ TEST_CASE("choice: few rows and few columns are moved in panels") {
   check_panels<31>(side::rows, {10, 32, 53, 1000}, {});
   check_panels<10>(side::rows, {10, 33, 56}, {57, 100});
 
-  // Of words of up to 16 bytes fewer; and of parts of words where they are whole sectors.
-  check_panels<4>(side::columns, {17, 32}, {33, 65, 100, 101, 130});
-  check_panels<8>(side::columns, {21, 24}, {25, 42, 70, 71, 100});
-  check_panels<12>(side::columns, {13, 16}, {17, 21, 46, 47, 64});
-  check_panels<16>(side::columns, {9, 12}, {13, 21, 35, 36, 64});
+  // Of words fewer; and of parts of words where they are whole sectors.
+  check_panels<4>(side::columns, {32, 40}, {41, 65, 100, 101, 130});
+  check_panels<8>(side::columns, {21, 40}, {41, 42, 70, 71, 100});
+  check_panels<12>(side::columns, {21, 40}, {41, 46, 47, 64});
+  check_panels<16>(side::columns, {21, 35}, {36, 64});
   check_panels<20>(side::columns, {21, 28}, {29, 33});
   check_panels<3>(side::columns, {32, 42, 63, 72}, {64, 73, 100});
   check_panels<6>(side::columns, {32, 47, 72}, {48, 64, 73});

@@ -114,9 +114,10 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
   const bool are_words = facts.access_bytes >= 4;
   const bool suits_tiles =
       columns ? are_words || bytes % sector_bytes == 0 : facts.sectors() && facts.whole_rows();
-  const bool fills_tiles = count > most_few_in_tiles || (are_words && bytes > most_few_tile_bytes);
-  if (suits_tiles && fills_tiles && facts.element_bytes <= max_access_bytes) { return false; }
-  return count <= (are_words ? most_few_words : most_few_packed) && bytes <= most_few_bytes;
+  const size_type most = suits_tiles ? most_few_in_tiles
+                         : are_words ? most_few_words
+                                     : most_few_packed;
+  return count <= most && bytes <= most_few_bytes;
 }
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.

@@ -53,11 +53,10 @@ inline constexpr size_type most_few_packed =
     tuning_row{72, "2026-11-25", "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
 inline constexpr size_type most_few_bytes =
     tuning_row{560, "2026-11-27", "12 bytes, 44 rows 1.13, 50 1.01; doubles, 33 1.14, 65 0.91"};
-/// More, of up to 16 bytes each, fill tiles: columns of words or of whole sectors, rows of whole accesses on both sides.
-inline constexpr size_type most_few_in_tiles = tuning_row{
-    32, "2026-11-27", "floats, 32 columns 1.03, 36 0.94, 96 0.86; 3 bytes, 64 rows 0.4 to 0.9"};
-inline constexpr size_type most_few_tile_bytes =
-    tuning_row{192, "2026-11-27", "12 bytes, 16 columns 1.20, 24 0.93; doubles, 20 rows 0.92"};
+/// Fewer where tiles lose less: columns of words or of whole sectors, rows of whole accesses on both sides.
+inline constexpr size_type most_few_in_tiles =
+    tuning_row{40, "2026-11-27",
+               "doubles, 36 columns 1.06, 48 0.92; floats, 40 0.97, 96 0.90; 3 bytes, 64 0.92"};
 
 /// Rows of a short side that have gaps between them are segments of their own. Of elements of whole words, those of the input
 /// go in panels up to so many bytes, and those of the output never; of others both do from so many elements on.
