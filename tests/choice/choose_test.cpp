@@ -92,6 +92,7 @@ constexpr row table[] = {
     {{31, 1 << 20, 4, 4, 0, 0, 1, 0}, "gathered panels"},
     {{40, 1 << 20, 4, 4, 0, 0, 1, 0}, "gathered panels"},
     {{41, 1 << 20, 4, 4, 0, 0, 1, 0}, "tall tiles"},
+    {{41, 1001, 4, 4, 0, 0, 1000, 0}, "gathered panels"},
     {{1 << 20, 36, 4, 4, 0, 0, 1, 0}, "gathered panels"},
     {{1 << 20, 48, 4, 4, 0, 0, 1, 0}, "whole tiles"},
     {{(1 << 20) + 1, 48, 4, 4, 0, 0, 1, 0}, "gathered panels"},

@@ -112,12 +112,11 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
             bytes <= (columns ? most_shifted_row_bytes : most_shifted_column_bytes));
   }
   const bool are_words = facts.access_bytes >= 4;
-  const bool suits_tiles =
-      columns ? are_words || bytes % sector_bytes == 0 : facts.sectors() && facts.whole_rows();
-  const size_type most = suits_tiles ? most_few_in_tiles
-                         : are_words ? most_few_words
-                                     : most_few_packed;
-  return count <= most && bytes <= most_few_bytes;
+  const bool suits_tiles = !columns    ? facts.sectors() && facts.whole_rows()
+                           : are_words ? facts.problem.batch == 1
+                                       : bytes % sector_bytes == 0;
+  const size_type others = are_words ? most_few_words : most_few_packed;
+  return count <= (suits_tiles ? most_few_in_tiles : others) && bytes <= most_few_bytes;
 }
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.

@@ -53,7 +53,7 @@ inline constexpr size_type most_few_packed =
     tuning_row{72, "2026-11-25", "3 bytes, 72 columns 1.09, 80 0.91, 72 rows 1.40"};
 inline constexpr size_type most_few_bytes =
     tuning_row{560, "2026-11-27", "12 bytes, 44 rows 1.13, 50 1.01; doubles, 33 1.14, 65 0.91"};
-/// Fewer where tiles lose less: columns of words or of whole sectors, rows of whole accesses on both sides.
+/// Fewer where tiles lose less: columns of words of one matrix, others of whole sectors, rows of whole accesses on both sides.
 inline constexpr size_type most_few_in_tiles =
     tuning_row{40, "2026-11-27",
                "doubles, 36 columns 1.06, 48 0.92; floats, 40 0.97, 96 0.90; 3 bytes, 64 0.92"};
