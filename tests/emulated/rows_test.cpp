@@ -29,7 +29,7 @@ struct rows_case {
   std::size_t in_shift, out_shift;  // bytes
   tt::symmetry how;
   bool in_place;
-  bool in_segments = false;  // by the mover for rows, as those that no whole accesses are, or too many
+  bool in_segments = false;  // by the mover for rows, whatever else would take them
 };
 
 // Elements whose bytes are about `bytes`, at least one.
@@ -140,10 +140,10 @@ void check(const rows_case& c) {
   }
   INFO(sizeof(T) << " bytes aligned to " << alignof(T) << ", symmetry " << static_cast<int>(c.how)
                  << (c.in_place ? " in place" : "") << (c.in_segments ? " in segments" : "")
-                 << ", nx " << c.nx << ", ny " << c.ny
-                 << ", strides " << c.in_stride << " -> " << c.out_stride << ", offsets "
-                 << c.in_offset << " -> " << c.out_offset << ", bytes " << c.in_shift << " -> "
-                 << c.out_shift << "; repeat with --rng-seed " << Catch::getSeed() << '\n'
+                 << ", nx " << c.nx << ", ny " << c.ny << ", strides " << c.in_stride << " -> "
+                 << c.out_stride << ", offsets " << c.in_offset << " -> " << c.out_offset
+                 << ", bytes " << c.in_shift << " -> " << c.out_shift << "; repeat with --rng-seed "
+                 << Catch::getSeed() << '\n'
                  << cpu::this_device().last.table());
   REQUIRE(status == cudaSuccess);
   REQUIRE(cpu::this_device().faults == 0);
