@@ -112,6 +112,7 @@ TEST_CASE("sectors: panels") {
     check<element<1>>("vectorised panel", {64, 64, 40});
     check<element<4>>("vectorised panel", {32, 32, 100});
     check<element<1>>("word-shifted panel", {48, 8191});
+    check<element<1>>("gathered panel", {33, 120001});
     check<element<1>>("word-shifted panel", {8191, 33});
     check<element<1>>("word-shifted panel", {33, 31, 100});
     check<element<4>>("gathered panel", {7, 20000, 1, 0, 1});

@@ -71,7 +71,7 @@ struct choice {
   size_type shared_bytes = 0;                     ///< that a block may ask for
   small_mover little = small_mover::none;         ///< of little work
   bool is_certain = false;                        ///< of so little that no other rule was asked
-  panel_kind panels = panel_kind::none;           ///< of vectorised and word-shifted ones
+  panel_kind panels = panel_kind::none;           ///< of panels
   vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
 };
 
@@ -220,9 +220,9 @@ inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   return plan.blocks <= max_blocks &&
          plan.shared_bytes <= larger<size_type>(default_shared_bytes, facts.most_shared_bytes);
 }
-inline bool gathered_panels(const transpose_facts& facts, choice&) {
-  return lacks_tile(facts.element_bytes, facts.access_bytes) ||
-         panels_instead_of(facts, tile_access::any) != panel_kind::none;
+inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
+  chosen.panels = panels_instead_of(facts, tile_access::any);
+  return lacks_tile(facts.element_bytes, facts.access_bytes) || chosen.panels != panel_kind::none;
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
   const bool narrow =
@@ -257,7 +257,10 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
           matrix * element > large_matrix_bytes) {
         return elements <= times_of_lone_matrices * limits.tile;
       }
-      return work <= limits.gathered;
+      return work <=
+             (other.panels == panel_kind::few_columns && problem.nx * element > most_whole_row_bytes
+                  ? limits.shifted_columns
+                  : limits.gathered);
     case mover::vectorised_panel:
       return work <= limits.vectorised;
     case mover::word_shifted_panel:

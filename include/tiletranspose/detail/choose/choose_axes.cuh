@@ -17,8 +17,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks of single elements, and sides of tiles, take one more axis while less than this is used of them, or of the last
-/// tile and those before: percent.
+/// Blocks of elements, and sides of tiles, take one more axis while less of their places is used: percent.
 inline constexpr size_type least_filled_percent = 90;
 
 /// How much is used of as many lengths of `length` elements as `extent` elements need: percent.

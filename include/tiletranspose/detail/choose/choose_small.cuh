@@ -176,10 +176,10 @@ constexpr bool has_few_elements(const small_problem& problem) {
   return problem.kept_bytes > widest_row_element || elements_of(problem) <= few_row_elements;
 }
 
-/// Threads of a block that moves rows of few elements, of which each takes one.
+/// Threads of a block that moves rows where elements are few, of which each takes one.
 inline constexpr int few_row_threads = 256;
 
-/// Threads of a block that moves rows of many elements, and how many each of them takes. `divides`: blocks take several rows.
+/// The same where elements are many, and how many each thread takes. `divides`: blocks take several rows.
 TILETRANSPOSE_HOST_DEVICE constexpr int small_row_threads(bool divides) {
   return divides ? 256 : 128;
 }
@@ -189,7 +189,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_
   return kept_bytes <= 2 ? 8 : 4;
 }
 
-/// True where blocks would be left partly empty by rows of many elements.
+/// True where rows would leave blocks partly empty.
 constexpr bool leaves_blocks_empty(const small_problem& problem) {
   const size_type length = problem.fast.extent;
   const auto block = static_cast<size_type>(
@@ -288,7 +288,7 @@ constexpr bool takes_vectors(size_type blocks, size_type elements, int element_b
   return blocks >= limits.vector_blocks && elements <= limits.vectors;
 }
 
-/// True where a square in place of so many rows is swapped element by element. `whole`: as choose_small has it.
+/// True where a square in place of so many rows is swapped element by element. `whole`: as choose_small_operation.
 constexpr bool is_little_square(size_type side, size_type stride_bytes, int element_bytes,
                                 bool whole) {
   const small_limits& limits = small_limits_of(element_bytes);

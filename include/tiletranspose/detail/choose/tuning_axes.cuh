@@ -214,7 +214,7 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
   return *found;
 }
 
-/// Matrices whose rows have up to so many bytes and lie between those of others are moved in micro-blocks where they can
+/// Matrices whose rows have fewer bytes and lie between those of others are moved in micro-blocks where they can
 /// be and are many bytes, but those of single bytes; of halves and of 3 bytes in panels, as far as tiles of theirs are.
 inline constexpr size_type most_apart_row_bytes = tuning_row{
     1024, "2026-11-26", "micro-blocks instead: s x n x s, 160 halves 70, 88; 400 bytes 77, 60"};

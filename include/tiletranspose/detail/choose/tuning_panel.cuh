@@ -72,6 +72,10 @@ constexpr bool goes_in_panels_apart(size_type elements, size_type element, bool 
                           : elements >= least_apart_elements;
 }
 
+/// Gathered panels of little more work than counts as little take parts of longer rows.
+inline constexpr size_type most_whole_row_bytes =
+    tuning_row{144, "2026-11-27", "6 MB, little, gathered: bytes, 138 columns 65, 74, 149 66, 51"};
+
 // ---- vectorised panels
 
 /// Columns or rows are few where they take so many bytes; more do better in tiles.
@@ -92,11 +96,11 @@ inline constexpr size_type shifted_columns_bytes =
 inline constexpr size_type shifted_rows_bytes =
     tuning_row{24 * 1024, "2026-11-21", "bytes at 12, 24, 36 and 48 KB: 7 rows 74, 90, 88, 80"};
 
-/// Of 1- and 2-byte elements that are moved so, more columns are few, and more rows: that many, and so many bytes.
-inline constexpr size_type most_shifted_columns =
-    tuning_row{208, "2026-11-22", "1 byte, 130 73, 86, 150 77, 82, 200 82, 85, 257 81, 74"};
+/// Of 1- and 2-byte elements that are moved so or gathered, more columns are few, and more rows: that many, and so many bytes.
+inline constexpr size_type most_shifted_columns = tuning_row{
+    200, "2026-11-27", "tiles, panels: 1 byte, 150 columns 75, 87, 199 84, 85, 204 83, 55"};
 inline constexpr size_type most_shifted_row_bytes =
-    tuning_row{272, "2026-11-22", "2 bytes, 120 83, 90, 130 84, 89, 150 88, 85"};
+    tuning_row{256, "2026-11-27", "tiles, panels: 2 bytes, 120 columns 85, 89, 140 88, 84"};
 inline constexpr size_type most_shifted_rows =
     tuning_row{260, "2026-11-22", "1 byte, 100 66, 90, 150 56, 82, 257 71, 81, 300 81, 79"};
 inline constexpr size_type most_shifted_column_bytes =
@@ -108,10 +112,10 @@ inline constexpr size_type least_shifted_row_bytes =
 /// Fewer rows are gathered.
 inline constexpr size_type least_shifted_rows = tuning_row{
     10, "2026-11-26", "gathered, shifted: bytes, 9 rows 94, 83, 11 90, 93; halves, 10 94, 97"};
-/// Rows of up to so many bytes are gathered, but of a multiple of 16 elements.
-inline constexpr size_type most_gathered_row_bytes =
-    tuning_row{100, "2026-11-27", "shifted, gathered: bytes, 12 MB, 13 columns 90, 123, 63 69, 94"};
-/// So are matrices of fewer bytes, where rows of neither side are whole words, and where those of one are.
+/// Columns are gathered, but for multiples of 16, and for those multiples of 8 whose rows have more bytes.
+inline constexpr size_type most_gathered_eighths_bytes = tuning_row{
+    100, "2026-11-27", "shifted, gathered: bytes, 63 columns 69, 94, 150 78, 87, 168 84, 70"};
+/// So are matrices of a batch of fewer bytes, where rows of neither side are whole words, and where those of one are.
 inline constexpr size_type least_shifted_bytes = tuning_row{
     256, "2026-11-21", "gathered, shifted: 7 x 9 bytes 91, 60, 17 x 13 87, 83, 25 x 25 91, 95"};
 inline constexpr size_type least_word_bytes =
@@ -132,7 +136,8 @@ inline constexpr size_type least_parted_bytes = tuning_row{64, "2026-11-22", "as
 inline constexpr size_type blocks_of_parts =
     tuning_row{3, "2026-11-22", "whole matrices, two parts: bytes, 199 x 201 92, 97"};
 
-/// Rows of a panel are read by whole rounds of warps, or by parts of them where so many rows are more.
+/// Up to `most_few_columns` rows, a warp reads whole rounds of a row; up to so many it reads two rows by halves of rounds, and
+/// of more rows four by quarters.
 inline constexpr size_type most_rows_by_half_rounds = tuning_row{
     108, "2026-11-22", "rows of 128, 256 bytes: 100 rows 83, 90; 129 77, 76; 200 86, 57"};
 

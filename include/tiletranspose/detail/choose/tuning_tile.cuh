@@ -33,7 +33,7 @@ inline constexpr size_type least_large_squares =
     tuning_row{64, "2026-11-22", "128 x 256, 256 x 256: 16384 rows 95.6, 96.7, 12288 96.4, 96.3"};
 
 /// Matrices of a batch whose output rows are whole sectors take tiles of whole accesses where at least so many
-/// tenths of their tiles are filled; the first number is that of bytes whose matrices do not fit a small panel.
+/// tenths of their tiles are filled; the first number is that of bytes whose matrices fill a small panel.
 inline constexpr size_type least_filled_of_large_bytes =
     tuning_row{5, "2026-11-22", "panel, tiles: 192 x 192 95, 97.5; 176 x 160 98.5, 95.5"};
 inline constexpr size_type least_filled =

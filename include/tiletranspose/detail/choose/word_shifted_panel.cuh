@@ -53,19 +53,10 @@ inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_byt
                              unsigned matrix_bytes) {
   unsigned char used[32] = {};
   unsigned worst = 0;
-  unsigned column = 0;
-  unsigned walk = 0;
-  unsigned matrix = 0;
-  unsigned line = 0;
-  for (unsigned lane = 0; lane < 32; ++lane) {
-    const unsigned ways = ++used[(line / 4 + column) % 32];
-    if (ways > worst) { worst = ways; }
-    if (++column < columns) { continue; }
-    column = 0;
-    line += walk_bytes;
-    if (++walk == walks) {
-      walk = 0;
-      line = ++matrix * matrix_bytes;
+  for (unsigned lane = 0, walk = 0; lane < 32; ++walk) {
+    const unsigned line = walk / walks * matrix_bytes + walk % walks * walk_bytes;
+    for (unsigned column = 0; column < columns && lane < 32; ++column, ++lane) {
+      worst = larger<unsigned>(worst, ++used[(line / 4 + column) % 32]);
     }
   }
   return worst;
@@ -87,7 +78,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   if (out_bits % 4 != 0 && ny * element % 8 == 0) { return false; }
   if (kind == panel_kind::few_columns) {
     return problem.in_stride_bytes == nx * element &&
-           (nx % 16 == 0 || nx * element > most_gathered_row_bytes);
+           (nx % 16 == 0 || (nx % 8 == 0 && nx * element > most_gathered_eighths_bytes));
   }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
