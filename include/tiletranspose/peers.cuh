@@ -89,8 +89,8 @@ template <class T>
 /// Call enable_peer_access first. Without scratch, which is where every part's `temp` is null, kernels store straight into
 /// the outputs of the other devices. With scratch, of peer_scratch_bytes() on every device, slices are transposed into it
 /// and copied from there by the copy engines while the next ones are transposed; where devices cannot reach each other,
-/// CUDA takes such copies through the host. On two H200s copies took 1.08 to 1.11 times as long as bare
-/// copies of the same bytes, and stores 1.28 to 1.32 times.
+/// CUDA takes such copies through the host. On two H200s copies took 1.06 to 1.12 times as long as bare
+/// copies of the same bytes, and stores 1.27 to 1.37 times.
 /// \param parts    an array on the host, read before the call returns; one device may stand in it several times
 /// \param count    how many
 /// \param nx       columns of the input: how the output's rows are dealt out

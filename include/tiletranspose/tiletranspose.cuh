@@ -3,8 +3,8 @@
 
 /// \file
 /// The library, but for the headers that are opt-in: mdspan.cuh, bulk_view.cuh, tile_io_async.cuh, tile_io_bulk.cuh
-/// and tile_pipeline.cuh, which bring more of CUDA's headers, distributed.cuh, peers.cuh and streamed.cuh, which go
-/// beyond one GPU, and emulator.cuh, which is for tests.
+/// and tile_pipeline.cuh, which bring more of CUDA's headers, distributed.cuh, peers.cuh, streamed.cuh and their
+/// partition.cuh, which go beyond one GPU, explain.cuh, and emulator.cuh, which is for tests.
 
 #pragma once
 
