@@ -80,16 +80,16 @@ constexpr memories all_memories[] = {
     {false, false, false}, {false, false, true}, {true, false, false}, {true, false, true},
     {false, true, false},  {false, true, true},  {true, true, false},  {true, true, true}};
 
-/// With the least scratch, where no more is given.
+/// With the least scratch, where no more is given, so many bytes behind a multiple of 16.
 template <class T>
 void check(size_type nx, size_type ny, memories pinned, unsigned seed,
-           size_type scratch = tt::least_streamed_scratch) {
+           size_type scratch = tt::least_streamed_scratch, size_type shift = 0) {
   INFO(nx << " x " << ny << " elements of " << sizeof(T) << ", pinned: " << pinned.in << pinned.out
           << pinned.lends);
   start(seed);
   const host_array<T> in(random_elements<T>(nx * ny), pinned.in);
   const host_array<T> out(std::vector<T>(nx * ny), pinned.out);
-  tt::emulated_buffer<unsigned char> temp(scratch);
+  tt::emulated_buffer<unsigned char> temp(scratch + shift);
   const host_array<unsigned char> between(std::vector<unsigned char>(scratch), true);
   tt::streamed_options options;
   options.pinned = pinned.lends ? between.data() : nullptr;
@@ -103,8 +103,8 @@ void check(size_type nx, size_type ny, memories pinned, unsigned seed,
   };
   size_type bytes = scratch;
   const std::size_t kept = cpu::machines().pinned.size();
-  REQUIRE(tt::streamed_transpose(out.data(), in.data(), nx, ny, temp.data(), bytes, cudaStream_t{},
-                                 options) == cudaSuccess);
+  REQUIRE(tt::streamed_transpose(out.data(), in.data(), nx, ny, temp.data() + shift, bytes,
+                                 cudaStream_t{}, options) == cudaSuccess);
   REQUIRE(cpu::machines().pinned.size() == kept);
   REQUIRE(cpu::machines().faults.empty());
   REQUIRE(cpu::this_device().faults == 0);
@@ -121,6 +121,8 @@ TEST_CASE("a host matrix is transposed block by block") {
     check<float>(1, 1, pinned, 1);
     check<triple>(201, 297, pinned, 5);
     for (unsigned seed = 0; seed < 4; ++seed) { check<float>(200, 300, pinned, seed); }
+    check<float>(200, 300, pinned, 6, tt::least_streamed_scratch, 4);
+    check<triple>(201, 297, pinned, 7, tt::least_streamed_scratch, 1);
   }
   for (const memories pinned : {memories{false, false, true}, memories{true, true, false}}) {
     check<float>(3, 20000, pinned, 3);

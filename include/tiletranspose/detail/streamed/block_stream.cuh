@@ -160,7 +160,7 @@ struct block_stream {
   }
   /// Rows in scratch whose addresses have the last four bits of those of `rows`.
   static matrix_view<T> aligned_as(matrix_view<T> rows, unsigned char* scratch) {
-    const size_type lead = reinterpret_cast<size_type>(rows.data) % 16;
+    const size_type lead = (address_bits(rows.data) - address_bits(scratch)) % 16;
     return {reinterpret_cast<T*>(scratch + lead), rows.rows, rows.cols,
             rows.cols + (rows.stride - rows.cols) % (most_padding + 1)};
   }
