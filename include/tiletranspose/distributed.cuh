@@ -116,29 +116,43 @@ template <class T, std::size_t Rank>
   static_assert(detail::check_output<T>() && detail::check_rank<Rank>(), "");
   if (!detail::is_permutation(axes, static_cast<int>(Rank))) { return cudaErrorInvalidValue; }
   const auto first = static_cast<size_type>(axes[0]);
-  size_type together = 1;
+  size_type together = 1;  // elements of a step along the axis that is dealt out
+  bool fits = true;
+  bool empty = false;
   for (std::size_t k = 1; k < Rank; ++k) {
-    if (k != first && !detail::multiplies(together, extents[k], together)) {
-      return cudaErrorInvalidValue;
-    }
+    if (k == first) { continue; }
+    empty = empty || extents[k] == 0;
+    fits = fits && detail::multiplies(together, extents[k], together);
   }
+  if (!fits && !empty) { return cudaErrorInvalidValue; }
+  if (empty) { together = 0; }
   if (first != 0) {
     const detail::array_mover<T> mover{out, in, axes,
                                        detail::make_relocation(out, in, extents, axes)};
     return detail::exchange_by_nccl(mover, extents[first], extents[0], together, temp, temp_bytes,
                                     comm, stream, options);
   }
-  if (temp == nullptr) {
-    temp_bytes = detail::least_exchange_scratch;
-    return cudaSuccess;
-  }
   int ranks = 0;
   int rank = 0;
   const cudaError_t status = detail::ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
+  constexpr size_type scratch = detail::least_exchange_scratch;
+  if (temp == nullptr) {
+    temp_bytes = scratch;
+    return cudaSuccess;
+  }
+  if (empty || extents[0] == 0) { return cudaSuccess; }
   size_type own[Rank];
   for (std::size_t k = 0; k < Rank; ++k) { own[k] = extents[k]; }
   own[0] = partition(extents[0]).count(ranks, rank);
+  size_type bytes = 0;
+  fits = detail::multiplies(together, own[0], bytes) && detail::multiplies(bytes, sizeof(T), bytes);
+  const detail::used_memory memory[] = {
+      {out, bytes, true}, {in, bytes, false}, {temp, scratch, true}};
+  if (!fits || temp_bytes < scratch ||
+      detail::examine_memory(memory, 3, alignof(T)) != detail::verdict::go) {
+    return cudaErrorInvalidValue;
+  }
   return permute(out, in, own, axes, stream);
 }
 

@@ -157,11 +157,14 @@ template <class T>
     return cudaErrorInvalidValue;
   }
   if (nx.total == 0 || ny.count(ranks, rank) == 0) { return cudaSuccess; }
-  if (outs == nullptr || !detail::points(in, alignof(T))) { return cudaErrorInvalidValue; }
+  if (outs == nullptr) { return cudaErrorInvalidValue; }
+  std::vector<detail::used_memory> memory{
+      {in, ny.count(ranks, rank) * nx.total * sizeof(T), false}};
   for (int i = 0; i < ranks; ++i) {
-    if (nx.count(ranks, i) > 0 && !detail::points(outs[i], alignof(T))) {
-      return cudaErrorInvalidValue;
-    }
+    memory.push_back({outs[i], nx.count(ranks, i) * ny.total * sizeof(T), true});
+  }
+  if (detail::examine_memory(memory.data(), memory.size(), alignof(T)) != detail::verdict::go) {
+    return cudaErrorInvalidValue;
   }
   return detail::store_into_parts(outs, in, nx, ny, ranks, rank, stream);
 }

@@ -396,6 +396,38 @@ TEST_CASE("bad arguments are refused before anything is queued") {
   REQUIRE(asked == 7);
 }
 
+TEST_CASE("a permute of which nothing travels is checked like others") {
+  machines(2, 1);
+  spread<float> array(2, 64, 4);
+  memory<unsigned char> scratch(1 << 16);
+  float* const out = array.out_of(0);
+  const float* const in = array.in_of(0);
+  const ncclComm_t comm = array.comm_of(0);
+  const auto call = [&](float* to, const float* from, void* temp, size_type bytes,
+                        ncclComm_t with) {
+    return tt::distributed_permute(to, from, {4, 8, 8}, {0, 2, 1}, temp, bytes, with);
+  };
+  const auto refused = cudaErrorInvalidValue;
+  size_type bytes = 0;
+  REQUIRE(tt::distributed_permute(out, in, {4, 8, 8}, {0, 2, 1}, nullptr, bytes, comm) ==
+          cudaSuccess);
+  REQUIRE(bytes > 0);
+  REQUIRE(call(out, in, nullptr, 0, nullptr) == refused);
+  REQUIRE(call(out, in, scratch.data(), bytes - 1, comm) == refused);
+  REQUIRE(call(out, in, out, bytes, comm) == refused);
+  REQUIRE(call(out, out, scratch.data(), bytes, comm) == refused);
+  REQUIRE(call(nullptr, in, scratch.data(), bytes, comm) == refused);
+  constexpr size_type large = size_type{1} << 40;
+  REQUIRE(tt::distributed_permute(out, in, {4, large, large, 0}, {0, 1, 2, 3}, scratch.data(),
+                                  bytes, comm) == cudaSuccess);
+  REQUIRE(tt::distributed_permute(out, in, {4, large, large, 0}, {1, 0, 2, 3}, scratch.data(),
+                                  bytes, comm) == cudaSuccess);
+  REQUIRE(tt::distributed_permute(out, in, {4, large, large, 2}, {0, 1, 2, 3}, scratch.data(),
+                                  bytes, comm) == refused);
+  for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
+  REQUIRE(call(out, in, scratch.data(), bytes, comm) == cudaSuccess);
+}
+
 TEST_CASE("what NCCL says becomes a status, and nothing more is queued") {
   machines(2, 1).nccl_fails = true;
   spread<float> matrix(2, 16, 16);
@@ -622,4 +654,8 @@ TEST_CASE("ranks that have all outputs mapped store their shares") {
   REQUIRE(tt::transpose_into_parts(missing, matrix.in_of(0), 25, 31, 3, 0) ==
           cudaErrorInvalidValue);
   REQUIRE(tt::transpose_into_parts(outs, matrix.in_of(0), 25, 31, 3, 3) == cudaErrorInvalidValue);
+  float* const same[] = {matrix.out_of(0), matrix.out_of(0), matrix.out_of(2)};
+  REQUIRE(tt::transpose_into_parts(same, matrix.in_of(0), 25, 31, 3, 0) == cudaErrorInvalidValue);
+  REQUIRE(tt::transpose_into_parts(outs, matrix.out_of(0), 25, 31, 3, 0) == cudaErrorInvalidValue);
+  for (const auto& queue : cpu::machines().streams) { REQUIRE(queue.empty()); }
 }
