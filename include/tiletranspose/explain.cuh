@@ -88,7 +88,7 @@ template <class Out, class Element>
 explanation explain_transform(matrix_view<Out> out, matrix_view<Element> in,
                               explained_device device = {}) {
   return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
-      detail::view_request(out, in), {}, device);
+      detail::view_request(out, in), device);
 }
 
 /// What tt::transform_transpose_batched(out, out_batch_stride, in, in_batch_stride, batch, op) would launch.
@@ -97,7 +97,7 @@ explanation explain_transform(matrix_view<Out> out, size_type out_batch_stride,
                               matrix_view<Element> in, size_type in_batch_stride, size_type batch,
                               explained_device device = {}) {
   return detail::explain_fused<detail::fusion::transform, std::remove_const_t<Element>, Out>(
-      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride), {},
+      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
       device);
 }
 
@@ -106,7 +106,7 @@ template <class Out, class Element>
 explanation explain_accumulate(matrix_view<Out> out, matrix_view<Element> in,
                                explained_device device = {}) {
   return detail::explain_fused<detail::fusion::accumulate, std::remove_const_t<Element>, Out>(
-      detail::view_request(out, in), {}, device);
+      detail::view_request(out, in), device);
 }
 
 /// What tt::transform_transpose_dual(copy, out, in, op) would launch.
@@ -115,8 +115,7 @@ explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_vie
                          explained_device device = {}) {
   const bool fits = copy.rows == in.rows && copy.cols == in.cols;
   return detail::explain_fused<detail::fusion::dual, std::remove_const_t<Element>, Out>(
-      detail::view_request(out, in), {fits ? copy.data : nullptr, copy.stride * sizeof(Out)},
-      device);
+      detail::view_request(out, in), device, fits ? copy.data : nullptr, copy.stride);
 }
 
 /// What tt::reorient_inplace(data, s) would do: transpose_inplace without scratch, reverse_inplace, flips and rotations

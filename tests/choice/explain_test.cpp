@@ -78,6 +78,9 @@ TEST_CASE("explain: what of fused calls and of calls in place is refused, and by
   refused(tt::explain_dual(floats{nullptr, 4, 3, 3}, out, in), "second output");
   refused(tt::explain_dual(floats{copy.data, 3, 4, 4}, out, in), "second output");
   refused(tt::explain_dual(floats{in.data, 4, 3, 3}, out, in), "second output");
+  // Strides of which the bytes overflow.
+  refused(tt::explain_dual(floats{copy.data, 4, 3, (std::size_t{1} << 62) + 3}, out, in),
+          "second output");
   refused(tt::explain_inplace(in), "square");
   refused(tt::explain_inplace(floats{nullptr, 3, 3, 3}), "null");
   refused(tt::explain_inplace(floats{at<float>(40, 2), 3, 3, 3}), "alignment");

@@ -216,17 +216,17 @@ void explain_fused_problem(explanation& result, const batch_problem& problem,
   }
 }
 
-/// What a fused call answers; `copy` is the second output of a call with two.
+/// What a fused call answers; `copy` is the second output of a call with two, its stride in elements.
 template <fusion Kind, class In, class Out>
-explanation explain_fused(const transpose_request& request, const row_major_copy& copy,
-                          explained_device device) {
+explanation explain_fused(const transpose_request& request, explained_device device,
+                          void* copy = nullptr, size_type copy_stride = 0) {
   explanation result = explain_start(request);
   if (explain_verdict(result, examine(request))) { return result; }
-  if (Kind == fusion::dual &&
-      explain_verdict(result, examine_copy(request, copy.data, copy.stride_bytes / sizeof(Out)))) {
+  if (Kind == fusion::dual && explain_verdict(result, examine_copy(request, copy, copy_stride))) {
     return result;
   }
-  explain_fused_problem<Kind, In, Out>(result, make_problem(request), copy, device);
+  explain_fused_problem<Kind, In, Out>(result, make_problem(request),
+                                       {copy, copy_stride * sizeof(Out)}, device);
   return result;
 }
 
