@@ -84,4 +84,19 @@ template <class Out, class In, std::size_t Rank, class Op>
                                                 stream);
 }
 
+// Arrays that do not fit each other: one sentence each instead of a list of candidates.
+
+template <class Out, class In, std::size_t Rank, detail::if_not<detail::is_pair<Out, In>> = 0>
+[[nodiscard]] cudaError_t permute(Out*, In*, const size_type (&)[Rank], const int (&)[Rank],
+                                  cudaStream_t = nullptr) {
+  return detail::refuse_pair<Out, In>();
+}
+
+template <class Out, class In, std::size_t Rank, detail::if_not<detail::is_pair<Out, In>> = 0>
+[[nodiscard]] cudaError_t permute(Out*, const std::ptrdiff_t (&)[Rank], In*,
+                                  const std::ptrdiff_t (&)[Rank], const size_type (&)[Rank],
+                                  cudaStream_t = nullptr) {
+  return detail::refuse_pair<Out, In>();
+}
+
 TILETRANSPOSE_NAMESPACE_END

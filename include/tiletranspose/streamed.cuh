@@ -90,4 +90,10 @@ template <class T>
                                options, stream);
 }
 
+/// Matrices that do not fit each other: one sentence instead of a list of candidates.
+template <class Out, class In, class... Rest, detail::if_not<detail::is_pair<Out, In>> = 0>
+[[nodiscard]] cudaError_t streamed_transpose(Out*, In*, Rest&&...) {
+  return detail::refuse_pair<Out, In>();
+}
+
 TILETRANSPOSE_NAMESPACE_END

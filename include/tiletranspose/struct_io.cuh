@@ -33,6 +33,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_structs() {
       "tt: structures are moved by whole warps; take a group of 32 threads or a multiple");
   static_assert(__is_trivially_copyable(T),
                 "tt: the element type must be trivially copyable; the library moves its bytes");
+  static_assert(!is_qualified<T>,
+                "tt: structures must not be const or volatile; they are moved by their bytes");
   static_assert(N * sizeof(T) / access_width(sizeof(T), alignof(T)) <= 64,
                 "tt: a thread's structures may take 64 accesses as wide as their type allows; move "
                 "fewer at a time, or align the type");
