@@ -53,17 +53,22 @@ void check_choice() {
   CHECK(chosen<Bytes>(tt::detail::most_tall_columns + 1, tall, Bytes) == any);
 }
 
-// Columns that fill tiles of whole accesses, and 16 bytes more.
+// Columns that fill tiles of whole accesses, and 16 bytes more; of bytes, these fill others where matrices are large.
 template <int Bytes, tt::tile_access Else>
 void check_ragged() {
   INFO(Bytes << " bytes");
   using whole = tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::whole>;
-  const std::size_t ny = tall / 16 * 16 + 16;
   const std::size_t nx = (Bytes == 8 ? 3 : 2) * whole::policy.tile_cols;  // more than a few
+  const std::size_t least = Bytes == 1 ? tt::detail::most_ragged_bytes / nx : tall;
+  const std::size_t ny = least / 16 * 16 + 16;
   CHECK(chosen<Bytes>(nx, ny, 0) == kernel_of<Bytes, tt::tile_access::whole>());
   CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());
   CHECK(chosen<Bytes>(nx + 16 / Bytes, tt::detail::most_column_rows, 0) ==
         kernel_of<Bytes, tt::tile_access::whole>());
+  if (Bytes == 1) {
+    CHECK(chosen<Bytes>(nx + 16, tall / 16 * 16 + 16, 0) ==
+          kernel_of<Bytes, tt::tile_access::whole>());
+  }
 }
 
 enum class side { rows, columns };

@@ -287,12 +287,10 @@ inline void describe_panels(explanation& result, const relocation& move, int acc
   const auto bytes = static_cast<unsigned>(access);
   say(result, "panels along several axes", rule, why);
   result.store_bytes = static_cast<int>(bytes_of_lane(bytes));
-  plan_axes_panels(as_accesses(move, static_cast<size_type>(access)),
-                   [&](const launch_plan<axes_panel_arguments>& plan) {
-                     result.load_bytes =
-                         static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
-                     return launch_counter{result}(plan);
-                   });
+  plan_axes_panels(as_accesses(move, static_cast<size_type>(access)), [&](const auto& plan) {
+    result.load_bytes = static_cast<int>(panel_item_bytes(bytes, plan.arguments.pads));
+    return launch_counter{result}(plan);
+  });
 }
 
 inline void describe_little(explanation& result, small_mover mover, const small_problem& problem,

@@ -123,21 +123,19 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
   const batch_problem& problem = facts.problem;
   const size_type element = facts.element();
-  const size_type row_bytes = problem.nx * element;
   const bool whole = access == tile_access::whole;
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
   const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
-  const bool pointers = problem.pointer_arrays;  // whose matrices are taken one by one
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
-                      problem.batch == 1 && !pointers && problem.in_stride_bytes == row_bytes;
+                      problem.batch == 1 && !problem.pointer_arrays &&
+                      problem.in_stride_bytes == problem.nx * element;
   const bool forwards = problem.out_stride_bytes == problem.ny * element;
   const bool few_columns = are_few(facts, access, true, shifts);
-  const bool few_rows =
-      are_few(facts, access, false, shifts && forwards && row_bytes >= least_shifted_row_bytes);
+  const bool few_rows = are_few(facts, access, false, shifts && forwards);
   if (problem.nx <= largest / problem.ny / element && problem.batch > 1 && facts.in_dense() &&
-      facts.out_dense() && !pointers) {
+      facts.out_dense() && !problem.pointer_arrays) {  // which are taken one by one
     return panel_kind::small_matrices;
   }
   if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
@@ -205,7 +203,10 @@ inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
-  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0;
+  const size_type row_bytes = facts.problem.nx * facts.element();
+  const bool narrow = facts.element_bytes <= 2 && row_bytes <= most_ragged_row_bytes;
+  const bool few = facts.element_bytes == 1 && row_bytes * facts.problem.ny <= most_ragged_bytes;
+  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0 && !narrow && !few;
   return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {

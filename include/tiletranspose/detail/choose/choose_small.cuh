@@ -221,7 +221,7 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
 /// \param side  as has_short_offsets has it
 constexpr bool is_little(const small_problem& problem, size_type elements,
                          size_type side = longest_tile_side) {
-  const size_type most = smaller(elements, most_counted);
+  const size_type most = smaller(elements, all_work);
   const size_type fast = problem.fast.extent;
   const size_type slow = problem.slow.extent;
   return fast <= most && slow <= most && fast * slow <= most / problem.batch &&
@@ -246,7 +246,7 @@ constexpr small_mover choose_small_operation(const small_problem& problem, bool 
   const bool narrows =
       problem.is_dual && problem.kept_bytes < problem.element_bytes && problem.element_bytes <= 8;
   const size_type lone = narrows ? lone_dual_side : lone_side(problem.element_bytes);
-  const size_type most = shorter <= lone   ? most_counted
+  const size_type most = shorter <= lone   ? all_work
                          : whole           ? limits.fused_whole
                          : problem.is_dual ? limits.pitched
                                            : limits.fused;
@@ -321,7 +321,7 @@ constexpr bool takes_written_tile(const small_problem& problem, int side) {
   const size_type bytes = small_limits_of(problem.element_bytes).written_bytes;
   const size_type most = bytes / static_cast<size_type>(problem.element_bytes);
   return problem.batch <= max_grid_side && problem.slow.extent <= max_grid_side * rows &&
-         is_little(problem, bytes > 0 && is_narrow(problem, side) ? most_counted : most, rows);
+         is_little(problem, bytes > 0 && is_narrow(problem, side) ? all_work : most, rows);
 }
 
 }  // namespace detail

@@ -106,9 +106,6 @@ inline constexpr size_type most_shifted_rows =
 inline constexpr size_type most_shifted_column_bytes =
     tuning_row{304, "2026-11-22", "2 bytes, 100 67, 92, 150 53, 88"};
 
-/// Where the output has few columns, shorter rows of the input are gathered.
-inline constexpr size_type least_shifted_row_bytes =
-    tuning_row{512, "2026-11-21", "a panel would hold the whole row"};
 /// Fewer rows are gathered.
 inline constexpr size_type least_shifted_rows = tuning_row{
     10, "2026-11-26", "gathered, shifted: bytes, 9 rows 94, 83, 11 90, 93; halves, 10 94, 97"};
@@ -136,8 +133,7 @@ inline constexpr size_type least_parted_bytes = tuning_row{64, "2026-11-22", "as
 inline constexpr size_type blocks_of_parts =
     tuning_row{3, "2026-11-22", "whole matrices, two parts: bytes, 199 x 201 92, 97"};
 
-/// Up to `most_few_columns` rows, a warp reads whole rounds of a row; up to so many it reads two rows by halves of rounds, and
-/// of more rows four by quarters.
+/// A warp reads up to `most_few_columns` rows one at a time, up to so many two at a time, and more four at a time.
 inline constexpr size_type most_rows_by_half_rounds = tuning_row{
     108, "2026-11-22", "rows of 128, 256 bytes: 100 rows 83, 90; 129 77, 76; 200 86, 57"};
 

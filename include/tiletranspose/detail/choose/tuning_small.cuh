@@ -45,7 +45,6 @@ struct small_limits {
 inline constexpr size_type all_work = size_type{1} << 30;
 
 /// Elements of other sizes take the row of the next smaller size. A user's rows stand in TILETRANSPOSE_SMALL_TUNING.
-///
 /// They are for an NVIDIA H200; tests/benchmark/tune.cu measures those of other devices.
 inline constexpr small_limits small_tuning[] = {
 #if defined(TILETRANSPOSE_SMALL_TUNING)

@@ -83,7 +83,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
   if (kind == panel_kind::few_rows) {
     return problem.batch == 1 && ny >= least_shifted_rows &&
-           nx * element >= least_shifted_row_bytes && problem.out_stride_bytes == ny * element;
+           problem.out_stride_bytes == ny * element;
   }
   if (element == 1 && ny == rows_in_eight_banks && nx < 64 && nx % 4 != 0) { return false; }
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
