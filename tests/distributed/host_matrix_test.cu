@@ -34,7 +34,8 @@ class pinned_allocation {
 };
 
 template <class T>
-void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch) {
+void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch,
+           std::size_t shift = 0) {
   INFO(nx << " x " << ny << " elements of " << sizeof(T) << ", scratch " << scratch << ", kind "
           << static_cast<int>(kind));
   random_source random;
@@ -48,7 +49,7 @@ void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch
   const pinned_allocation pinned_out(out.size());
   std::memcpy(pinned_in.data(), in.data(), bytes);
   std::memcpy(pinned_out.data(), out.data(), out.size());
-  const device_allocation temp(scratch);
+  const device_allocation temp(scratch + shift);
   const pinned_allocation lent(kind == host_memory::lent ? scratch : 1);
   tt::streamed_options options;
   if (kind == host_memory::lent) {
@@ -64,8 +65,8 @@ void check(std::size_t nx, std::size_t ny, host_memory kind, std::size_t scratch
   const std::byte* const from = pins_in ? pinned_in.data() : in.data();
   std::byte* const to = pins_out ? pinned_out.data() : out.data();
   REQUIRE(tt::streamed_transpose(reinterpret_cast<T*>(to + guard_bytes),
-                                 reinterpret_cast<const T*>(from), nx, ny, temp.data(), scratch,
-                                 own, options) == cudaSuccess);
+                                 reinterpret_cast<const T*>(from), nx, ny, temp.data() + shift,
+                                 scratch, own, options) == cudaSuccess);
   if (pins_in) { std::memcpy(in.data(), pinned_in.data(), bytes); }
   if (pins_out) { std::memcpy(out.data(), pinned_out.data(), out.size()); }
   REQUIRE(done == bytes);
@@ -83,6 +84,7 @@ void check_shapes() {
                                  host_memory::pinned_in, host_memory::pinned_out}) {
     check<T>(1, 1, kind, tt::least_streamed_scratch);
     check<T>(1021, 517, kind, tt::least_streamed_scratch);
+    check<T>(1021, 517, kind, tt::least_streamed_scratch, alignof(T));  // no multiple of 16
     check<T>(3, 100003, kind, tt::least_streamed_scratch);
     check<T>(100003, 3, kind, tt::least_streamed_scratch + 12345);
     check<T>(2049, 1500, kind, std::size_t{5} << 20);
