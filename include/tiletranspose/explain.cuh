@@ -35,6 +35,16 @@
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
+namespace detail {
+
+/// Of dense matrices, as a transpose sees them.
+template <class T>
+explanation explain_dense_reorient(transpose_request request, symmetry s, explained_device device) {
+  if (!transposes(s)) { request.out_stride = request.nx; }
+  return explain_reorient<sizeof(T), alignof(T)>(request, s, device);
+}
+
+}  // namespace detail
 
 /// What tt::transpose(out, in, nx, ny) would launch.
 template <class T>
@@ -75,12 +85,59 @@ explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type
       detail::pointers_request(outs, ins, nx, ny, batch), device);
 }
 
+/// The same for pitched matrices and parts of matrices.
+template <class T, class Element>
+explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
+                    size_type in_batch_stride, size_type batch, explained_device device = {}) {
+  return detail::explain_transpose<sizeof(T), alignof(T)>(
+      detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
+      device);
+}
+
 /// What tt::reorient(out, in, s) would launch; flips, rotations and reverses are symmetries.
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                     explained_device device = {}) {
   return detail::explain_reorient<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
                                                          device);
+}
+
+/// What tt::reorient_batched(out, in, nx, ny, batch, s) would launch.
+template <class T, typename std::enable_if<!std::is_pointer<T>::value, int>::type = 0>
+explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type batch, symmetry s,
+                    explained_device device = {}) {
+  size_type elements = 0;
+  detail::multiplies(nx, ny, elements);
+  return detail::explain_dense_reorient<T>(
+      detail::dense_request(out, in, nx, ny, batch, elements, elements), s, device);
+}
+
+/// The same with gaps between the matrices.
+template <class T>
+explanation explain(T* out, size_type out_batch_stride, const T* in, size_type in_batch_stride,
+                    size_type nx, size_type ny, size_type batch, symmetry s,
+                    explained_device device = {}) {
+  return detail::explain_dense_reorient<T>(
+      detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), s, device);
+}
+
+/// The same for pitched matrices and parts of matrices.
+template <class T, class Element>
+explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
+                    size_type in_batch_stride, size_type batch, symmetry s,
+                    explained_device device = {}) {
+  return detail::explain_reorient<sizeof(T), alignof(T)>(
+      detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
+                       in_batch_stride),
+      s, device);
+}
+
+/// The same for matrices that lie anywhere.
+template <class T>
+explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type ny,
+                    size_type batch, symmetry s, explained_device device = {}) {
+  return detail::explain_dense_reorient<T>(detail::pointers_request(outs, ins, nx, ny, batch), s,
+                                           device);
 }
 
 /// What tt::transform_transpose(out, in, op) would launch, whatever `op`.

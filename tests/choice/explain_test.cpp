@@ -64,6 +64,43 @@ TEST_CASE("explain: what is refused, and by which rule") {
   refused(tt::explain(outs, at<const float*>(40, 8), 3, 4, 2), "arrays of pointers");
 }
 
+TEST_CASE("explain: every form of a batch") {
+  constexpr std::size_t nx = 300;
+  constexpr std::size_t ny = 200;
+  constexpr std::size_t batch = 7;
+  constexpr auto turned = tt::symmetry::rotate_90;
+  constexpr auto flipped = tt::symmetry::flip_lr;
+  float* const out = at<float>(40);
+  const float* const in = at<const float>(45);
+  float* const* const outs = at<float*>(40);
+  const float* const* const ins = at<const float*>(45);
+  const tt::matrix_view<float> first_out{out, nx, ny, ny};
+  const tt::matrix_view<float> flipped_out{out, ny, nx, nx};
+  const tt::matrix_view<const float> first_in{in, ny, nx, nx};
+  constexpr std::size_t step = nx * ny;
+
+  // A dense batch is one, however it is said.
+  const std::string dense = tt::to_string(tt::explain(out, in, nx, ny, batch));
+  CHECK(dense.find("300 x 200 elements of 4 bytes, 7 times") != std::string::npos);
+  CHECK(tt::to_string(tt::explain(out, step, in, step, nx, ny, batch)) == dense);
+  CHECK(tt::to_string(tt::explain(first_out, step, first_in, step, batch)) == dense);
+  const std::string turn = tt::to_string(tt::explain(out, in, nx, ny, batch, turned));
+  CHECK(tt::to_string(tt::explain(out, step, in, step, nx, ny, batch, turned)) == turn);
+  CHECK(tt::to_string(tt::explain(first_out, step, first_in, step, batch, turned)) == turn);
+  CHECK(turn.find("tile") != std::string::npos);
+  const std::string flip = tt::to_string(tt::explain(out, in, nx, ny, batch, flipped));
+  CHECK(tt::to_string(tt::explain(flipped_out, step, first_in, step, batch, flipped)) == flip);
+  CHECK(flip.find("rows") != std::string::npos);
+
+  const auto launches = tt::explained::launches;
+  CHECK(tt::explain(outs, ins, nx, ny, batch).answer == launches);
+  CHECK(tt::explain(outs, ins, nx, ny, batch, turned).answer == launches);
+  CHECK(tt::explain(outs, ins, nx, ny, batch, flipped).answer == launches);
+  refused(tt::explain(first_out, step - 1, first_in, step, batch), "batch stride");
+  refused(tt::explain(out, step - 1, in, step, nx, ny, batch, turned), "batch stride");
+  refused(tt::explain(first_out, step, first_in, step, batch, flipped), "shapes");
+}
+
 TEST_CASE("explain: what of fused calls and of calls in place is refused, and by which rule") {
   using floats = tt::matrix_view<float>;
   const floats out{at<float>(40), 3, 4, 4};
