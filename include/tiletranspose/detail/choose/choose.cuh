@@ -273,8 +273,8 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
-  const size_type times =
-      problem.batch > 1 && matrix <= most_lone_tile_elements ? times_of_lone_matrices : 1;
+  const size_type lone = most_lone_tile_elements * (element == 2 || element == 4 ? 3 : 1);
+  const size_type times = problem.batch > 1 && matrix <= lone ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline choice choose_large(const transpose_facts& facts);

@@ -123,10 +123,10 @@ inline constexpr int widest_large_tile_element = 8;
 inline constexpr size_type most_lone_matrix =
     tuning_row{1024, "2026-11-26", "us, panels, little: 38 x 38 bytes 214, 190; floats 225, 281"};
 
-/// Matrices of a batch of so few elements that have no panel leave large tiles partly empty, and panels of one matrix that are
-/// larger than `large_matrix_bytes` are few: of both more than `tile` is little work.
+/// Matrices of a batch of so few elements, of 2 and 4 bytes three times as many, that have no panel leave large tiles partly
+/// empty, and panels of one matrix that are larger than `large_matrix_bytes` are few: of both more than `tile` is little work.
 inline constexpr size_type most_lone_tile_elements = tuning_row{
-    32'768, "2026-11-26", "us, tiles, little: 74 x 74 doubles 24.3, 20.2; 238 bytes 32.8, 48.5"};
+    32'768, "2026-11-27", "tiles, little: bytes, 238 x 238 us 33, 49; halves, 271 x 264 % 61, 86"};
 inline constexpr size_type times_of_lone_matrices =
     tuning_row{3, "2026-11-26", "us, panels, little: 74 x 74 of 12 bytes, 16 MB 14.2, 7.9"};
 
