@@ -136,23 +136,19 @@ template <class T, std::size_t Rank>
   int rank = 0;
   const cudaError_t status = detail::ask_communicator(comm, ranks, rank);
   if (status != cudaSuccess) { return status; }
-  constexpr size_type scratch = detail::least_exchange_scratch;
   if (temp == nullptr) {
-    temp_bytes = scratch;
+    temp_bytes = detail::least_exchange_scratch;
     return cudaSuccess;
   }
   if (empty || extents[0] == 0) { return cudaSuccess; }
   size_type own[Rank];
   for (std::size_t k = 0; k < Rank; ++k) { own[k] = extents[k]; }
   own[0] = partition(extents[0]).count(ranks, rank);
-  size_type bytes = 0;
-  fits = detail::multiplies(together, own[0], bytes) && detail::multiplies(bytes, sizeof(T), bytes);
-  const detail::used_memory memory[] = {
-      {out, bytes, true}, {in, bytes, false}, {temp, scratch, true}};
-  if (!fits || temp_bytes < scratch ||
-      detail::examine_memory(memory, 3, alignof(T)) != detail::verdict::go) {
-    return cudaErrorInvalidValue;
-  }
+  const bool valid =  // as an exchange of one rank
+      detail::can_plan(together, own[0], 1, sizeof(T)) &&
+      detail::examine_exchange(detail::exchange_plan(together, own[0], 1, 0, sizeof(T), 0), out, in,
+                               temp, temp_bytes);
+  if (!valid) { return cudaErrorInvalidValue; }
   return permute(out, in, own, axes, stream);
 }
 
