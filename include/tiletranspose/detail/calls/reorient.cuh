@@ -15,8 +15,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Calls launch(bytes) with that of some sizes which elements have, a std::integral_constant; with the last where they have
-/// none of the others.
+/// Calls launch(bytes) with that of some sizes that elements have, a std::integral_constant; with the last for all others.
 template <int Size, int... Others, class Launch>
 cudaError_t with_size(size_type bytes, Launch launch) {
   if constexpr (sizeof...(Others) > 0) {

@@ -121,8 +121,7 @@ constexpr unsigned filled_pitch(unsigned group) {
   return group < 8 ? group : vectorised_pitch(group);
 }
 
-/// Which micro-block a thread takes: down a *strip* of 2^strip_shift rows of them, then the next column of it, then the
-/// next strip.
+/// Which micro-block a thread takes: down a *strip* of 2^strip_shift rows, then the next column of it, then the next strip.
 struct micro_place {
   unsigned row;
   unsigned col;

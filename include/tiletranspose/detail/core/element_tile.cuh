@@ -25,8 +25,7 @@ struct element_words {
   access_word_t<Access> words[ElementBytes / Access];
 };
 
-/// True where an element is kept in whole words, though it is moved by bytes or halves: one access of shared memory
-/// instead of several.
+/// True where an element is kept in whole words, though moved by bytes or halves: one access of shared memory, not several.
 TILETRANSPOSE_HOST_DEVICE constexpr bool packs_words(int element_bytes, int access) {
   return access < element_bytes && access < 4 && element_bytes <= 4;
 }

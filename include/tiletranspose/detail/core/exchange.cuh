@@ -94,8 +94,7 @@ TILETRANSPOSE_FUNCTION void replace_if(unsigned once, unsigned twice, unsigned& 
 #endif
 }
 
-/// A word whose lower half is `half`. What the upper one holds is left to the compiler, which clears it by an
-/// instruction otherwise.
+/// A word whose lower half is `half`. The upper one is left to the compiler, which else takes an instruction to clear it.
 TILETRANSPOSE_FUNCTION unsigned half_word(unsigned short half) {
 #if TILETRANSPOSE_ON_DEVICE
   unsigned word;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Elements that are moved together, and how they are read from shared memory where they need not lie at multiples of
-/// their size.
+/// Elements that are moved together, and how they are read from shared memory where they lie at no multiples of their size.
 
 #pragma once
 

@@ -21,8 +21,7 @@ struct distributed_options {
   /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it
   /// sends, from 16 MiB to 120 over NCCL and 88 by copies, or 1 MiB to each other rank where that is more.
   size_type step_bytes = 0;
-  /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes the host some
-  /// microseconds.
+  /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes some microseconds.
   cudaStream_t transfer_stream = nullptr;
   /// Of distributed.cuh: an ncclWindow_t at whose start scratch begins, on all ranks. Null: messages are sent and received.
   void* window = nullptr;

@@ -38,8 +38,7 @@ inline constexpr size_type exchange_buffers = 3;
 inline constexpr size_type most_copied_bytes = size_type{88} << 20;
 inline constexpr size_type most_nccl_bytes = size_type{120} << 20;
 
-/// An eighth of all that a rank sends, so that little is left to do when the last step has travelled, but no less than what
-/// keeps messages long.
+/// An eighth of all that a rank sends, so that little is left when the last step has travelled, but enough for long messages.
 constexpr size_type tuned_step_bytes(size_type sent_bytes, int ranks, size_type most_bytes) {
   constexpr size_type mebibyte = size_type{1} << 20;
   const size_type others = static_cast<size_type>(ranks - 1) * mebibyte;

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// One process that drives several GPUs: slices copied into the memory of other devices, and the order between the
-/// devices' streams.
+/// One process that drives several GPUs: slices copied into other devices' memory, and the order between their streams.
 
 #pragma once
 

@@ -18,8 +18,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Rows whose elements are permuted among themselves, in step 1. A block copies a row and permutes the copy, one row
-/// after the other.
+/// Rows whose elements are permuted among themselves, in step 1. A block copies a row and permutes the copy, row after row.
 struct row_shuffle_arguments {
   unsigned char* data;
   unsigned char* copies;  ///< a row for each block; null where its shared memory holds one

@@ -45,8 +45,7 @@ square_kernel find_square_kernel(size_type elements, size_type side, size_type b
       });
 }
 
-/// Transposes `tall` rows of squares, the first of which starts at arguments.first. Precondition: the kernel is allowed
-/// its shared bytes.
+/// Transposes `tall` rows of squares from arguments.first on. Precondition: the kernel is allowed its shared bytes.
 inline cudaError_t launch_swaps(const square_kernel& kernel, swap_arguments arguments,
                                 size_type tall, cudaStream_t stream) {
   const size_type row_blocks = arguments.order.blocks() * arguments.wide.divisor;

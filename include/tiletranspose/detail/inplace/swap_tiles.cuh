@@ -98,8 +98,7 @@ struct half_block {
   TILETRANSPOSE_FUNCTION static unsigned number() { return block::thread_rank() / Threads; }
 };
 
-/// The tile that half a block moves: where it lies, and where it goes. At the edge of the square it has fewer rows or
-/// columns than others.
+/// The tile that half a block moves: where it lies, and where it goes. At the square's edge it has fewer rows or columns.
 struct half_tile {
   bool exists;  ///< false of the second half where a tile trades places with itself
   unsigned char* shared;

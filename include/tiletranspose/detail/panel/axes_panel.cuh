@@ -101,8 +101,7 @@ struct panel_segment {
   unsigned place;    ///< of its first element
 };
 
-/// One of the output as the table has it: its *stores*, of elements_of_lane each. What it has before and behind these are its
-/// *ends*.
+/// One of the output as the table has it: its *stores*, of elements_of_lane each, and its *ends* before and behind these.
 struct alignas(16) gathered_segment {  // bytes_of_segment in choose/panel_cut.cuh
   long long offset;                    ///< bytes from the first element of the panel
   unsigned place;                      ///< what all its elements have in common

@@ -148,8 +148,7 @@ inline constexpr verdict size_refused =
     refuse("sizes overflow the address space, or a batch stride is less than a matrix");
 inline constexpr verdict overlap_refused = refuse("input and output share a byte");
 
-/// All that is asked of a request but whether its sides share memory, which is that of `in` and `out`. `s` says what shape
-/// the output has.
+/// All that is asked of a request but whether its sides, `in` and `out`, share memory. `s` says what shape the output has.
 inline verdict examine_sides(const transpose_request& request, symmetry s, region_batch& in,
                              region_batch& out) {
   if (request.nx == 0 || request.ny == 0 || request.batch == 0) { return nothing_to_move; }

@@ -195,8 +195,7 @@ inline bool halve(small_problem& work, const row_problem& rows) {
   return !is_odd || !rows.reverses;
 }
 
-/// Which rows the mover for little work takes: few, out of place, and those of whole accesses, of 16 bytes as many as it
-/// counts.
+/// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes as many as it counts.
 inline little_rows choose_little_rows(const row_problem& rows) {
   const int access = whole_access(rows);
   if (access > 0) {

@@ -22,8 +22,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// A memcpy that stores past the caches, where that is asked for and the processor can: the lines that it writes are
-/// not read first.
+/// A memcpy that stores past the caches, if asked to and if the processor can: the lines that it writes are not read first.
 inline void copy_on_host(unsigned char* out, const unsigned char* in, size_type bytes,
                          bool past_caches) {
 #if defined(__SSE2__)

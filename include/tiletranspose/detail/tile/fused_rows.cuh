@@ -442,8 +442,7 @@ struct tile_loads {
         store_copied(copy_to, first, b, copied);
       }
     };
-    // A function, because loops around what it does are not all unrolled by nvcc 12.4: what was loaded would lie in
-    // local memory.
+    // A function, because nvcc 12.4 does not unroll all loops around what it does: what was loaded would lie in local memory.
     TILETRANSPOSE_UNROLL
     for (int b = 0; b < batch; ++b) { store_round(b); }
   }

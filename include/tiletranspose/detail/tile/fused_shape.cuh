@@ -186,8 +186,7 @@ struct fused_shape {
   using copied =
       packed_elements<Out, count, copy_store_bytes>;  ///< what a thread writes of a row of the copy
 
-  /// Registers for shifted loads that are under way; a conversion takes some itself. Wider old elements leave room
-  /// for one round.
+  /// Registers for shifted loads under way; a conversion takes some itself. Wider old elements leave room for one round.
   static constexpr bool loads_one_round = shifts && combines && out_bytes > in_bytes;
   static constexpr int load_registers = in_bytes != out_bytes && !combines ? 24 : 40;
 

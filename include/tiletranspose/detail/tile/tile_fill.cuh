@@ -44,8 +44,7 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> join_words(const unsigned (&words)[W
   }
 }
 
-/// The words that `Bytes` bytes of memory lie in, whose first one is at a multiple of `AccessBytes` bytes, 1 or 2, or
-/// of a word's:
+/// The words that `Bytes` bytes of memory lie in, the first at a multiple of `AccessBytes` bytes, 1 or 2, or of a word's:
 ///
 ///     words     |. . . a|b b b c|c c d d|      four elements of 3 bytes, of which the first begins in byte 3
 ///

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// How a matrix is cut into tiles, the order in which blocks take them, and what a launch of the tile kernel tells them.
-/// Plain C++17.
+/// How a matrix is cut into tiles, the order in which blocks take them, and what a launch tells the kernel. Plain C++17.
 
 #pragma once
 
