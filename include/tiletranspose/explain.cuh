@@ -197,8 +197,8 @@ explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, siz
 /// For floats from cudaMalloc:
 ///
 ///     300 x 56 x 5 x 6 elements of 4 bytes, axes 3 2 1 0
-///     mover   tiles along several axes, 32 x 32 elements along axes 0 and 2 3, loads of 4 bytes, stores of 4
-///     launch  560 blocks of 128 threads
+///     mover   tiles along several axes, 32 x 32 elements along axes 1 0 and 2 3, loads of 4 bytes, stores of 4
+///     launch  525 blocks of 128 threads
 ///     rule    tiles of axes: two fastest axes, and more around them than a batch: a side of a tile that is short takes the next axes, too
 template <class T, std::size_t Rank>
 explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],

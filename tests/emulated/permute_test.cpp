@@ -585,8 +585,9 @@ TEST_CASE("permute: what goes in panels") {
   // Instead of tiles, if segments are long enough for the size of elements.
   CHECK(goes_in_panels(4, {29, 57, 61, 623}, {3, 2, 1, 0}));
   CHECK_FALSE(goes_in_panels(4, {5, 5, 5, 5, 5, 12505}, {3, 1, 5, 0, 2, 4}));
-  // And of micro-blocks of bytes.
+  // And of micro-blocks, if the output has short segments.
   CHECK(goes_in_panels(1, {424, 401, 12, 124}, {1, 0, 3, 2}));
+  CHECK_FALSE(goes_in_panels(1, {424, 401, 20, 124}, {1, 0, 3, 2}));
   CHECK_FALSE(goes_in_panels(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
   // Little work, long sides.
   CHECK_FALSE(goes_in_panels(4, {3, 30000, 3}, {2, 1, 0}));
@@ -632,9 +633,9 @@ TEST_CASE("permute: what goes in word-shifted tiles") {
   CHECK(goes_shifted(3, {79, 1144, 1087}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(2, {641, 643, 647}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {1024, 1024, 1024}, {2, 1, 0}));
-  // Instead of micro-blocks, unless rows are whole accesses.
+  // Rows that are too short for tiles, but not micro-blocks.
   CHECK(goes_shifted(1, {264, 87300, 12}, {2, 1, 0}));
-  CHECK_FALSE(goes_shifted(1, {264, 8700, 12}, {2, 1, 0}));
+  CHECK_FALSE(goes_shifted(1, {264, 87300, 20}, {2, 1, 0}));
   CHECK_FALSE(goes_shifted(1, {320, 96, 75, 96}, {3, 2, 1, 0}));
   // What stays together: pixels of three bytes, not of four.
   CHECK(goes_shifted(1, {8001, 8007, 3}, {1, 0, 2}));

@@ -276,8 +276,7 @@ inline constexpr int element_rounds_of =
 template <int ElementBytes, int Elements>
 inline constexpr int element_rounds_of<gather_operation<ElementBytes, Elements>> = gathered_rounds;
 
-/// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, and is counted along
-/// them first.
+/// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, counted along them first.
 template <class Group, class Operation, class Step>
 TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
                                                const axes_element_arguments<Step>& arguments,

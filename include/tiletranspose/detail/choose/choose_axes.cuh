@@ -17,8 +17,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Blocks of elements, and sides of tiles, take one more axis while less of their places is used: percent.
-inline constexpr size_type least_filled_percent = 90;
+/// Sides of tiles take one more axis that goes on where their memory ends while less of their places is used, and any other
+/// axis while less than the latter is; blocks of elements take one more while less than the last is: percent.
+inline constexpr size_type least_filled_percent = 97;
+inline constexpr size_type least_filled_apart_percent = 40;
+inline constexpr size_type least_block_filled_percent = 90;
 
 /// How much is used of as many lengths of `length` elements as `extent` elements need: percent.
 constexpr size_type filled(size_type extent, size_type length) {
@@ -58,7 +61,7 @@ inline element_order order_elements(const relocation& move, size_type block) {
   }
   while (count < move.rank) { take(nearest_of(false, move, taken)); }
   while (order.inner < count &&
-         (order.inner == 0 || filled(order.inner_extent, block) < least_filled_percent)) {
+         (order.inner == 0 || filled(order.inner_extent, block) < least_block_filled_percent)) {
     const size_type extent = move.axes[order.axes[order.inner]].extent;
     if (order.inner > 0 && extent > most_counted / order.inner_extent) { break; }
     order.inner_extent *= extent;
@@ -209,25 +212,29 @@ constexpr int axes_block_rows(int accesses) { return accesses == 3 ? 8 : 4; }
 /// Elements of more accesses do not go through tiles: those of 63 and 64 single bytes spilled.
 inline constexpr int most_tile_accesses = 48;
 
-/// Adds axes to the sides of tiles of so many elements along each, to the side that fills its tiles less, until both do.
-/// \param contiguous  the input along the first side has no gaps, nor the output along the second
+/// Adds axes to the sides of tiles of so many elements along each: while places of tiles are empty, or output segments end
+/// inside of sectors, those that go on where a side's memory ends, and others while most places are empty.
+/// \param skewed  to the sectors of output segments, which thereby have one writer: sides are contiguous
 inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
-                       const size_type (&tile)[2], bool contiguous) {
+                       const size_type (&tile)[2], bool skewed) {
   bool taken[most_axes] = {};
   const int fastest[2] = {x, move.rank - 1};
   for (int s = 0; s < 2; ++s) {
     sides[s] = {1, {fastest[s], 0, 0}, move.axes[fastest[s]].extent};
     taken[fastest[s]] = true;
   }
-  const auto filled_of = [&](int s) { return filled(sides[s].extent, tile[s]); };
-  const auto grow = [&](int s) {
+  const auto used = [&](int s) { return filled(sides[s].extent, tile[s]); };
+  const auto grow = [&](int s, bool goes_on) {
     side_axes& grown = sides[s];
     const int next = nearest_of(s == 0, move, taken);
-    if (filled_of(s) >= least_filled_percent || grown.count == 3 || next < 0) { return false; }
+    if (grown.count == 3 || next < 0) { return false; }
     const relocation_axis& axis = move.axes[next];
     const long long stride = s == 0 ? axis.in_stride : axis.out_stride;
+    const bool splits = !skewed && s == 1 && grown.extent * move.out_element % sector_bytes != 0;
     if (axis.extent > most_counted / grown.extent ||
-        (contiguous && stride != static_cast<long long>(grown.extent))) {
+        (goes_on ? stride != static_cast<long long>(grown.extent) ||
+                       (used(s) >= least_filled_percent && !splits)
+                 : used(s) >= least_filled_apart_percent)) {
       return false;
     }
     grown.axes[grown.count++] = next;
@@ -235,11 +242,11 @@ inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
     taken[next] = true;
     return true;
   };
-  bool ended[2] = {};
-  while (!ended[0] || !ended[1]) {
-    const int s = ended[0] ? 1 : ended[1] ? 0 : filled_of(0) <= filled_of(1) ? 0 : 1;
-    ended[s] = !grow(s);
-  }
+  while ((sides[0].extent <= short_segment || (skewed && used(0) <= used(1))) && grow(0, true)) {}
+  while (grow(1, true)) {}
+  while (grow(0, true)) {}
+  while (!skewed && grow(0, false)) {}
+  while (!skewed && grow(1, false)) {}
 }
 
 /// The sides of tiles of `side` x `side` elements.
@@ -320,14 +327,14 @@ inline axes_choice choose_axes(const relocation& move) {
                                segment_before(move, y, &relocation_axis::in_stride) > short_segment;
     const bool are_many = count_elements(move) * larger(move.in_element, move.out_element) >=
                           micro_limits_of(move.out_element).least_tiled;
-    choice.mover = shorter > short_axis && long_segments && are_many ? axes_mover::tiles
-                                                                     : axes_mover::elements;
+    choice.mover = shorter > short_side_of(move.out_element) && long_segments && are_many
+                       ? axes_mover::tiles
+                       : axes_mover::elements;
   }
   return choice;
 }
 
-/// The matrices of a relocation that is a transpose, or a batch of them. Columns that run backwards in the input are output
-/// rows that do.
+/// The matrices of a relocation that is a transpose, or a batch. Columns backwards in the input are output rows that are.
 inline batch_problem make_problem(relocation move, int x) {
   const relocation_axis& rows = move.axes[move.rank - 1];
   relocation_axis& cols = move.axes[x];

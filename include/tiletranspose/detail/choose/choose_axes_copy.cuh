@@ -89,7 +89,7 @@ inline bool fits_word_shifted_tiles(const axes_choice& choice, const relocation&
   }
   const word_shifted_tiles tiles = cut_word_shifted_tiles(choice, move);
   return larger(tiles.sides[0].extent, tiles.sides[1].extent) <= most_counted &&
-         tiles.blocks() <= max_blocks && tiles.filled() >= least_shifted_filled_of(bytes);
+         tiles.blocks() <= max_blocks && tiles.filled() >= least_shifted_filled;
 }
 
 /// Rows and columns of a micro-block, which a thread transposes in registers, and rows of threads of a block that does.
@@ -114,7 +114,7 @@ constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
 
 /// Tiles in micro-blocks are as large as leaves at least so much of them used: percent. So are those of elements that
 /// would be moved one by one otherwise.
-inline constexpr size_type least_tile_filled = 75;
+inline constexpr size_type least_tile_filled = 50;
 inline bool fills_tiles(const axes_choice& choice) {
   const auto side = static_cast<size_type>(choice.tile_side);
   return filled(choice.sides[0].extent, side) >= least_tile_filled &&
@@ -136,22 +136,12 @@ inline bool has_whole_blocks(const axes_choice& choice, const relocation& move, 
   return odd == 0;
 }
 
-/// The same of 16 bytes, or of three times as many.
-inline bool has_whole_accesses(const axes_choice& choice, const relocation& move) {
-  const word_shifted_tile_shape shape{static_cast<int>(move.in_element)};
-  return has_whole_blocks(choice, move, static_cast<size_type>(shape.lane_rows()));
-}
-
-/// Has tiles of a copy moved in micro-blocks where that can be, and matrices whose rows lie between those of others, too.
+/// Has tiles of a copy moved in micro-blocks where that can be.
 inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
   const size_type bytes = count_elements(move) * move.in_element;
-  const bool apart = choice.mover == axes_mover::transpose && move.in_element > 1 &&
-                     bytes >= least_uncached_bytes &&
-                     is_interleaved(move, choice.x, most_apart_row_bytes);
-  if ((choice.mover == axes_mover::tiles || apart) && has_micro_blocks(move.in_element) &&
+  if (choice.mover == axes_mover::tiles && has_micro_blocks(move.in_element) &&
       bytes >= micro_limits_of(move.in_element).least &&
       has_whole_blocks(choice, move, micro_elements)) {
-    choice.mover = axes_mover::tiles;
     choice.together = micro_elements;
     fill_sides(choice, move, micro_tile_side(move.in_element, bytes));
     if (!fills_tiles(choice)) { fill_sides(choice, move, micro_tile_side(move.in_element, 0)); }
@@ -177,7 +167,7 @@ inline bool choose_wide_tiles(relocation& move, axes_choice& choice) {
   normalize(wide);
   axes_choice tiles = choose_axes(wide);
   const size_type shorter = smaller(tiles.sides[0].extent, tiles.sides[1].extent);
-  if (tiles.mover == axes_mover::transpose && shorter > short_axis) {
+  if (tiles.mover == axes_mover::transpose && shorter > short_side_of(wide.in_element)) {
     tiles.mover = axes_mover::tiles;
   }
   take_micro_blocks(tiles, wide);
@@ -204,33 +194,32 @@ inline size_type ragged_percent(const relocation& move, size_type access_bytes) 
   return of(cut.in) + (cut.skew > 0 ? 50 * cut.skew / cut.part(cut.out.split) : of(cut.out));
 }
 
-/// The most of that with which panels are faster than what `choice` has. What stays in the L2 cache waits for few sectors.
+/// The most of that with which panels are faster than what `choice` has.
 inline size_type most_ragged_percent(const axes_choice& choice, const relocation& move,
                                      size_type access_bytes) {
-  const bool is_cached = count_elements(move) * move.in_element < least_uncached_bytes;
-  const auto beside_tiles = [&](size_type percent) {
-    return is_cached && move.in_element > 1 ? percent / parts_of_cached_percent : percent;
-  };
   if (choice.together > 1) {
-    return move.in_element <= 3 ? beside_tiles(most_ragged_in_micro_blocks) : 0;
+    const side_axes& side = choice.sides[1];
+    const size_type extent = move.axes[move.rank - 1].extent;
+    const bool goes_on = side.count > 1 && distance(move.axes[side.axes[1]].out_stride) == extent;
+    const bool is_short = !goes_on && extent <= short_side_of(move.out_element);
+    return is_short ? most_ragged_in_micro_blocks : 0;
   }
   if (choice.x == move.rank - 1) {  // rows stay rows
     relocation wide = move;
     if (!widen(wide)) { return 0; }
     const size_type row_bytes = move.axes[choice.x].extent * move.in_element;
+    const bool is_cached = count_elements(move) * move.in_element < least_uncached_bytes;
     const size_type narrower = is_cached || row_bytes > most_short_row_bytes  ? 8
                                : row_bytes > sector_bytes || access_bytes < 4 ? max_access_bytes
                                                                               : sector_bytes;
     return wide.in_element < narrower ? most_ragged_elements : 0;
   }
   const size_type tiles = most_ragged_of(move.in_element, access_bytes);
-  return choice.mover == axes_mover::tiles ? beside_tiles(tiles)
-                                           : larger(tiles, most_ragged_elements);
+  return choice.mover == axes_mover::tiles ? tiles : larger(tiles, most_ragged_elements);
 }
 
 /// True where panels are better than the tiles or single elements that were chosen: where segments of both sides are long.
-inline bool takes_panels(const axes_choice& choice, const relocation& move, int access_bytes) {
-  const auto access = static_cast<size_type>(access_bytes);
+inline bool takes_panels(const axes_choice& choice, const relocation& move, size_type access) {
   const size_type most = most_ragged_percent(choice, move, access);
   const bool are_small = choice.mover == axes_mover::elements && move.in_element <= 3;
   const size_type least = are_small ? least_panel_bytes_of_singles : least_panel_bytes;
@@ -238,26 +227,18 @@ inline bool takes_panels(const axes_choice& choice, const relocation& move, int 
          ragged_percent(move, access) <= most;
 }
 
-/// Has matrices whose rows are short and lie between those of others go in word-shifted tiles or panels.
-inline void take_apart(axes_choice& choice, const relocation& move) {
-  if (choice.mover != axes_mover::transpose || move.in_element > 3) { return; }
-  axes_choice tiles = choice;
-  tiles.mover = axes_mover::tiles;
-  const bool shifted = count_elements(move) * move.in_element >= least_apart_shifted_bytes &&
-                       is_interleaved(move, choice.x, most_apart_shifted_of(move.in_element)) &&
-                       !has_whole_accesses(choice, move) && fits_word_shifted_tiles(choice, move);
-  const bool panels = move.in_element >= 2 &&
-                      is_interleaved(move, choice.x, most_apart_row_bytes) &&
-                      takes_panels(tiles, move, access_width(move.in_element));
-  if (shifted || panels) { choice = tiles; }
-}
-
 /// Which mover takes elements that nothing happens to on the way.
 inline axes_choice choose_copy(const relocation& move) {
-  axes_choice choice = choose_axes(move);
-  take_micro_blocks(choice, move);
-  take_apart(choice, move);
-  return choice;
+  const axes_choice choice = choose_axes(move);
+  axes_choice tiles = choice;
+  if (choice.mover == axes_mover::transpose &&
+      is_interleaved(move, choice.x, most_apart_row_bytes)) {
+    tiles.mover = axes_mover::tiles;
+  }
+  take_micro_blocks(tiles, move);
+  return tiles.mover == choice.mover || tiles.together > 1 || fits_word_shifted_tiles(tiles, move)
+             ? tiles
+             : choice;
 }
 
 /// What becomes of axes_mover::tiles and axes_mover::elements of a copy, whose accesses are known.
@@ -265,19 +246,6 @@ struct axes_copy : axes_choice {
   relocation move;         ///< in the elements that are moved; panels move them as they are
   gathered_places places;  ///< of gathered elements
 };
-
-/// True where elements go in word-shifted tiles, if panels do not: those of micro-blocks only where many bytes lie in rows of
-/// no whole accesses.
-inline bool takes_word_shifted_tiles(const axes_copy& copy, bool is_wide) {
-  if (copy.mover != axes_mover::tiles && copy.mover != axes_mover::elements) { return false; }
-  if (copy.together > 1 &&
-      (is_wide || copy.move.in_element == 2 ||
-       count_elements(copy.move) * copy.move.in_element < least_uncached_bytes ||
-       has_whole_accesses(copy, copy.move))) {
-    return false;
-  }
-  return fits_word_shifted_tiles(copy, copy.move);
-}
 
 /// How axes_mover::tiles and axes_mover::elements move a copy by accesses of `access_bytes`: in tiles of whole elements or as
 /// single elements, if neither panels nor word-shifted tiles are better.
@@ -297,12 +265,12 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
   }
   const size_type bytes = copy.move.in_element;
   const bool is_wide = copy.mover == axes_mover::tiles && bytes > move.in_element;
-  const int width = is_wide ? access_width(bytes) : access_bytes;
+  const auto width = static_cast<size_type>(is_wide ? access_width(bytes) : access_bytes);
   const bool panels =
       (!is_wide || bytes <= 4) && takes_panels(copy, is_wide ? copy.move : move, width);
-  if (takes_word_shifted_tiles(copy, is_wide) &&
-      (!panels ||
-       ragged_percent(copy.move, static_cast<size_type>(width)) >= least_ragged_beside_shifted)) {
+  if ((copy.mover == axes_mover::tiles || copy.mover == axes_mover::elements) &&
+      copy.together == 1 && fits_word_shifted_tiles(copy, copy.move) &&
+      !(panels && bytes == 2 && ragged_percent(copy.move, width) < least_ragged_beside_shifted)) {
     copy.mover = axes_mover::word_shifted_tiles;
   } else if (panels) {
     copy.mover = axes_mover::panels;

@@ -147,8 +147,7 @@ constexpr int small_tile_side(const small_problem& problem, int accesses) {
   return is_large ? 32 : 16;
 }
 
-/// How a transpose that is little work would be moved, and what limits are compared with: the places of the tiles, or what
-/// takes as long.
+/// How a transpose that is little work would be moved, and what limits are compared with: its tiles' places, or as much.
 struct small_work {
   bool direct;  ///< so much of tiles would be empty that elements are moved without
   size_type places;

@@ -14,9 +14,12 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Sides of tiles up to this are too short: elements are then moved one by one.
-inline constexpr size_type short_axis = tuning_row{
-    16, "2026-11-23", "tiles, elements: 16 x 1001000 x 16 70, 84; 24 x 360600 x 24 86, 73"};
+/// Sides of tiles up to this, of as many elements of less than 4 bytes, are too short: elements are moved one by one.
+inline constexpr size_type short_side_bytes = tuning_row{
+    64, "2026-11-27", "one by one, tiles: 16 bytes, 32 x 384 x 16 x 512 as 3 1 2 0 90, 98"};
+constexpr size_type short_side_of(size_type element_bytes) {
+  return short_side_bytes / larger<size_type>(4, element_bytes);
+}
 
 /// So are segments of so many elements of one side that the other side's fastest axis does not interrupt: a block of elements
 /// touches whole lines of both anyway.
@@ -27,8 +30,7 @@ inline constexpr size_type short_segment = tuning_row{
 inline constexpr size_type least_apart_row_bytes = tuning_row{
     192, "2026-11-23", "as transposes, not: 40 x 90300 x 40 71, 78; 64 x 40200 x 64 93, 86"};
 
-/// The axis along which the input's elements lie closest together is counted next to the output's fastest one, if it is
-/// no longer than this.
+/// The axis of the input's nearest elements is counted next to the output's fastest one, if it is no longer than this.
 inline constexpr size_type most_near_extent =
     tuning_row{64, "2026-11-23", "out alone, so: 15 15 32 15 32 16 as 4 1 0 3 2 5 74, 94"};
 
@@ -101,57 +103,34 @@ inline constexpr size_type most_ragged_words = tuning_row{
     14, "2026-11-26", "11 percent 58, 82; 17 to 19 percent 65, 80, but 97, 91 and 92, 83"};
 inline constexpr size_type most_ragged_structs =
     tuning_row{12, "2026-11-26", "12 bytes: 11 percent 76, 84; 13 percent 76, 60"};
-inline constexpr size_type most_ragged_doubles =
-    tuning_row{5, "2026-11-26", "5 percent 73, 101; 12 percent 94, 84"};
-inline constexpr size_type most_ragged_quads =
-    tuning_row{4, "2026-11-26", "4 percent 99, 102; 8 percent 83, 89 and 104, 99"};
-/// These for elements that tiles move by accesses of so many bytes.
+/// These for elements that tiles move by accesses of so many bytes. Tiles of 8 and 16 bytes are as fast as panels.
 constexpr size_type most_ragged_of(size_type element_bytes, size_type access_bytes) {
-  return element_bytes == 3    ? most_ragged_pixels
-         : access_bytes == 1   ? most_ragged_single_bytes
-         : access_bytes == 2   ? most_ragged_halves
-         : element_bytes == 4  ? most_ragged_words
-         : element_bytes == 8  ? most_ragged_doubles
-         : element_bytes == 16 ? most_ragged_quads
-                               : most_ragged_structs;
+  return element_bytes == 3       ? most_ragged_pixels
+         : access_bytes == 1      ? most_ragged_single_bytes
+         : access_bytes == 2      ? most_ragged_halves
+         : element_bytes == 4     ? most_ragged_words
+         : element_bytes % 8 == 0 ? 0
+                                  : most_ragged_structs;
 }
-/// Of fewer bytes, which stay in the L2 cache, but of single bytes, the percentage is divided by the number below. Fewer are
-/// not moved in micro-blocks instead of as transposes, nor in word-shifted tiles instead of micro-blocks whose rows are no
-/// multiples of 16.
-inline constexpr size_type least_uncached_bytes = tuning_row{
-    32 << 20, "2026-11-26", "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101"};
-inline constexpr size_type parts_of_cached_percent =
-    tuning_row{3, "2026-11-26", "alone, with the size above"};
 /// For elements one by one, or as many as an access of less than 16 bytes has.
 inline constexpr size_type most_ragged_elements =
     tuning_row{25, "2026-11-26", "rows of 1377 halves 31, 86; of 31 floats 49, 95"};
-/// For micro-blocks of elements of at most 3 bytes.
-inline constexpr size_type most_ragged_in_micro_blocks =
-    tuning_row{8, "2026-11-26", "424 x 401 x 12 x 124 bytes 52, 91; with 37 percent 84, 58"};
+/// For micro-blocks where the output has elements in segments that are too short for a side.
+inline constexpr size_type most_ragged_in_micro_blocks = tuning_row{
+    12, "2026-11-27", "micro-blocks, panels: rows of 12 halves 63, 85, of 12 of 3 bytes 46, 91"};
 
 /// Word-shifted tiles of elements of 1 to 3 bytes are faster than panels and other tiles where so many percent of what they
 /// have room for and load is elements.
-inline constexpr size_type least_shifted_filled_bytes =
+inline constexpr size_type least_shifted_filled =
     tuning_row{60, "2026-11-26", "panels 1, filled by 55 to 65 percent 1.02, by 65 to 75 1.49"};
-inline constexpr size_type least_shifted_filled_wider =
-    tuning_row{65, "2026-11-26", "panels 1, halves, 55 to 65 percent 0.79, 75 to 85 1.13"};
-constexpr size_type least_shifted_filled_of(size_type element_bytes) {
-  return element_bytes == 1 ? least_shifted_filled_bytes : least_shifted_filled_wider;
-}
-/// Panels are faster than these as long as the ends of their segments make up less than so many percent.
-inline constexpr size_type least_ragged_beside_shifted =
-    tuning_row{10, "2026-11-26", "mean of panels of halves: 5 to 8 percent 102, 12 to 16 86"};
-/// Matrices whose rows have fewer bytes and lie between those of others go in these: of 1 or 3 bytes, and of halves.
-inline constexpr size_type most_apart_shifted_bytes =
-    tuning_row{2048, "2026-11-26", "as transposes, in these: 641 x 643 x 647 bytes 64, 106"};
-inline constexpr size_type most_apart_shifted_halves = tuning_row{
-    400, "2026-11-26", "as transposes, in these: 627 x 986 x 121 59, 104; 640 x 480 x 333 79, 71"};
-/// As long as they are so many bytes, since the mover for little work takes fewer.
-inline constexpr size_type least_apart_shifted_bytes =
-    tuning_row{12 << 20, "2026-11-26", "little work, these: 3 bytes, 212 x 18 x 916, 10 MB 78, 75"};
-constexpr size_type most_apart_shifted_of(size_type element_bytes) {
-  return element_bytes == 2 ? most_apart_shifted_halves : most_apart_shifted_bytes;
-}
+
+/// But panels of halves, where the ends of their segments make up less than so many percent.
+inline constexpr size_type least_ragged_beside_shifted = tuning_row{
+    13, "2026-11-27", "shifted, panels: halves, 5 to 13 percent 69, 82; bytes, 3 to 10 86, 59"};
+
+/// What is fewer bytes stays in the L2 cache, where accesses that begin and end inside of sectors cost less.
+inline constexpr size_type least_uncached_bytes = tuning_row{
+    32 << 20, "2026-11-26", "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101"};
 
 /// Rows of up to so many bytes that stay rows go in panels where accesses of less than 16 bytes move them, and those of up to a
 /// sector in any case where all is at multiples of 4 bytes; longer ones, and those that the L2 cache holds, where accesses are
@@ -214,8 +193,7 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
   return *found;
 }
 
-/// Matrices whose rows have fewer bytes and lie between those of others are moved in micro-blocks where they can
-/// be and are many bytes, but those of single bytes; of halves and of 3 bytes in panels, as far as tiles of theirs are.
+/// Matrices whose rows have fewer bytes and lie between those of others go in micro-blocks or word-shifted tiles if they can.
 inline constexpr size_type most_apart_row_bytes = tuning_row{
     1024, "2026-11-26", "micro-blocks instead: s x n x s, 160 halves 70, 88; 400 bytes 77, 60"};
 

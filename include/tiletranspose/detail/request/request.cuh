@@ -13,8 +13,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// One axis: elements, and how far one lies from the next on both sides, in elements or, of little work, in bytes; of either
-/// sign.
+/// One axis: elements, and how far one is from the next on both sides, in elements or, of little work, bytes; of either sign.
 struct relocation_axis {
   size_type extent;
   long long in_stride;
@@ -218,8 +217,7 @@ struct used_memory {
   bool written;
 };
 
-/// Refuses memory that is null, misaligned or longer than the address space, or is written and shares a byte with other
-/// memory of the call.
+/// Refuses memory that is null, misaligned, longer than the address space, or written and shared with other memory.
 inline verdict examine_memory(const used_memory* memory, size_type count, size_type alignment) {
   for (size_type i = 0; i < count; ++i) {
     if (memory[i].bytes == 0) { continue; }

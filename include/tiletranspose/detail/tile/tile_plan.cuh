@@ -99,8 +99,7 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
   }
   blocks = row_tiles * col_tiles * batch;
   arguments.order = tile_order(row_tiles, col_tiles, strip_width);
-  // Rows of the input lie so far apart that reads down a strip fall on the same parts of the memory, and reads half a row
-  // away in others.
+  // Rows of the input lie so far apart that reads down a strip fall on the same memory parts, and half a row away on others.
   const matrix_problem& problem = arguments.problem;
   const auto stride = static_cast<long long>(problem.in_stride_bytes);
   if (arguments.sector_mask == 0 && distance(stride) == jump_stride_bytes &&
