@@ -52,6 +52,8 @@ bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
       return has_little_work(element_bytes, access_bytes, true);
     case mover::vector_tile:
       return has_vector_tile(element_bytes, access_bytes);
+    case mover::micro_tile:
+      return has_micro_tile(element_bytes, access_bytes);
     case mover::tile:
       return has_tile(chosen.access, element_bytes, access_bytes);
     case mover::vectorised_panel:
@@ -73,7 +75,30 @@ struct row {
 constexpr row table[] = {
     {{512, 512, 4, 4}, "vector tiles"},
     {{512, 513, 4, 4}, "little work"},
-    {{1800, 1900, 3, 1}, "little work"},
+    {{1800, 1902, 3, 1}, "little work"},
+    {{1800, 1900, 3, 1}, "micro-blocks"},             // groups of four
+    {{1800, 1900, 3, 1, 0, 0, 1, 1}, "little work"},  // but for their addresses
+    {{1800, 1900, 3, 1, 4, 8}, "micro-blocks"},
+    {{1800, 1900, 3, 1, 4, 6}, "little work"},
+    {{1200, 1092, 1, 1}, "little work"},  // 1.25 MB
+    {{1200, 1096, 1, 1}, "micro-blocks"},
+    {{1200, 1096, 1, 1, 0, 0, 1, 4}, "micro-blocks"},
+    {{1200, 1096, 1, 1, 0, 0, 1, 6}, "little work"},
+    {{60, 100000, 1, 1}, "vectorised panels"},  // not half of a tile
+    {{64, 100000, 1, 1}, "micro-blocks"},
+    {{28, 100000, 2, 2}, "vectorised panels"},
+    {{36, 100000, 2, 2}, "micro-blocks"},
+    {{36, 100000, 2, 1}, "gathered panels"},
+    {{5788, 5796, 1, 1}, "micro-blocks"},  // 32 MB
+    {{5796, 5796, 1, 1}, "any tiles"},
+    {{8192, 8192, 1, 1}, "micro-blocks"},  // twice as many of whole accesses
+    {{8192, 8208, 1, 1}, "whole tiles"},
+    {{4096, 8192, 2, 2}, "micro-blocks"},
+    {{200, 120, 3, 1, 0, 0, 1000}, "gathered panels"},
+    {{192, 128, 3, 1, 0, 0, 1000}, "micro-blocks"},  // all such batches of 3 bytes
+    {{192, 128, 3, 1, 0, 0, 100, 0, true}, "little work"},
+    {{128, 124, 1, 1, 0, 0, 1000}, "vectorised panels"},
+    {{132, 128, 1, 1, 0, 0, 1000}, "micro-blocks"},
     {{4096, 4096, 4, 4}, "whole tiles"},
     {{4096, 4096, 4, 4, 0, 0, 1, 1}, "any tiles"},  // no address is a multiple of 16
     {{4097, 4096, 4, 4}, "any tiles"},              // nor is every row
@@ -116,8 +141,8 @@ constexpr row table[] = {
     {{150, 66667, 1, 1}, "gathered panels"},
     {{192, 1 << 20, 1, 1}, "whole tiles"},
     {{272, 1 << 20, 1, 1}, "tall tiles"},
-    {{272, 160'000, 1, 1}, "whole tiles"},
-    {{272, 192'000, 1, 1}, "tall tiles"},
+    {{272, 160'000, 1, 1}, "micro-blocks"},
+    {{272, 264'000, 1, 1}, "tall tiles"},
     {{96, 1 << 20, 2, 2}, "whole tiles"},
     {{136, 1 << 20, 2, 2}, "any tiles"},
     {{136, 1 << 20, 4, 4}, "tall tiles"},

@@ -40,6 +40,12 @@ const void* chosen(std::size_t nx, std::size_t ny, std::size_t off) {
 }
 
 template <int Bytes>
+const void* micro_kernel() {
+  return reinterpret_cast<const void*>(
+      tt::detail::kernel_of(tt::detail::micro_mover<Bytes>{}, tt::detail::choice{}));
+}
+
+template <int Bytes>
 void check_choice() {
   INFO(Bytes << " bytes");
   const void* const taller = kernel_of<Bytes, tt::tile_access::tall>();
@@ -53,21 +59,21 @@ void check_choice() {
   CHECK(chosen<Bytes>(tt::detail::most_tall_columns + 1, tall, Bytes) == any);
 }
 
-// Columns that fill tiles of whole accesses, and 16 bytes more; of bytes, these fill others where matrices are large.
+// Columns that fill tiles of whole accesses, and 16 bytes more. Bytes that are fewer go in micro-blocks.
 template <int Bytes, tt::tile_access Else>
 void check_ragged() {
   INFO(Bytes << " bytes");
   using whole = tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::whole>;
   const std::size_t nx = (Bytes == 8 ? 3 : 2) * whole::policy.tile_cols;  // more than a few
-  const std::size_t least = Bytes == 1 ? tt::detail::most_ragged_bytes / nx : tall;
+  const std::size_t least = Bytes <= 2 ? 2 * tt::detail::most_micro_matrix_bytes / nx : tall;
   const std::size_t ny = least / 16 * 16 + 16;
   CHECK(chosen<Bytes>(nx, ny, 0) == kernel_of<Bytes, tt::tile_access::whole>());
   CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());
-  CHECK(chosen<Bytes>(nx + 16 / Bytes, tt::detail::most_column_rows, 0) ==
-        kernel_of<Bytes, tt::tile_access::whole>());
-  if (Bytes == 1) {
-    CHECK(chosen<Bytes>(nx + 16, tall / 16 * 16 + 16, 0) ==
-          kernel_of<Bytes, tt::tile_access::whole>());
+  const void* const few = chosen<Bytes>(nx + 16 / Bytes, tt::detail::most_column_rows, 0);
+  if constexpr (Bytes <= 2) {
+    CHECK(few == micro_kernel<Bytes>());
+  } else {
+    CHECK(few == kernel_of<Bytes, tt::tile_access::whole>());
   }
 }
 
@@ -92,22 +98,30 @@ void check_panels(side few, std::initializer_list<std::size_t> panels,
   }
 }
 
-// A whole launch of a tile, whatever would be chosen. The buffers start so many elements behind a multiple of 256 bytes.
-template <int Bytes, tt::tile_access Access>
-void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_t out_gap,
-                  std::size_t in_offset, std::size_t out_offset) {
+// A whole launch of a mover, whatever would be chosen. The buffers start so many elements behind a multiple of 256 bytes.
+template <int Bytes, class Mover>
+void check_launch(Mover mover, const tt::detail::choice& chosen, std::size_t nx, std::size_t ny,
+                  std::size_t in_gap, std::size_t out_gap, std::size_t in_offset,
+                  std::size_t out_offset, std::size_t batch = 1) {
   using type = element<Bytes>;
   const std::size_t in_stride = nx + in_gap;
   const std::size_t out_stride = ny + out_gap;
-  tt::emulated_buffer<type> in(in_stride * ny, in_offset);
-  tt::emulated_buffer<type> out(out_stride * nx, out_offset);
+  const std::size_t in_matrix = in_stride * ny;
+  const std::size_t out_matrix = out_stride * nx;
+  tt::emulated_buffer<type> in(in_matrix * batch, in_offset);
+  tt::emulated_buffer<type> out(out_matrix * batch, out_offset);
   fill(in);
   const tt::matrix_view<const type> from{in.data(), ny, nx, in_stride};
   const tt::matrix_view<type> to{out.data(), nx, ny, out_stride};
   cpu::this_device() = {};
-  cpu::this_device().options.knows(from).knows(to);
-  const tt::detail::batch_problem problem =
-      tt::detail::make_problem(tt::detail::view_request(to, from));
+  // The rows of all matrices, which follow each other.
+  cpu::this_device().options.knows(
+      tt::matrix_view<const type>{in.data(), ny * batch, nx, in_stride});
+  cpu::this_device().options.knows(tt::matrix_view<type>{out.data(), nx * batch, ny, out_stride});
+  tt::detail::batch_problem problem = tt::detail::make_problem(tt::detail::view_request(to, from));
+  problem.batch = batch;
+  problem.in_batch_bytes = in_matrix * Bytes;
+  problem.out_batch_bytes = out_matrix * Bytes;
   constexpr int access_bytes = tt::access_width(Bytes);
   const tt::detail::transpose_facts facts =
       tt::detail::transpose_facts{problem,
@@ -115,25 +129,53 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
                                   access_bytes,
                                   tt::detail::address_bits_of(problem, access_bytes),
                                   {228 * 1024}};
-  tt::detail::choice chosen;
-  chosen.access = Access;
-  const cudaError_t status = tt::detail::run_choice<tt::detail::matrices::batch>(
-      tt::detail::tile_mover<Bytes, access_bytes>{}, facts, chosen, nullptr);
+  const cudaError_t status =
+      tt::detail::run_choice<tt::detail::matrices::batch>(mover, facts, chosen, nullptr);
   const cpu::device& device = cpu::this_device();
-  INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, gaps of " << in_gap << " and "
-             << out_gap << "; repeat with --rng-seed " << Catch::getSeed() << '\n'
+  INFO(Bytes << " bytes, " << nx << " columns, " << ny << " rows, " << batch
+             << " matrices, gaps of " << in_gap << " and " << out_gap << "; repeat with --rng-seed "
+             << Catch::getSeed() << '\n'
              << device.last.table());
   CHECK(status == cudaSuccess);
   CHECK(device.faults == 0);
   CHECK(device.launches == 1);
-  CHECK(device.kernel == kernel_of<Bytes, Access>());
+  CHECK(device.kernel == reinterpret_cast<const void*>(tt::detail::kernel_of(mover, chosen)));
   std::size_t wrong = 0;
-  for (std::size_t y = 0; y < ny; ++y) {
-    for (std::size_t x = 0; x < nx; ++x) {
-      wrong += equal(out[x * out_stride + y], in[y * in_stride + x]) ? 0 : 1;
+  for (std::size_t n = 0; n < batch; ++n) {
+    for (std::size_t y = 0; y < ny; ++y) {
+      for (std::size_t x = 0; x < nx; ++x) {
+        wrong +=
+            equal(out[n * out_matrix + x * out_stride + y], in[n * in_matrix + y * in_stride + x])
+                ? 0
+                : 1;
+      }
     }
   }
   CHECK(wrong == 0);
+}
+template <int Bytes, tt::tile_access Access>
+void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_t out_gap,
+                  std::size_t in_offset, std::size_t out_offset) {
+  tt::detail::choice chosen;
+  chosen.access = Access;
+  check_launch<Bytes>(tt::detail::tile_mover<Bytes, tt::access_width(Bytes)>{}, chosen, nx, ny,
+                      in_gap, out_gap, in_offset, out_offset);
+}
+
+// Matrices of whole groups of four that fill no tile, one tile and several; with gaps, shifted, and batches.
+template <int Bytes>
+void check_micro() {
+  const auto check = [](auto... sizes) {
+    check_launch<Bytes>(tt::detail::micro_mover<Bytes>{}, tt::detail::choice{},
+                        static_cast<std::size_t>(sizes)...);
+  };
+  constexpr int side = tt::detail::micro_matrix_side(Bytes);
+  check(4, 8, 0, 0, 0, 0);
+  check(side, side, 0, 0, 0, 0);
+  check(side + 4, 2 * side - 4, 0, 0, 4, 8);
+  check(3 * side - 8, side + 12, 4, 12, 8, 4);
+  check(side / 2, side + 4, 0, 0, 0, 0, 5);
+  check(side + 8, side / 2, 8, 0, 4, 0, 3);
 }
 
 // Where rows have gaps the matrix may have few columns; where those of the output have, they are as long as whole
@@ -224,6 +266,12 @@ TEST_CASE("choice: groups of elements in rows of whole accesses") {
   check_groups<6>();
   check_groups<7>();
   check_groups<10>();
+}
+
+TEST_CASE("micro-blocks: matrices and batches") {
+  check_micro<1>();
+  check_micro<2>();
+  check_micro<3>();
 }
 
 TEST_CASE("tall tiles: bytes") {

@@ -25,8 +25,8 @@ enum class explained_bound {
 };
 
 /// What the requests of a launch ask of memory, where tiles, panels or little work by tiles move it. Nothing is said of
-/// rows, single elements, several axes, planes, fused calls and calls in place, nor of gathered panels whose segments no
-/// whole warps share; nor of reads where short rows with gaps are loaded to tiles.
+/// rows, single elements, micro-blocks, several axes, planes, fused calls and calls in place, nor of gathered panels
+/// whose segments no whole warps share; nor of reads where short rows with gaps are loaded to tiles.
 ///
 /// A sector that several requests of warps touch counts for each of them, as in the emulator's reports and in a GPU's
 /// counters. Sectors are expected, in the mean of where rows may start: what the emulator counts differs by up to a
@@ -223,6 +223,13 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
   result.memory = {mean_sectors(facts, true, vector_tile_row_bytes),
                    mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
                    tile::type::drain_ways};
+}
+template <int ElementBytes>
+void describe(explanation& result, micro_mover<ElementBytes> mover, const transpose_facts&,
+              const choice&, const launch_plan<axes_tile_arguments<int>>&) {
+  result.mover = "tile";
+  result.tile_rows = result.tile_cols = mover.side;
+  result.load_bytes = result.store_bytes = access_width(micro_elements * ElementBytes);
 }
 template <int ElementBytes>
 void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,

@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/axes/axes_kernel.cuh>
 #include <tiletranspose/detail/choose/choose.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
 #include <tiletranspose/detail/panel/vectorised_kernel.cuh>
@@ -25,6 +26,18 @@ struct vector_mover {
   using shape = typename vector_shape<ElementBytes>::type;
   auto plan(const matrix_problem& problem, const choice&) const {
     return plan_vector_tiles<shape>(problem);
+  }
+};
+
+template <int ElementBytes>
+struct micro_mover {
+  static constexpr int side = micro_matrix_side(ElementBytes);
+  auto plan(const batch_problem& problem, const choice&) const {
+    const relocation move = relocation_of(problem, ElementBytes, ElementBytes);
+    launch_plan<axes_tile_arguments<int>> all{};  // one launch takes them
+    plan_axes_tiles<int>(cut_micro_tiles(move, ElementBytes), move, 1,
+                         [&](const auto& plan) { return all = plan, 0; });
+    return all;
   }
 };
 
@@ -89,6 +102,9 @@ auto with_mover(const choice& chosen, Visit visit) {
   if constexpr (has_vector_tile(ElementBytes, AccessBytes)) {
     if (chosen.by == mover::vector_tile) { return visit(vector_mover<ElementBytes>{}); }
   }
+  if constexpr (has_micro_tile(ElementBytes, AccessBytes)) {
+    if (chosen.by == mover::micro_tile) { return visit(micro_mover<ElementBytes>{}); }
+  }
   if constexpr (has_vectorised_panel(ElementBytes, AccessBytes)) {
     if (chosen.by == mover::vectorised_panel) { return visit(vectorised_mover<ElementBytes>{}); }
   }
@@ -103,8 +119,7 @@ auto with_mover(const choice& chosen, Visit visit) {
   return visit(gathered_mover<ElementBytes, AccessBytes>{});
 }
 
-/// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into, until one returns
-/// something else than 0.
+/// Calls go(plan) for each launch of a problem, or of the parts that it has to be split into, until one returns not 0.
 template <class Mover, class Go>
 auto plan_launches(Mover mover, const batch_problem& problem, int element_bytes,
                    const choice& chosen, Go go) -> decltype(go(mover.plan(problem, chosen))) {

@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/axes/axes_launch.cuh>
 #include <tiletranspose/detail/calls/movers.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/panel/panel_launch.cuh>
@@ -44,6 +45,10 @@ auto kernel_of(gathered_mover<ElementBytes, AccessBytes>, const choice&) {
 template <int ElementBytes>
 auto kernel_of(vector_mover<ElementBytes>, const choice&) {
   return &vector_kernel<typename vector_mover<ElementBytes>::shape>;
+}
+template <int ElementBytes>
+auto kernel_of(micro_mover<ElementBytes> mover, const choice&) {
+  return &axes_micro_kernel<ElementBytes, mover.side / micro_elements, int>;
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {

@@ -12,6 +12,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/choose_axes_copy.cuh>
 #include <tiletranspose/detail/choose/choose_small.cuh>
 #include <tiletranspose/detail/choose/tuning_tile.cuh>
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
@@ -25,6 +26,7 @@ namespace detail {
 enum class mover {
   little,
   vector_tile,
+  micro_tile,
   tile,
   gathered_panel,
   vectorised_panel,
@@ -187,6 +189,32 @@ inline bool vector_tiles(const transpose_facts& facts, choice&) {
          cols <= max_grid_side &&
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
+/// Tiles of micro-blocks along both sides of a transpose.
+inline axes_choice cut_micro_tiles(const relocation& move, int element_bytes) {
+  axes_choice tiles = choose_axes(move);
+  tiles.together = micro_elements;
+  fill_sides(tiles, move, micro_matrix_side(element_bytes));
+  return tiles;
+}
+inline bool micro_blocks(const transpose_facts& facts, choice&) {
+  const batch_problem& problem = facts.problem;
+  const size_type matrix = problem.nx * problem.ny * facts.element();
+  const size_type bytes = matrix * problem.batch;
+  const bool whole = facts.whole_rows();
+  const bool pixels = facts.element_bytes == 3;
+  const bool many =
+      bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !(whole && pixels && problem.batch > 1);
+  const bool in_panels = !pixels && !whole && problem.batch > 1 && matrix <= most_lone_panel_bytes;
+  if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || problem.pointer_arrays ||
+      bytes < least_micro_matrix_bytes || many || in_panels ||
+      2 * smaller(problem.nx, problem.ny) <
+          static_cast<size_type>(micro_matrix_side(facts.element_bytes))) {
+    return false;
+  }
+  const relocation move = relocation_of(problem, facts.element(), facts.element());
+  return has_whole_blocks(cut_micro_tiles(move, facts.element_bytes), move, micro_elements) &&
+         has_short_places(move);
+}
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
   return pays_whole(facts) && facts.sectors() && facts.problem.batch > 1 && fills_tiles(facts);
 }
@@ -205,8 +233,7 @@ inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
   const size_type row_bytes = facts.problem.nx * facts.element();
   const bool narrow = facts.element_bytes <= 2 && row_bytes <= most_ragged_row_bytes;
-  const bool few = facts.element_bytes == 1 && row_bytes * facts.problem.ny <= most_ragged_bytes;
-  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0 && !narrow && !few;
+  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0 && !narrow;
   return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
@@ -302,6 +329,10 @@ inline constexpr transpose_rule transpose_rules[] = {
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
      vector_tiles},
+    {"micro-blocks", mover::micro_tile, tile_access::any,
+     "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many: a thread "
+     "transposes 4 x 4 of them in registers",
+     micro_blocks},
     {"little work", mover::little, tile_access::any,
      "so few elements that latency decides: one element an access, and tiles small enough to give "
      "every multiprocessor a block",
@@ -343,14 +374,14 @@ inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
 }
 /// By the rules behind little work, which is compared with what they choose.
 inline choice choose_large(const transpose_facts& facts) {
-  constexpr size_type behind_little = 2;
+  constexpr size_type behind_little = 3;
   static_assert(transpose_rules[behind_little - 1].by == mover::little, "");
   return choose(facts, behind_little);
 }
 
 /// True where another choice is possible on a device whose blocks may ask for more shared memory.
 inline bool asks_shared_bytes(const choice& chosen, const transpose_facts& facts) {
-  return !chosen.is_certain && chosen.by != mover::vector_tile &&
+  return !chosen.is_certain && chosen.by != mover::vector_tile && chosen.by != mover::micro_tile &&
          (has_word_shifted_panel(facts.element_bytes, facts.access_bytes) ||
           facts.has_large_matrices());
 }

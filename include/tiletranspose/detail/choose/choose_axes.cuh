@@ -334,6 +334,24 @@ inline axes_choice choose_axes(const relocation& move) {
   return choice;
 }
 
+/// A transpose as a relocation of three axes; of pointer arrays that of one matrix, from where the array is.
+inline relocation relocation_of(const batch_problem& problem, size_type element_bytes,
+                                size_type access_bytes) {
+  const auto elements = [&](size_type bytes) {
+    return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
+  };
+  relocation move{
+      {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
+  move.axes[0] = problem.pointer_arrays
+                     ? relocation_axis{1, 0, 0}
+                     : relocation_axis{problem.batch, elements(problem.in_batch_bytes),
+                                       elements(problem.out_batch_bytes)};
+  move.axes[1] = {problem.ny, elements(problem.in_stride_bytes), 1};
+  move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes)};
+  normalize(move);
+  return as_accesses(move, access_bytes);
+}
+
 /// The matrices of a relocation that is a transpose, or a batch. Columns backwards in the input are output rows that are.
 inline batch_problem make_problem(relocation move, int x) {
   const relocation_axis& rows = move.axes[move.rank - 1];

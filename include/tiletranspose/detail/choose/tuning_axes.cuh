@@ -193,6 +193,21 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
   return *found;
 }
 
+/// Transposes of elements of up to 3 bytes go in micro-blocks from so many bytes on, and up to so many: where rows are whole
+/// accesses twice as many, and of batches of 3 bytes all. Tiles are at least half full along both sides.
+inline constexpr size_type least_micro_matrix_bytes =
+    tuning_row{5 << 18, "2026-11-27",
+               "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 1.2 82, 79, 2 88, 94"};
+inline constexpr size_type most_micro_matrix_bytes = tuning_row{
+    32 << 20, "2026-11-27", "else, so: bytes, 9 MB 69, 119, 28 101, 107, 60 81, 68, whole 90, 92"};
+/// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.
+inline constexpr size_type most_lone_panel_bytes = tuning_row{
+    16 << 10, "2026-11-27", "panels, these: bytes, 64 x 72 141, 97; halves, 76 x 76 147, 111"};
+constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
+  return element_bytes <= 3 && access_bytes == access_width(element_bytes);
+}
+constexpr int micro_matrix_side(int element_bytes) { return element_bytes == 1 ? 128 : 64; }
+
 /// Matrices whose rows have fewer bytes and lie between those of others go in micro-blocks or word-shifted tiles if they can.
 inline constexpr size_type most_apart_row_bytes = tuning_row{
     1024, "2026-11-26", "micro-blocks instead: s x n x s, 160 halves 70, 88; 400 bytes 77, 60"};

@@ -22,11 +22,9 @@ inline constexpr size_type most_column_rows = tuning_row{
 inline constexpr size_type most_tall_columns =
     tuning_row{1000, "2026-11-22", "bytes, 257 columns 71, 79, 1000 85, 85; floats, 127 86, 89"};
 
-/// Of bytes and halves they take tiles of whole accesses, ragged ones too, in rows of so many bytes, and bytes up to so many.
+/// Of bytes and halves they take tiles of whole accesses, ragged ones too, in rows of so many bytes.
 inline constexpr size_type most_ragged_row_bytes = tuning_row{
     256, "2026-11-27", "without, so: bytes, 192 columns 72, 88, 272 79, 69; halves, 96 85, 91"};
-inline constexpr size_type most_ragged_bytes = tuning_row{
-    48 << 20, "2026-11-27", "without, so: 400 columns, 20 MB 49, 89, 40 MB 68, 94, 400 MB 82, 81"};
 
 /// Elements of so many bytes and more take tiles of whole accesses only where output rows start on sectors.
 inline constexpr size_type least_whole_element_off_sectors =

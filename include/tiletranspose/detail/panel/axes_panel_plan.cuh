@@ -329,24 +329,6 @@ auto plan_axes_panels(const relocation& move, Launch launch)
   return split(move, [&](const relocation& part) { return plan_axes_panels(part, launch); });
 }
 
-/// A transpose as a relocation of three axes; of pointer arrays that of one matrix, from where the array is.
-inline relocation relocation_of(const batch_problem& problem, size_type element_bytes,
-                                size_type access_bytes) {
-  const auto elements = [&](size_type bytes) {
-    return static_cast<long long>(bytes) / static_cast<long long>(element_bytes);
-  };
-  relocation move{
-      {problem.in, problem.out, element_bytes, element_bytes, access_bytes, access_bytes}, 3, {}};
-  move.axes[0] = problem.pointer_arrays
-                     ? relocation_axis{1, 0, 0}
-                     : relocation_axis{problem.batch, elements(problem.in_batch_bytes),
-                                       elements(problem.out_batch_bytes)};
-  move.axes[1] = {problem.ny, elements(problem.in_stride_bytes), 1};
-  move.axes[2] = {problem.nx, 1, elements(problem.out_stride_bytes)};
-  normalize(move);
-  return as_accesses(move, access_bytes);
-}
-
 /// More than max_blocks where the problem is to be split.
 /// \param shared_bytes  what a block may ask for
 inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& problem,
