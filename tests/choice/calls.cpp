@@ -5,6 +5,8 @@
 
 #include "table.hpp"
 
+#include <utility>
+
 namespace choice {
 
 template <int Bytes, int Alignment>
@@ -171,6 +173,46 @@ void add_explicit(groups& all) {
   all.push_back(to);
 }
 
+// Few elements and many, along axes of all lengths, which change places at random.
+template <class T, std::size_t Rank>
+void add_permute(group& to, numbers& random) {
+  std::size_t extents[Rank];
+  int axes[Rank];
+  std::size_t left = std::size_t{1} << random.between(10, 28);
+  for (std::size_t k = 0; k < Rank; ++k) {
+    const std::size_t step = random.any_of({1, 1, 4, 16});
+    const std::size_t high = random.any_of({4, 24, 130, 1000});
+    const std::size_t side = random.between(1, high < left ? high : left);
+    extents[k] = (side + step - 1) / step * step;
+    left = left / extents[k] + 1;
+    axes[k] = static_cast<int>(k);
+  }
+  extents[random.between(0, Rank - 1)] *= random.between(1, left);
+  for (std::size_t k = Rank - 1; k > 0; --k) { std::swap(axes[k], axes[random.between(0, k)]); }
+  std::string what;
+  for (const std::size_t extent : extents) {
+    what += (what.empty() ? "" : " x ") + std::to_string(extent);
+  }
+  what += ", axes";
+  for (const int axis : axes) { what += ' ' + std::to_string(axis); }
+  T* const out = at<T>(46, pick_offset(random));
+  const T* const in = at<const T>(45, pick_offset(random));
+  add_line(
+      to, random, what, [&] { return tt::permute(out, in, extents, axes); },
+      [&](auto device) { return tt::explain_permute(out, in, extents, axes, device); });
+}
+template <class T>
+void add_permutes(groups& all) {
+  group to{group_name<T>("permute"), {}};
+  numbers random = numbers_of(to.name);
+  for (int i = 0; i < 20; ++i) {
+    add_permute<T, 3>(to, random);
+    add_permute<T, 4>(to, random);
+    add_permute<T, 6>(to, random);
+  }
+  all.push_back(to);
+}
+
 template <int Bytes, int Alignment>
 void add_type(groups& all) {
   using type = element<Bytes, Alignment>;
@@ -178,6 +220,7 @@ void add_type(groups& all) {
   add_symmetries<type>(all);
   add_in_place<type>(all);
   add_explicit<type>(all);
+  add_permutes<type>(all);
   add_fused<type, type>(all, "to the same");
   if constexpr (Bytes > 1) { add_fused<type, unsigned char>(all, "to bytes"); }
   if constexpr (Bytes == 2 || Bytes == 4 || Bytes == 8) {

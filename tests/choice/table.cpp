@@ -31,6 +31,10 @@ struct short_name {
 constexpr short_name names[] = {
     {"tile_kernel", "tile"},
     {"vector_kernel", "vector tile"},
+    {"axes_micro_kernel", "micro-blocks"},
+    {"axes_tile_kernel", "tile of axes"},
+    {"axes_element_kernel", "elements"},
+    {"word_shifted_tile_kernel", "word-shifted tile"},
     {"small_tile_kernel", "little tile"},
     {"small_row_kernel", "little rows"},
     {"little_square_kernel", "little square"},
