@@ -18,7 +18,7 @@ namespace detail {
 inline constexpr size_type short_side_bytes = tuning_row{
     64, "2026-11-27", "one by one, tiles: 16 bytes, 32 x 384 x 16 x 512 as 3 1 2 0 90, 98"};
 constexpr size_type short_side_of(size_type element_bytes) {
-  return short_side_bytes / larger<size_type>(4, element_bytes);
+  return short_side_bytes / (element_bytes > 4 ? element_bytes : 4);
 }
 
 /// So are segments of so many elements of one side that the other side's fastest axis does not interrupt: a block of elements
