@@ -122,7 +122,7 @@ inline constexpr size_type most_ragged_in_micro_blocks = tuning_row{
 /// Word-shifted tiles of elements of 1 to 3 bytes are faster than panels and other tiles where so many percent of what they
 /// have room for and load is elements.
 inline constexpr size_type least_shifted_filled =
-    tuning_row{60, "2026-11-26", "panels 1, filled by 55 to 65 percent 1.02, by 65 to 75 1.49"};
+    tuning_row{65, "2026-11-26", "panels 1, filled by 55 to 65 percent 1.02, by 65 to 75 1.49"};
 
 /// But panels of halves, where the ends of their segments make up less than so many percent.
 inline constexpr size_type least_ragged_beside_shifted = tuning_row{
