@@ -106,14 +106,18 @@ constexpr bool is_wide_element(size_type element_bytes) {
   return element_bytes >= 2 && is_power_of_two(static_cast<int>(element_bytes));
 }
 
-/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks.
+/// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks. And of a
+/// tile of a transpose, for which one kernel is enough.
 constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
   const size_type least = micro_limits_of(element_bytes).least_wide;
   return least > 0 && bytes >= least ? 128 : 64;
 }
+constexpr int micro_matrix_side(int element_bytes) { return element_bytes == 1 ? 128 : 64; }
+constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
+  return element_bytes <= 3 && access_bytes == access_width(element_bytes);
+}
 
-/// Tiles in micro-blocks are as large as leaves at least so much of them used: percent. So are those of elements that
-/// would be moved one by one otherwise.
+/// Tiles in micro-blocks are as large as leaves at least so much of them used: percent.
 inline constexpr size_type least_tile_filled = 50;
 inline bool fills_tiles(const axes_choice& choice) {
   const auto side = static_cast<size_type>(choice.tile_side);

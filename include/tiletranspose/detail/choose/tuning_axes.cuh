@@ -203,10 +203,6 @@ inline constexpr size_type most_micro_matrix_bytes = tuning_row{
 /// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.
 inline constexpr size_type most_lone_panel_bytes = tuning_row{
     16 << 10, "2026-11-27", "panels, these: bytes, 64 x 72 141, 97; halves, 76 x 76 147, 111"};
-constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
-  return element_bytes <= 3 && access_bytes == access_width(element_bytes);
-}
-constexpr int micro_matrix_side(int element_bytes) { return element_bytes == 1 ? 128 : 64; }
 
 /// Matrices whose rows have fewer bytes and lie between those of others go in micro-blocks or word-shifted tiles if they can.
 inline constexpr size_type most_apart_row_bytes = tuning_row{
