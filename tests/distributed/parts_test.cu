@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// Matrices distributed over the devices of one process: one device standing for several, and two devices.
+// Matrices distributed over the devices of one process: one device standing for several, and all devices there are.
 
 #include <memory>
 #include <vector>
@@ -61,12 +61,19 @@ void check_types(const std::vector<int>& devices) {
   check_shapes<bytes<64>>(devices);
 }
 
-// Whether devices 0 and 1 reach each other, asked once: that access is enabled already is an error of CUDA's that the
+std::vector<int> all_devices() {
+  std::vector<int> devices;
+  for (int device = 0; device < device_count(); ++device) { devices.push_back(device); }
+  return devices;
+}
+
+// Whether all devices reach each other, asked once: that access is enabled already is an error of CUDA's that the
 // library takes back, and that memcheck would show.
 bool devices_reach() {
   static const bool reach = [] {
-    const int devices[] = {0, 1};
-    const cudaError_t status = tt::enable_peer_access(devices, 2);
+    const std::vector<int> devices = all_devices();
+    const cudaError_t status =
+        tt::enable_peer_access(devices.data(), static_cast<int>(devices.size()));
     REQUIRE((status == cudaSuccess || status == cudaErrorPeerAccessUnsupported));
     return status == cudaSuccess;
   }();
@@ -82,11 +89,11 @@ TEST_CASE("one device stands for several parts", "[quick]") {
   }
 }
 
-TEST_CASE("two devices reach each other", "[quick]") {
+TEST_CASE("devices reach each other", "[quick]") {
   require_device();
   if (device_count() < 2) { SKIP("needs two devices"); }
   if (!devices_reach()) { SKIP("the devices cannot reach each other's memory"); }
-  check_types({0, 1});
+  check_types(all_devices());
   check_types({1, 0, 1});
 }
 
@@ -98,11 +105,13 @@ TEST_CASE("access that is enabled already stays enabled, and leaves no error", "
   REQUIRE(cudaGetLastError() == cudaSuccess);
 }
 
-TEST_CASE("steps of a usual size, on two devices or on one that stands for two") {
+TEST_CASE("steps of a usual size, on all devices or on one that stands for two") {
   require_device();
   require_memory(std::size_t{3} << 30);
-  const int second = device_count() > 1 ? 1 : 0;
-  if (second == 1 && !devices_reach()) { SKIP("the devices cannot reach each other's memory"); }
-  check<float>({0, second}, 8192, 8191, 0, true);
-  check<float>({0, second}, 8192, 8191, 0, false);
+  if (device_count() > 1 && !devices_reach()) {
+    SKIP("the devices cannot reach each other's memory");
+  }
+  const std::vector<int> devices = device_count() > 1 ? all_devices() : std::vector<int>{0, 0};
+  check<float>(devices, 8192, 8191, 0, true);
+  check<float>(devices, 8192, 8191, 0, false);
 }
