@@ -175,11 +175,15 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
     return cut.elements <= most && table_bytes <= panel_table_bytes;
   };
   size_type wanted = most;
+  size_type less = 0;
+  size_type before = 0;
   panel_cut cut = cut_segments(move, in, out, wanted, sector);
   while (wanted > 1 && !fits(cut)) {
-    // As much less as there are elements too many, but segments of both sides may grow with what is wanted.
-    const size_type less = cut.elements > most ? wanted * most / cut.elements : wanted / 2;
-    wanted = larger<size_type>(larger(less, wanted / 8), 1);
+    // As much less as there are elements too many, but segments of both sides may grow with what is wanted, or neither.
+    const size_type needed = cut.elements > most ? wanted * most / cut.elements : wanted / 2;
+    less = cut.elements == before ? 2 * less : wanted - needed;
+    wanted = larger<size_type>(larger(wanted - smaller(less, wanted), wanted / 8), 1);
+    before = cut.elements;
     cut = cut_segments(move, in, out, wanted, sector);
   }
   for (size_type more = 4 * wanted;

@@ -57,9 +57,8 @@ inline int count_cycles(const warp_places& places, const panel_layout& layout, u
 }
 
 /// Cycles of a warp's load that staging by 16 bytes is worth, instead of by words or elements: three instructions a word
-/// instead of 13. Layouts of fewer cycles are not looked for. Of bytes, four loads make a word.
+/// instead of 13.
 inline constexpr int cycles_of_wide_items = 3;
-constexpr int enough_cycles(unsigned bytes) { return static_cast<int>(bytes < 4 ? bytes : 4); }
 
 /// How long it takes that so many threads access a segment once, `bytes` together. Those that are no whole warps are parts
 /// of several, each with lines of its own; where they are not whole sectors, one more is accessed.
@@ -179,13 +178,13 @@ struct axes_panel_layout {
     const size_type segment_bytes = cut.in.length * bytes;
     panel_layout best{};
     int best_cycles = 1 << 30;
-    const int enough = enough_cycles(bytes);
+    const int enough = static_cast<int>(smaller(bytes, 4u));  // of bytes, four loads make a word
     const unsigned wide_align = segment_bytes >= least_line_segment_bytes ? 128 : 16;
     const auto compare = [&](bool pads, unsigned gap, unsigned align, int penalty) {
       panel_layout tried{{}, align, pads, 0, 0, 0};
       lay(tried, gap);
       const warp_places places = find_places(tried);
-      constexpr unsigned pad_shifts[] = {31, 5, 6, 4, 7, 8};  // none first
+      constexpr unsigned pad_shifts[] = {31, 5, 4};  // none first
       constexpr unsigned rotation_shifts[] = {31, 3, 2, 1, 4, 0};
       for (const unsigned shift : pad_shifts) {
         for (const unsigned rotation : rotation_shifts) {
@@ -197,7 +196,7 @@ struct axes_panel_layout {
           if (best_cycles <= enough + penalty) { return; }
           if (elements_of_lane(bytes) == 1) { break; }
         }
-        if (!pads || gap >= 2) { return; }
+        if (!pads) { return; }
       }
     };
     if (segment_bytes >= least_wide_segment_bytes) { compare(false, 0, wide_align, 0); }
@@ -208,9 +207,8 @@ struct axes_panel_layout {
     for (unsigned gap = 0; gap < line_gaps && best_cycles > enough + of_lines; ++gap) {
       compare(false, gap, max_access_bytes, of_lines);
     }
-    const unsigned gaps = is_single ? 1 : 8;
-    for (unsigned gap = 0; gap < gaps && best_cycles > enough + cycles_of_wide_items; ++gap) {
-      compare(true, gap, panel_item_bytes(bytes, true), cycles_of_wide_items);
+    if (best_cycles > enough + cycles_of_wide_items) {
+      compare(true, 0, panel_item_bytes(bytes, true), cycles_of_wide_items);
     }
     best.bytes += best.pads ? best.bytes >> best.pad_shift : 0;
     return best;
