@@ -58,7 +58,7 @@ bool reachable(const choice& chosen, int element_bytes, int access_bytes) {
       return has_tile(chosen.access, element_bytes, access_bytes);
     case mover::vectorised_panel:
       return has_vectorised_panel(element_bytes, access_bytes) &&
-             (chosen.size != vectorised_size::pixels || element_bytes == 1);
+             (!chosen.shape.pixels() || element_bytes == 1);
     case mover::word_shifted_panel:
       return has_word_shifted_panel(element_bytes, access_bytes);
     default:
@@ -98,6 +98,9 @@ constexpr row table[] = {
     {{192, 128, 3, 1, 0, 0, 1000}, "micro-blocks"},  // all such batches of 3 bytes
     {{192, 128, 3, 1, 0, 0, 100, 0, true}, "little work"},
     {{128, 124, 1, 1, 0, 0, 1000}, "vectorised panels"},
+    {{256, 64, 1, 1, 0, 0, 12800}, "filled tiles"},  // however few rows they have
+    {{96, 44, 4, 4, 0, 0, 2000}, "vectorised panels"},
+    {{96, 44, 4, 4, 0, 0, 1900}, "gathered panels"},  // the L2 cache holds them
     {{132, 128, 1, 1, 0, 0, 1000}, "micro-blocks"},
     {{4096, 4096, 4, 4}, "whole tiles"},
     {{4096, 4096, 4, 4, 0, 0, 1, 1}, "any tiles"},  // no address is a multiple of 16
@@ -230,6 +233,21 @@ TEST_CASE("choose: blocks of a smaller device ask for less") {
   CHECK(choose(facts_of(batch, turing_bytes)).by == mover::tile);
 }
 
+TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller in the cache") {
+  const auto threads = [](const asked& a) {
+    const choice chosen = choose(facts_of(a));
+    CHECK(chosen.by == mover::vectorised_panel);
+    return chosen.shape.threads;
+  };
+  CHECK(threads({32, 64, 4, 4, 0, 0, 10000}) == 128);  // 8 KB
+  CHECK(threads({32, 66, 4, 4, 0, 0, 10000}) == 256);
+  CHECK(threads({32, 130, 4, 4, 0, 0, 10000}) == 512);
+  CHECK(threads({32, 258, 4, 4, 0, 0, 10000}) == 704);
+  CHECK(threads({32, 1 << 20, 4, 4}) == 128);
+  CHECK(threads({32, 2 << 20, 2, 2}) == 256);
+  CHECK(threads({28, 1 << 19, 2, 2}) == 128);
+}
+
 TEST_CASE("choose: every rule decides somewhere, and what it chooses can be launched") {
   problems next;
   std::map<std::string, int> decided;
@@ -244,8 +262,7 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(reachable(chosen, a.element_bytes, a.access_bytes));
       REQUIRE(chosen.shared_bytes <= most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
-        const auto shape = vectorised_shape_of(a.element_bytes, chosen.size);
-        const auto plan = plan_vectorised(facts.problem, shape, chosen.panels);
+        const auto plan = plan_vectorised(facts.problem, chosen.shape);
         REQUIRE(plan.blocks <= max_blocks);
         REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
       }

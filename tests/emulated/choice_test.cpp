@@ -178,6 +178,24 @@ void check_micro() {
   check(side + 8, side / 2, 8, 0, 4, 0, 3);
 }
 
+// Vectorised panels of a size for few columns, of 64 and 128 bytes, for few rows, and for a batch; each of several panels.
+template <int Bytes>
+void check_vectorised(int threads) {
+  using tt::detail::panel_kind;
+  const int side = tt::detail::vectorised_side(Bytes);
+  const auto check = [&](panel_kind kind, auto... sizes) {
+    tt::detail::choice chosen;
+    chosen.shape = {kind, Bytes, threads, side, side};
+    check_launch<Bytes>(tt::detail::vectorised_mover<Bytes>{}, chosen,
+                        static_cast<std::size_t>(sizes)...);
+  };
+  const std::size_t rows = tt::detail::vectorised_bytes(threads) / 32 + 48;
+  check(panel_kind::few_columns, 64 / Bytes, rows, 0, 0, 0, 0);
+  check(panel_kind::few_columns, 128 / Bytes, rows, 0, 0, 0, 0);
+  check(panel_kind::few_rows, rows, 128 / Bytes, 0, 0, 0, 0);
+  check(panel_kind::small_matrices, 4 * side, 3 * side, 0, 0, 0, 0, 2 * rows / side / side + 1);
+}
+
 // Where rows have gaps the matrix may have few columns; where those of the output have, they are as long as whole
 // tiles, and skewed into one more.
 template <int Bytes>
@@ -272,6 +290,19 @@ TEST_CASE("micro-blocks: matrices and batches") {
   check_micro<1>();
   check_micro<2>();
   check_micro<3>();
+}
+
+TEST_CASE("vectorised panels: every size") {
+  for (const int threads :
+       {tt::detail::least_vectorised_threads, 2 * tt::detail::least_vectorised_threads,
+        tt::detail::large_vectorised_threads, tt::detail::most_vectorised_threads}) {
+    INFO(threads << " threads");
+    check_vectorised<1>(threads);
+    check_vectorised<2>(threads);
+    check_vectorised<4>(threads);
+    check_vectorised<8>(threads);
+    check_vectorised<16>(threads);
+  }
 }
 
 TEST_CASE("tall tiles: bytes") {

@@ -81,7 +81,7 @@ struct gathered_mover {
 template <int ElementBytes>
 struct vectorised_mover {
   auto plan(const batch_problem& problem, const choice& chosen) const {
-    return plan_vectorised(problem, vectorised_shape_of(ElementBytes, chosen.size), chosen.panels);
+    return plan_vectorised(problem, chosen.shape);
   }
 };
 

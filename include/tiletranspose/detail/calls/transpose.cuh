@@ -53,9 +53,7 @@ auto kernel_of(micro_mover<ElementBytes> mover, const choice&) {
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
   if constexpr (ElementBytes == 1) {
-    if (chosen.size == vectorised_size::pixels) {
-      return &vectorised_kernel<static_vectorised_shape<1, 3, 4>>;
-    }
+    if (chosen.shape.pixels()) { return &vectorised_kernel<static_vectorised_shape<1, 3, 4>>; }
   }
   return &vectorised_kernel<static_vectorised_shape<ElementBytes, vectorised_side(ElementBytes)>>;
 }

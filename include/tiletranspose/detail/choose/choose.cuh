@@ -67,14 +67,14 @@ struct transpose_facts {
 /// How it is moved.
 struct choice {
   mover by = mover::tile;
-  tile_access access = tile_access::any;          ///< of a tile
-  const char* rule = "";                          ///< which rule has decided
-  const char* why = "";                           ///< and what it says
-  size_type shared_bytes = 0;                     ///< that a block may ask for
-  small_mover little = small_mover::none;         ///< of little work
-  bool is_certain = false;                        ///< of so little that no other rule was asked
-  panel_kind panels = panel_kind::none;           ///< of panels
-  vectorised_size size = vectorised_size::kb_16;  ///< of vectorised ones
+  tile_access access = tile_access::any;   ///< of a tile
+  const char* rule = "";                   ///< which rule has decided
+  const char* why = "";                    ///< and what it says
+  size_type shared_bytes = 0;              ///< that a block may ask for
+  small_mover little = small_mover::none;  ///< of little work
+  bool is_certain = false;                 ///< of so little that no other rule was asked
+  panel_kind panels = panel_kind::none;    ///< of other panels
+  vectorised_shape shape{};                ///< of vectorised ones
 };
 
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
@@ -167,8 +167,7 @@ inline bool fills_tiles(const transpose_facts& facts) {
   const size_type cols = divide_up(facts.problem.nx, tile_cols) * tile_cols;
   const size_type rows = divide_up(facts.problem.ny, tile_rows) * tile_rows;
   const size_type elements = facts.problem.nx * facts.problem.ny;
-  constexpr size_type small_panel = vectorised_shape_of(1, vectorised_size::kb_16).panel_bytes();
-  const size_type filled = facts.element_bytes == 1 && elements >= small_panel
+  const size_type filled = facts.element_bytes == 1 && elements >= vectorised_bytes(256)
                                ? least_filled_of_large_bytes
                                : least_filled;
   return 10 * elements >= filled * cols * rows;
@@ -220,12 +219,9 @@ inline bool filled_tiles(const transpose_facts& facts, choice&) {
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  const panel_kind kind = choose_vectorised(facts.problem, facts.element());
-  if (kind == panel_kind::none) { return false; }
-  chosen.panels = kind;
-  chosen.size = choose_vectorised_size(facts.problem, kind, facts.element_bytes);
-  const launch_plan<vectorised_arguments> plan =
-      plan_vectorised(facts.problem, vectorised_shape_of(facts.element_bytes, chosen.size), kind);
+  chosen.shape = choose_vectorised(facts.problem, facts.element_bytes);
+  if (chosen.shape.kind == panel_kind::none) { return false; }
+  const launch_plan<vectorised_arguments> plan = plan_vectorised(facts.problem, chosen.shape);
   return plan.blocks <= max_blocks && plan.shared_bytes <= default_shared_bytes;
 }
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
@@ -297,7 +293,8 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
     default:
       break;
   }
-  if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
+  const bool fills = other.access == tile_access::whole && fills_tiles(facts);
+  if (!fills && smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type lone = most_lone_tile_elements * (element == 2 || element == 4 ? 3 : 1);

@@ -20,8 +20,9 @@ constexpr bool has_vectorised_panel(int element_bytes, int access_bytes) {
   return access_bytes == element_bytes;
 }
 
-/// The micro-blocks of a panel: `rows` x `cols` elements that a thread transposes in registers, some of them each.
+/// What a panel takes, and its micro-blocks: `rows` x `cols` elements that a thread transposes in registers, some of them each.
 struct vectorised_shape {
+  panel_kind kind;
   int element_bytes;
   int threads;
   int rows;
@@ -35,77 +36,65 @@ struct vectorised_shape {
   constexpr bool pixels() const { return rows == 3; }
 };
 
-/// Panels of 12 KB for pixels, of 16 KB, and of 32 and 44 KB for matrices that do not fit or that would leave them half empty.
-enum class vectorised_size { pixels, kb_16, kb_32, kb_44 };
-
 /// Side of a micro-block: what permutes make of words, or accesses of 8 or 16 bytes.
 constexpr int vectorised_side(int element_bytes) {
   return element_bytes <= 2 ? 4 : element_bytes <= 8 ? 2 : 1;
 }
-inline constexpr int most_vectorised_threads = 704;
-constexpr vectorised_shape vectorised_shape_of(int element_bytes, vectorised_size size) {
-  const int threads[] = {256, 256, 512, most_vectorised_threads};
-  const int side = vectorised_side(element_bytes);
-  return {element_bytes, threads[static_cast<int>(size)],
-          size == vectorised_size::pixels ? 3 : side, side};
-}
 
-/// What pays for a request whose matrices do not fill tiles.
-inline panel_kind choose_vectorised(const batch_problem& problem, size_type element) {
-  const auto side = static_cast<size_type>(vectorised_side(static_cast<int>(element)));
+/// Threads of a panel of 8 KB, of 32 KB, and of the largest, 44 KB; those of pixels have three quarters.
+inline constexpr int least_vectorised_threads = 128;
+inline constexpr int large_vectorised_threads = 512;
+inline constexpr int most_vectorised_threads = 704;
+constexpr size_type vectorised_bytes(int threads) { return 64 * static_cast<size_type>(threads); }
+
+/// What pays for a request whose matrices do not fill tiles, if anything.
+inline vectorised_shape choose_vectorised(const batch_problem& problem, int element_bytes) {
+  const auto element = static_cast<size_type>(element_bytes);
+  const int side = vectorised_side(element_bytes);
+  const auto multiple = static_cast<size_type>(side);
   const size_type nx = problem.nx;
   const size_type ny = problem.ny;
   const size_type starts =
       reinterpret_cast<size_type>(problem.in) | reinterpret_cast<size_type>(problem.out);
   const bool pixels = element == 1 && ny == 3 && nx >= least_pixel_columns;
-  if (problem.pointer_arrays || nx % side != 0 || (ny % side != 0 && !pixels) ||
+  if (problem.pointer_arrays || nx % multiple != 0 || (ny % multiple != 0 && !pixels) ||
       starts % max_access_bytes != 0) {
-    return panel_kind::none;
+    return {};
   }
-  constexpr size_type most_bytes = vectorised_shape_of(1, vectorised_size::kb_44).panel_bytes();
+  const auto of = [&](panel_kind kind, int threads) {
+    return vectorised_shape{kind, element_bytes, threads, pixels ? 3 : side, side};
+  };
   const bool in_dense = problem.in_stride_bytes == nx * element;
   const bool out_dense = problem.out_stride_bytes == ny * element;
   const size_type matrix_bytes = nx * ny * element;
+  const bool cached = matrix_bytes * problem.batch < least_uncached_panel_bytes;
+  int threads = least_vectorised_threads;
   if (problem.batch > 1 && in_dense && out_dense && !pixels &&
       problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&
-      matrix_bytes <= most_bytes) {
-    return panel_kind::small_matrices;
+      matrix_bytes <= vectorised_bytes(cached ? 2 * threads : most_vectorised_threads)) {
+    while (matrix_bytes > vectorised_bytes(threads)) {
+      threads = threads < large_vectorised_threads ? 2 * threads : most_vectorised_threads;
+    }
+    return of(panel_kind::small_matrices, threads);
   }
+  if (pixels || (element <= 2 && !cached)) { threads *= 2; }
   const size_type gaps = problem.batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
     return (starts | gaps | stride_bytes | extent * element) % bytes == 0;
   };
   if (in_dense && nx * element <= few_bytes &&
       multiples(problem.out_stride_bytes, ny, max_access_bytes)) {
-    return panel_kind::few_columns;
+    return of(panel_kind::few_columns, threads);
   }
   if (out_dense && ny * element <= few_bytes &&
       multiples(problem.in_stride_bytes, nx, max_access_bytes)) {
-    return panel_kind::few_rows;
+    return of(panel_kind::few_rows, threads);
   }
   // Short segments of rows have to be whole sectors.
-  constexpr size_type medium_bytes = vectorised_shape_of(1, vectorised_size::kb_32).panel_bytes();
-  const bool segments = problem.batch > 1 && out_dense && element >= 4 &&
-                        ny * 128 <= medium_bytes &&
+  const bool segments = problem.batch > 1 && out_dense && element >= 4 && !cached &&
+                        ny * 128 <= vectorised_bytes(large_vectorised_threads) &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return segments ? panel_kind::segments : panel_kind::none;
-}
-
-/// The panels for a kind of problem.
-inline vectorised_size choose_vectorised_size(const matrix_problem& problem, panel_kind kind,
-                                              int element_bytes) {
-  const auto bytes_of = [&](vectorised_size size) {
-    return static_cast<size_type>(vectorised_shape_of(element_bytes, size).panel_bytes());
-  };
-  if (element_bytes == 1 && problem.ny == 3) { return vectorised_size::pixels; }
-  const size_type bytes = problem.in_batch_bytes;
-  if (kind == panel_kind::segments) { return vectorised_size::kb_32; }
-  if (kind != panel_kind::small_matrices || bytes <= bytes_of(vectorised_size::kb_16)) {
-    return vectorised_size::kb_16;
-  }
-  return bytes <= bytes_of(vectorised_size::kb_32) && 2 * bytes > bytes_of(vectorised_size::kb_44)
-             ? vectorised_size::kb_32
-             : vectorised_size::kb_44;
+  return of(segments ? panel_kind::segments : panel_kind::none, large_vectorised_threads);
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.
@@ -197,15 +186,15 @@ constexpr size_type cut_side(const vectorised_shape& shape, size_type extent,
   const size_type sector = sector_bytes / static_cast<size_type>(shape.element_bytes);
   const size_type most = static_cast<size_type>(shape.panel_bytes()) / other_bytes;
   const size_type lines = most / line * line;
-  if (extent > 16 * lines) { return lines; }
+  if (lines > 0 && extent > 16 * lines) { return lines; }
   const size_type even = divide_up(extent, divide_up(extent, most / sector * sector));
   return divide_up(even, sector) * sector;
 }
 
-/// How matrices are cut into panels. Precondition: choose_vectorised named the kind; matrices fit shape.panel_bytes().
+/// How matrices are cut into panels that choose_vectorised chose.
 inline launch_plan<vectorised_arguments> plan_vectorised(const batch_problem& problem,
-                                                         const vectorised_shape& shape,
-                                                         panel_kind kind) {
+                                                         const vectorised_shape& shape) {
+  const panel_kind kind = shape.kind;
   const auto element = static_cast<size_type>(shape.element_bytes);
   const auto rows = static_cast<size_type>(shape.rows);
   const auto cols = static_cast<size_type>(shape.cols);

@@ -26,7 +26,8 @@ namespace detail {
 /// The compile-time side of a vectorised_shape.
 template <int ElementBytes, int Rows, int Cols = Rows>
 struct static_vectorised_shape {
-  static constexpr vectorised_shape values{ElementBytes, 0, Rows, Cols};  // threads do not matter
+  static constexpr vectorised_shape values{
+      {}, ElementBytes, 0, Rows, Cols};  // others do not matter
   static constexpr int element_bytes = ElementBytes;
   static constexpr int rows = Rows;
   static constexpr int cols = Cols;
