@@ -93,6 +93,11 @@ constexpr row table[] = {
     {{5796, 5796, 1, 1}, "any tiles"},
     {{8192, 8192, 1, 1}, "micro-blocks"},  // twice as many of whole accesses
     {{8192, 8208, 1, 1}, "whole tiles"},
+    {{8196, 8192, 1, 1}, "micro-blocks"},  // all that are wide and have rows of sectors
+    {{8188, 8192, 1, 1}, "any tiles"},
+    {{8196, 8196, 1, 1}, "any tiles"},
+    {{8196, 8192, 2, 2}, "any tiles"},  // of halves batches
+    {{1004, 512, 2, 2, 0, 0, 100}, "micro-blocks"},
     {{4096, 8192, 2, 2}, "micro-blocks"},
     {{200, 120, 3, 1, 0, 0, 1000}, "gathered panels"},
     {{192, 128, 3, 1, 0, 0, 1000}, "micro-blocks"},  // all such batches of 3 bytes
@@ -111,7 +116,8 @@ constexpr row table[] = {
     {{4099, 4096, 2, 1}, "any tiles"},
     {{16384, 16384, 3, 1}, "groups of whole words"},
     {{16384, 16384, 9, 1}, "gathered panels"},  // they have no tile
-    {{257, 100000, 1, 1}, "tall tiles"},
+    {{257, 400000, 1, 1}, "tall tiles"},
+    {{257, 100000, 1, 1}, "any tiles"},
     {{257, 49152, 1, 1}, "any tiles"},
     {{1001, 49153, 1, 1}, "any tiles"},
     {{101, 100000, 4, 4, 0, 1}, "tall tiles"},
@@ -145,7 +151,7 @@ constexpr row table[] = {
     {{192, 1 << 20, 1, 1}, "whole tiles"},
     {{272, 1 << 20, 1, 1}, "tall tiles"},
     {{272, 160'000, 1, 1}, "micro-blocks"},
-    {{272, 264'000, 1, 1}, "tall tiles"},
+    {{272, 264'000, 1, 1}, "any tiles"},
     {{96, 1 << 20, 2, 2}, "whole tiles"},
     {{136, 1 << 20, 2, 2}, "any tiles"},
     {{136, 1 << 20, 4, 4}, "tall tiles"},

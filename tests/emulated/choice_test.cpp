@@ -53,10 +53,11 @@ void check_choice() {
   CHECK(taller != any);
   for (const std::size_t nx : {std::size_t{209}, std::size_t{tt::detail::most_tall_columns}}) {
     INFO(nx << " columns");
-    CHECK(chosen<Bytes>(nx, tall, Bytes) == taller);
-    CHECK(chosen<Bytes>(nx, tall - 1, Bytes) == any);
+    const std::size_t rows = Bytes == 1 ? tt::detail::least_tall_bytes / nx + 1 : tall;
+    CHECK(chosen<Bytes>(nx, rows, Bytes) == taller);
+    CHECK(chosen<Bytes>(nx, rows - 1, Bytes) == any);
   }
-  CHECK(chosen<Bytes>(tt::detail::most_tall_columns + 1, tall, Bytes) == any);
+  CHECK(chosen<Bytes>(tt::detail::most_tall_columns + 1, 10 * tall, Bytes) == any);
 }
 
 // Columns that fill tiles of whole accesses, and 16 bytes more. Bytes that are fewer go in micro-blocks.
@@ -65,7 +66,9 @@ void check_ragged() {
   INFO(Bytes << " bytes");
   using whole = tt::detail::tuned_shape<90, Bytes, Bytes, tt::tile_access::whole>;
   const std::size_t nx = (Bytes == 8 ? 3 : 2) * whole::policy.tile_cols;  // more than a few
-  const std::size_t least = Bytes <= 2 ? 2 * tt::detail::most_micro_matrix_bytes / nx : tall;
+  const std::size_t least = Bytes == 1   ? tt::detail::least_tall_bytes / nx
+                            : Bytes == 2 ? 2 * tt::detail::most_micro_matrix_bytes / nx
+                                         : tall;
   const std::size_t ny = least / 16 * 16 + 16;
   CHECK(chosen<Bytes>(nx, ny, 0) == kernel_of<Bytes, tt::tile_access::whole>());
   CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());

@@ -42,6 +42,7 @@ struct transpose_facts {
   size_type most_shared_bytes;  ///< that a block may ask the device for
 
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
+  size_type bytes() const { return problem.nx * problem.ny * problem.batch * element(); }
   /// Rows of a side follow each other without a gap.
   bool in_dense() const { return is_dense(problem.in_stride_bytes, problem.nx * element()); }
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
@@ -197,13 +198,15 @@ inline axes_choice cut_micro_tiles(const relocation& move, int element_bytes) {
 }
 inline bool micro_blocks(const transpose_facts& facts, choice&) {
   const batch_problem& problem = facts.problem;
-  const size_type matrix = problem.nx * problem.ny * facts.element();
-  const size_type bytes = matrix * problem.batch;
+  const size_type bytes = facts.bytes();
   const bool whole = facts.whole_rows();
   const bool pixels = facts.element_bytes == 3;
-  const bool many =
-      bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !(whole && pixels && problem.batch > 1);
-  const bool in_panels = !pixels && !whole && problem.batch > 1 && matrix <= most_lone_panel_bytes;
+  const bool wide = facts.sectors() && problem.nx >= problem.ny;
+  const bool all = whole ? pixels && problem.batch > 1
+                         : wide && facts.element_bytes <= (problem.batch > 1 ? 2 : 1);
+  const bool many = bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !all;
+  const bool in_panels =
+      !pixels && !whole && problem.batch > 1 && bytes / problem.batch <= most_lone_panel_bytes;
   if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || problem.pointer_arrays ||
       bytes < least_micro_matrix_bytes || many || in_panels ||
       2 * smaller(problem.nx, problem.ny) <
@@ -255,7 +258,8 @@ inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
          facts.whole_rows() && !narrow;
 }
 inline bool tall_tiles(const transpose_facts& facts, choice&) {
-  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem);
+  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
+         (facts.element_bytes > 1 || facts.bytes() >= least_tall_bytes);
 }
 inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 

@@ -194,7 +194,8 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
 }
 
 /// Transposes of elements of up to 3 bytes go in micro-blocks from so many bytes on, and up to so many: where rows are whole
-/// accesses twice as many, and of batches of 3 bytes all. Tiles are at least half full along both sides.
+/// accesses twice as many, and of batches of 3 bytes all. In other rows all bytes, and batches of halves, that are wider than
+/// high and whose output rows are whole sectors: bytes 87 to 96 %, batches 80 to 99. Tiles are half full along both sides.
 inline constexpr size_type least_micro_matrix_bytes =
     tuning_row{5 << 18, "2026-11-27",
                "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 1.2 82, 79, 2 88, 94"};

@@ -21,6 +21,9 @@ inline constexpr size_type most_column_rows = tuning_row{
 /// Matrices of up to so many columns and more than `most_column_rows` rows have tiles of longer segments of output rows.
 inline constexpr size_type most_tall_columns =
     tuning_row{1000, "2026-11-22", "bytes, 257 columns 71, 79, 1000 85, 85; floats, 127 86, 89"};
+/// Of bytes only from so many on.
+inline constexpr size_type least_tall_bytes =
+    tuning_row{96 << 20, "2026-11-27", "tall, others: 8 to 64 MB 85, 92; 128 82, 81; 200 82, 79"};
 
 /// Of bytes and halves they take tiles of whole accesses, ragged ones too, in rows of so many bytes.
 inline constexpr size_type most_ragged_row_bytes = tuning_row{
