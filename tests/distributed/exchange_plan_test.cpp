@@ -210,6 +210,10 @@ TEST_CASE("scratch depends on the step, not on the matrix") {
   REQUIRE(exchange_plan(32768, 32768, 2, 0, 4, 0, tt::detail::most_nccl_bytes).steps == 9);
   REQUIRE(exchange_plan(16384, 16384, 2, 0, 4, 0).steps == 8);
   REQUIRE(exchange_plan(4096, 4096, 2, 0, 4, 0).steps == 1);
+  // Of more than two ranks four, of up to twice as much.
+  REQUIRE(exchange_plan(32768, 32768, 4, 0, 4, 0).steps == 5);
+  REQUIRE(exchange_plan(32768, 32768, 4, 0, 4, 0, tt::detail::most_nccl_bytes).steps == 4);
+  REQUIRE(exchange_plan(262144, 262144, 4, 0, 4, 0, tt::detail::most_nccl_bytes).steps == 205);
   REQUIRE(exchange_plan(32768, 32768, 256, 0, 4, 0).steps == 1);
   // One row cannot be cut along its columns, so that rows are.
   REQUIRE(exchange_plan(2, size_type{1} << 30, 2, 0, 4, step).steps == 32);

@@ -175,8 +175,7 @@ inline panel_cut cut_panels(const relocation& move, const side_order& in, const 
     return cut.elements <= most && table_bytes <= panel_table_bytes;
   };
   size_type wanted = most;
-  size_type less = 0;
-  size_type before = 0;
+  size_type less = 0, before = 0;
   panel_cut cut = cut_segments(move, in, out, wanted, sector);
   while (wanted > 1 && !fits(cut)) {
     // As much less as there are elements too many, but segments of both sides may grow with what is wanted, or neither.

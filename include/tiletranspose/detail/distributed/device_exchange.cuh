@@ -18,8 +18,8 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 
 /// How the work of a distributed call is cut. All ranks must give the same numbers.
 struct distributed_options {
-  /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it
-  /// sends, from 16 MiB to 120 over NCCL and 88 by copies, or 1 MiB to each other rank where that is more.
+  /// About so many bytes one rank sends in a step; the next step is made ready meanwhile. 0: an eighth of all that it sends, up
+  /// to 120 MiB over NCCL and 88 by copies, or of more than two ranks twice as much; at least 16 MiB, and 1 to each other rank.
   size_type step_bytes = 0;
   /// Where transfers are queued. Null: a stream of the highest priority is made for this call, which takes some microseconds.
   cudaStream_t transfer_stream = nullptr;
