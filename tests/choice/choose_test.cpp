@@ -103,7 +103,13 @@ constexpr row table[] = {
     {{192, 128, 3, 1, 0, 0, 1000}, "micro-blocks"},  // all such batches of 3 bytes
     {{192, 128, 3, 1, 0, 0, 100, 0, true}, "little work"},
     {{128, 124, 1, 1, 0, 0, 1000}, "vectorised panels"},
-    {{256, 64, 1, 1, 0, 0, 12800}, "filled tiles"},  // however few rows they have
+    {{256, 64, 1, 1, 0, 0, 12800}, "vectorised panels"},
+    {{256, 256, 1, 1, 0, 0, 3000}, "filled tiles"},
+    {{256, 192, 1, 1, 0, 0, 3000}, "whole tiles"},   // they fill 75 % of tiles
+    {{16, 22, 2, 2, 0, 64, 100000}, "little work"},  // short rows with gaps
+    {{16, 48, 2, 2, 0, 64, 100000}, "little work"},
+    {{16, 49, 2, 2, 0, 64, 100000}, "gathered panels"},
+    {{48, 3000, 1, 1, 0, 0, 1000}, "word-shifted panels"},
     {{96, 44, 4, 4, 0, 0, 2000}, "vectorised panels"},
     {{96, 44, 4, 4, 0, 0, 1900}, "gathered panels"},  // the L2 cache holds them
     {{132, 128, 1, 1, 0, 0, 1000}, "micro-blocks"},

@@ -48,6 +48,11 @@ struct transpose_facts {
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
   bool sectors() const { return sector_mask(problem) == 0; }
+  /// Rows of a side have gaps between them, and are short.
+  bool has_short_rows_apart() const {
+    return (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
+           (!out_dense() && problem.ny * element() <= most_apart_bytes);
+  }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
   bool whole_rows() const {
     return (address_bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
@@ -167,11 +172,7 @@ inline bool fills_tiles(const transpose_facts& facts) {
   const auto tile_cols = static_cast<size_type>(policy.tile_cols);
   const size_type cols = divide_up(facts.problem.nx, tile_cols) * tile_cols;
   const size_type rows = divide_up(facts.problem.ny, tile_rows) * tile_rows;
-  const size_type elements = facts.problem.nx * facts.problem.ny;
-  const size_type filled = facts.element_bytes == 1 && elements >= vectorised_bytes(256)
-                               ? least_filled_of_large_bytes
-                               : least_filled;
-  return 10 * elements >= filled * cols * rows;
+  return 10 * facts.problem.nx * facts.problem.ny >= least_filled * cols * rows;
 }
 
 // The rules.
@@ -274,6 +275,8 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type element = facts.element();
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * problem.batch;
+  const bool few_columns = other.panels == panel_kind::few_columns;
+  if (problem.batch > 1 && facts.has_short_rows_apart()) { return true; }
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
@@ -285,20 +288,17 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
           matrix * element > large_matrix_bytes) {
         return elements <= times_of_lone_matrices * limits.tile;
       }
-      return work <=
-             (other.panels == panel_kind::few_columns && problem.nx * element > most_whole_row_bytes
-                  ? limits.shifted_columns
-                  : limits.gathered);
+      return work <= (few_columns && problem.nx * element > most_whole_row_bytes
+                          ? limits.shifted_columns
+                          : limits.gathered);
     case mover::vectorised_panel:
       return work <= limits.vectorised;
     case mover::word_shifted_panel:
-      return work <=
-             (other.panels == panel_kind::few_columns ? limits.shifted_columns : limits.shifted);
+      return work <= (few_columns ? limits.shifted_columns : limits.shifted);
     default:
       break;
   }
-  const bool fills = other.access == tile_access::whole && fills_tiles(facts);
-  if (!fills && smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
+  if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type lone = most_lone_tile_elements * (element == 2 || element == 4 ? 3 : 1);

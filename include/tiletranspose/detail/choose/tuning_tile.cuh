@@ -39,10 +39,7 @@ inline constexpr size_type least_large_tiles =
 inline constexpr size_type least_large_squares =
     tuning_row{64, "2026-11-22", "128 x 256, 256 x 256: 16384 rows 95.6, 96.7, 12288 96.4, 96.3"};
 
-/// Matrices of a batch whose output rows are whole sectors take tiles of whole accesses where at least so many
-/// tenths of their tiles are filled; the first number is that of bytes whose matrices fill a small panel.
-inline constexpr size_type least_filled_of_large_bytes =
-    tuning_row{5, "2026-11-22", "panel, tiles: 192 x 192 95, 97.5; 176 x 160 98.5, 95.5"};
+/// Matrices of a batch whose output rows are sectors take tiles of whole accesses if they fill so many tenths of these.
 inline constexpr size_type least_filled =
     tuning_row{8, "2026-11-22", "panel, tiles: floats, 128 x 64 98, 100; 112 x 112 98.5, 97"};
 

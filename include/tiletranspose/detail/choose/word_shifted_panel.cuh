@@ -78,6 +78,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   if (out_bits % 4 != 0 && ny * element % 8 == 0) { return false; }
   if (kind == panel_kind::few_columns) {
     return problem.in_stride_bytes == nx * element &&
+           (problem.batch == 1 || problem.out_stride_bytes == ny * element) &&
            (nx % 16 == 0 || (nx % 8 == 0 && nx * element > most_gathered_eighths_bytes));
   }
   if (!is_dense(problem.out_stride_bytes, ny * element) || ny < 4) { return false; }
