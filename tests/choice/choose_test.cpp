@@ -170,6 +170,7 @@ constexpr row table[] = {
     {{33, 31, 4, 4, 0, 0, 100000}, "gathered panels"},
     {{33, 31, 1, 1, 0, 0, 100000}, "word-shifted panels"},
     {{33, 31, 1, 1, 0, 0, 60000, 0, true}, "little work"},
+    {{33, 31, 1, 1, 0, 0, 70000, 0, true}, "little work"},  // more than a grid counts matrices
     {{40, 40, 1, 1, 0, 0, 60000, 0, true}, "gathered panels"},
     {{40, 40, 1, 1, 0, 0, 300}, "little work"},
     {{40, 40, 1, 1, 0, 0, 2000}, "vectorised panels"},

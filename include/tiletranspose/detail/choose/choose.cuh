@@ -48,6 +48,7 @@ struct transpose_facts {
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
   bool sectors() const { return sector_mask(problem) == 0; }
+  bool has_many_pointers() const { return problem.pointer_arrays && problem.batch > max_grid_side; }
   /// Rows of a side have gaps between them, and are short.
   bool has_short_rows_apart() const {
     return (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
@@ -310,7 +311,7 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
   const small_work work = work_of(little);
-  chosen.little = choose_small(little, most_counted, work.direct);
+  chosen.little = choose_small(little, most_counted, work.direct || facts.has_many_pointers());
   chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
   return chosen.little != small_mover::none &&
          (chosen.is_certain || is_little_beside(choose_large(facts), facts, little, work.places));
