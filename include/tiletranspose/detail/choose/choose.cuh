@@ -332,8 +332,8 @@ inline constexpr transpose_rule transpose_rules[] = {
      "start soonest",
      vector_tiles},
     {"micro-blocks", mover::micro_tile, tile_access::any,
-     "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many: a thread "
-     "transposes 4 x 4 of them in registers",
+     "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many, or wide: a "
+     "thread transposes 4 x 4 of them in registers",
      micro_blocks},
     {"little work", mover::little, tile_access::any,
      "so few elements that latency decides: one element an access, and tiles small enough to give "
