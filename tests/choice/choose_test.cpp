@@ -253,6 +253,8 @@ TEST_CASE("choose: vectorised panels are as large as a matrix needs, and smaller
   const auto threads = [](const asked& a) {
     const choice chosen = choose(facts_of(a));
     CHECK(chosen.by == mover::vectorised_panel);
+    const auto bytes = static_cast<std::size_t>(chosen.shape.panel_bytes());
+    CHECK(bytes == vectorised_bytes(chosen.shape.threads));
     return chosen.shape.threads;
   };
   CHECK(threads({32, 64, 4, 4, 0, 0, 10000}) == 128);  // 8 KB

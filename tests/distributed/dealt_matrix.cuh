@@ -9,6 +9,7 @@
 #include <tiletranspose/partition.cuh>
 
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ inline int device_count() {
   int count = 0;
   REQUIRE(cudaGetDeviceCount(&count) == cudaSuccess);
   return count;
+}
+
+// The numbers of as many devices, from 0 on.
+inline std::vector<int> first_devices(int count) {
+  std::vector<int> devices(static_cast<std::size_t>(count));
+  std::iota(devices.begin(), devices.end(), 0);
+  return devices;
 }
 
 // One byte after the other of place `i` of the whole input.

@@ -23,8 +23,7 @@ using tt::partition;
 class communicators {
  public:
   explicit communicators(int ranks) : comms_(static_cast<std::size_t>(ranks), nullptr) {
-    std::vector<int> devices;
-    for (int r = 0; r < ranks; ++r) { devices.push_back(r); }
+    const std::vector<int> devices = first_devices(ranks);
     if (ncclCommInitAll(comms_.data(), ranks, devices.data()) != ncclSuccess) {
       throw std::runtime_error{std::string{"ncclCommInitAll: "} + ncclGetLastError(nullptr)};
     }
@@ -77,17 +76,11 @@ void run(const communicators& comms, dealt_matrix& matrix, Call call) {
   REQUIRE(matrix.difference().empty());
 }
 
-std::vector<int> devices_of(const communicators& comms) {
-  std::vector<int> devices;
-  for (int r = 0; r < comms.ranks(); ++r) { devices.push_back(r); }
-  return devices;
-}
-
 template <class T>
 void check(const communicators& comms, partition nx, partition ny, std::size_t step_bytes) {
   INFO(comms.ranks() << " ranks, " << nx.total << " x " << ny.total << " elements of " << sizeof(T)
                      << ", steps of " << step_bytes << " bytes");
-  dealt_matrix matrix(devices_of(comms), nx, ny, sizeof(T));
+  dealt_matrix matrix(first_devices(comms.ranks()), nx, ny, sizeof(T));
   run(comms, matrix, [&](int r, void* temp, std::size_t& bytes, cudaStream_t own) {
     return tt::distributed_transpose(matrix.out<T>(r), matrix.in<T>(r), nx, ny, temp, bytes,
                                      comms[r], own, {step_bytes});
@@ -111,7 +104,7 @@ void check_all(const communicators& comms) {
 
 // (z, y, x) to (y, z, x): a transpose of blocks of nx elements.
 void check_permute(const communicators& comms, std::size_t nx, std::size_t ny, std::size_t nz) {
-  dealt_matrix matrix(devices_of(comms), ny, nz, nx * sizeof(float));
+  dealt_matrix matrix(first_devices(comms.ranks()), ny, nz, nx * sizeof(float));
   run(comms, matrix, [&](int r, void* temp, std::size_t& bytes, cudaStream_t own) {
     return tt::distributed_permute(matrix.out<float>(r), matrix.in<float>(r), {nz, ny, nx},
                                    {1, 0, 2}, temp, bytes, comms[r], own, {1 << 16});
@@ -170,7 +163,7 @@ template <class T>
 void check_put(const communicators& comms, partition nx, partition ny, std::size_t step_bytes) {
   INFO(comms.ranks() << " ranks, " << nx.total << " x " << ny.total << " elements of " << sizeof(T)
                      << ", steps of " << step_bytes << " bytes");
-  dealt_matrix matrix(devices_of(comms), nx, ny, sizeof(T));
+  dealt_matrix matrix(first_devices(comms.ranks()), nx, ny, sizeof(T));
   const auto statuses = on_all_ranks(comms.ranks(), [&](int r) {
     const stream own;
     std::size_t bytes = 0;
@@ -216,7 +209,7 @@ TEST_CASE("messages are put into windows") {
 TEST_CASE("calls follow each other without a wait of the host") {
   require_device();
   const communicators comms(device_count());
-  dealt_matrix matrix(devices_of(comms), 700, 500, sizeof(float));
+  dealt_matrix matrix(first_devices(comms.ranks()), 700, 500, sizeof(float));
   run(comms, matrix, [&](int r, void* temp, std::size_t& bytes, cudaStream_t own) {
     cudaError_t status = cudaSuccess;
     for (int i = 0; i < 20 && status == cudaSuccess; ++i) {
@@ -232,7 +225,7 @@ TEST_CASE("a check finds ranks that differ") {
   const communicators comms(device_count());
   const int ranks = comms.ranks();
   for (const bool differs : {false, true}) {
-    dealt_matrix matrix(devices_of(comms), 512, 512, sizeof(float));
+    dealt_matrix matrix(first_devices(comms.ranks()), 512, 512, sizeof(float));
     const auto statuses = on_all_ranks(ranks, [&](int r) {
       std::size_t bytes = 0;
       const float* const in = matrix.in<float>(r);

@@ -61,17 +61,11 @@ void check_types(const std::vector<int>& devices) {
   check_shapes<bytes<64>>(devices);
 }
 
-std::vector<int> all_devices() {
-  std::vector<int> devices;
-  for (int device = 0; device < device_count(); ++device) { devices.push_back(device); }
-  return devices;
-}
-
 // Whether all devices reach each other, asked once: that access is enabled already is an error of CUDA's that the
 // library takes back, and that memcheck would show.
 bool devices_reach() {
   static const bool reach = [] {
-    const std::vector<int> devices = all_devices();
+    const std::vector<int> devices = first_devices(device_count());
     const cudaError_t status =
         tt::enable_peer_access(devices.data(), static_cast<int>(devices.size()));
     REQUIRE((status == cudaSuccess || status == cudaErrorPeerAccessUnsupported));
@@ -93,7 +87,7 @@ TEST_CASE("devices reach each other", "[quick]") {
   require_device();
   if (device_count() < 2) { SKIP("needs two devices"); }
   if (!devices_reach()) { SKIP("the devices cannot reach each other's memory"); }
-  check_types(all_devices());
+  check_types(first_devices(device_count()));
   check_types({1, 0, 1});
 }
 
@@ -111,7 +105,8 @@ TEST_CASE("steps of a usual size, on all devices or on one that stands for two")
   if (device_count() > 1 && !devices_reach()) {
     SKIP("the devices cannot reach each other's memory");
   }
-  const std::vector<int> devices = device_count() > 1 ? all_devices() : std::vector<int>{0, 0};
+  const std::vector<int> devices =
+      device_count() > 1 ? first_devices(device_count()) : std::vector<int>{0, 0};
   check<float>(devices, 8192, 8191, 0, true);
   check<float>(devices, 8192, 8191, 0, false);
 }

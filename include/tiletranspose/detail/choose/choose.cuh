@@ -48,6 +48,7 @@ struct transpose_facts {
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
   bool sectors() const { return sector_mask(problem) == 0; }
+  /// A grid does not count the matrices by themselves, as tiles of little work need it.
   bool has_many_pointers() const { return problem.pointer_arrays && problem.batch > max_grid_side; }
   /// Rows of a side have gaps between them, and are short.
   bool has_short_rows_apart() const {
@@ -80,7 +81,7 @@ struct choice {
   size_type shared_bytes = 0;              ///< that a block may ask for
   small_mover little = small_mover::none;  ///< of little work
   bool is_certain = false;                 ///< of so little that no other rule was asked
-  panel_kind panels = panel_kind::none;    ///< of other panels
+  panel_kind panels = panel_kind::none;    ///< of gathered and word-shifted panels
   vectorised_shape shape{};                ///< of vectorised ones
 };
 
@@ -336,8 +337,8 @@ inline constexpr transpose_rule transpose_rules[] = {
      "thread transposes 4 x 4 of them in registers",
      micro_blocks},
     {"little work", mover::little, tile_access::any,
-     "so few elements that latency decides: one element an access, and tiles small enough to give "
-     "every multiprocessor a block",
+     "so few elements that latency decides, or sides too short for others: one element an access, "
+     "and tiles small enough to give every multiprocessor a block",
      little_work},
     {"filled tiles", mover::tile, tile_access::whole,
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",

@@ -79,11 +79,6 @@ inline constexpr size_type most_whole_row_bytes =
 
 // ---- vectorised panels
 
-/// Fewer bytes stay in the L2 cache: panels are of 8 KB, or 16 for a matrix, and none is larger.
-inline constexpr size_type least_uncached_panel_bytes =
-    tuning_row{32 << 20, "2026-11-27",
-               "larger ones, these: batches of 16 to 22 KB of bytes, 1 to 8 MB 70, 79"};
-
 /// Columns or rows are few where they take so many bytes; more do better in tiles.
 inline constexpr size_type few_bytes =
     tuning_row{128, "2026-11-21", "floats, tiles, panels: 32 columns 93, 94, 64 columns 94, 93"};

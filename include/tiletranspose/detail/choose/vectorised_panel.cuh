@@ -7,6 +7,7 @@
 
 #pragma once
 
+#include <tiletranspose/detail/choose/tuning_axes.cuh>
 #include <tiletranspose/detail/choose/tuning_panel.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
@@ -67,7 +68,7 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
   const bool in_dense = problem.in_stride_bytes == nx * element;
   const bool out_dense = problem.out_stride_bytes == ny * element;
   const size_type matrix_bytes = nx * ny * element;
-  const bool cached = matrix_bytes * problem.batch < least_uncached_panel_bytes;
+  const bool cached = matrix_bytes * problem.batch < least_uncached_bytes;
   int threads = least_vectorised_threads;
   if (problem.batch > 1 && in_dense && out_dense && !pixels &&
       problem.in_batch_bytes == matrix_bytes && problem.out_batch_bytes == matrix_bytes &&

@@ -27,7 +27,7 @@ namespace detail {
 template <int ElementBytes, int Rows, int Cols = Rows>
 struct static_vectorised_shape {
   static constexpr vectorised_shape values{
-      {}, ElementBytes, 0, Rows, Cols};  // others do not matter
+      {}, ElementBytes, 0, Rows, Cols};  // neither kind nor threads matter
   static constexpr int element_bytes = ElementBytes;
   static constexpr int rows = Rows;
   static constexpr int cols = Cols;
