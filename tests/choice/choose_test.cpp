@@ -32,6 +32,7 @@ struct asked {
   std::size_t batch = 1;
   std::size_t offset = 0;  ///< elements from a multiple of 4096 bytes, on both sides
   bool pointers = false;
+  std::size_t between = 0;  ///< elements between matrices
 };
 
 transpose_facts facts_of(const asked& a, std::size_t most_shared_bytes = h200_bytes) {
@@ -39,7 +40,7 @@ transpose_facts facts_of(const asked& a, std::size_t most_shared_bytes = h200_by
   const auto at = [&](int bit) {
     return reinterpret_cast<unsigned char*>((std::uintptr_t{1} << bit) + a.offset * element);
   };
-  const std::size_t matrix = a.batch > 1 && !a.pointers ? a.nx * a.ny * element : 0;
+  const std::size_t matrix = a.batch > 1 && !a.pointers ? (a.nx * a.ny + a.between) * element : 0;
   const batch_problem problem{
       {at(40), at(45), (a.nx + a.in_gap) * element, (a.ny + a.out_gap) * element, matrix, matrix,
        a.nx, a.ny, a.pointers},
@@ -83,10 +84,22 @@ constexpr row table[] = {
     {{1800, 1900, 3, 1, 0, 0, 1, 1}, "little work"},  // but for their addresses
     {{1800, 1900, 3, 1, 4, 8}, "micro-blocks"},
     {{1800, 1900, 3, 1, 4, 6}, "little work"},
-    {{1200, 1092, 1, 1}, "little work"},  // 1.25 MB
+    {{600, 760, 1, 1}, "little work"},
+    {{600, 768, 1, 1}, "micro-blocks"},  // 450 KB
+    {{1000, 652, 2, 2}, "little work"},
+    {{1000, 656, 2, 2}, "micro-blocks"},  // 1.25 MB
     {{1200, 1096, 1, 1}, "micro-blocks"},
     {{1200, 1096, 1, 1, 0, 0, 1, 4}, "micro-blocks"},
     {{1200, 1096, 1, 1, 0, 0, 1, 6}, "little work"},
+    // Small matrices that lie apart.
+    {{8, 8, 4, 4, 0, 0, 1000000}, "vectorised panels"},
+    {{8, 8, 4, 4, 0, 0, 1000000, 0, false, 4}, "little work"},
+    {{16, 16, 4, 4, 0, 0, 1000000, 0, false, 3}, "little work"},
+    {{16, 18, 4, 4, 0, 0, 1000000, 0, false, 4}, "gathered panels"},
+    {{32, 32, 4, 4, 0, 0, 100000, 0, false, 4}, "gathered panels"},
+    {{32, 36, 4, 4, 0, 0, 100000, 0, false, 4}, "vectorised panels"},
+    {{8, 4, 1, 1, 0, 0, 1000000, 0, false, 1}, "little work"},
+    {{8, 8, 1, 1, 0, 0, 1000000, 0, false, 1}, "gathered panels"},
     {{60, 100000, 1, 1}, "vectorised panels"},  // not half of a tile
     {{64, 100000, 1, 1}, "micro-blocks"},
     {{28, 100000, 2, 2}, "vectorised panels"},

@@ -12,7 +12,9 @@
 #include <catch2/catch_get_random_seed.hpp>
 #include <catch2/catch_test_macros.hpp>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
+#include <vector>
 
 namespace {
 
@@ -40,9 +42,11 @@ const void* chosen(std::size_t nx, std::size_t ny, std::size_t off) {
 }
 
 template <int Bytes>
-const void* micro_kernel() {
+const void* micro_kernel(std::size_t bytes) {
+  tt::detail::choice chosen;
+  chosen.micro_side = tt::detail::micro_matrix_side(Bytes, bytes);
   return reinterpret_cast<const void*>(
-      tt::detail::kernel_of(tt::detail::micro_mover<Bytes>{}, tt::detail::choice{}));
+      tt::detail::kernel_of(tt::detail::micro_mover<Bytes>{}, chosen));
 }
 
 template <int Bytes>
@@ -74,7 +78,7 @@ void check_ragged() {
   CHECK(chosen<Bytes>(nx + 16 / Bytes, ny, 0) == kernel_of<Bytes, Else>());
   const void* const few = chosen<Bytes>(nx + 16 / Bytes, tt::detail::most_column_rows, 0);
   if constexpr (Bytes <= 2) {
-    CHECK(few == micro_kernel<Bytes>());
+    CHECK(few == micro_kernel<Bytes>((nx * Bytes + 16) * tt::detail::most_column_rows));
   } else {
     CHECK(few == kernel_of<Bytes, tt::tile_access::whole>());
   }
@@ -167,18 +171,57 @@ void check_launch(std::size_t nx, std::size_t ny, std::size_t in_gap, std::size_
 
 // Matrices of whole groups of four that fill no tile, one tile and several; with gaps, shifted, and batches.
 template <int Bytes>
-void check_micro() {
-  const auto check = [](auto... sizes) {
-    check_launch<Bytes>(tt::detail::micro_mover<Bytes>{}, tt::detail::choice{},
+void check_micro(int side) {
+  const auto check = [side](auto... sizes) {
+    tt::detail::choice chosen;
+    chosen.micro_side = side;
+    check_launch<Bytes>(tt::detail::micro_mover<Bytes>{}, chosen,
                         static_cast<std::size_t>(sizes)...);
   };
-  constexpr int side = tt::detail::micro_matrix_side(Bytes);
   check(4, 8, 0, 0, 0, 0);
   check(side, side, 0, 0, 0, 0);
   check(side + 4, 2 * side - 4, 0, 0, 4, 8);
   check(3 * side - 8, side + 12, 4, 12, 8, 4);
   check(side / 2, side + 4, 0, 0, 0, 0, 5);
   check(side + 8, side / 2, 8, 0, 4, 0, 3);
+}
+
+// Small matrices with gaps between them on both sides, several to a gathered panel; what lies between them stays.
+template <int Bytes>
+void check_apart(std::size_t nx, std::size_t ny, std::size_t batch, std::size_t in_between,
+                 std::size_t out_between) {
+  using type = element<Bytes>;
+  const std::size_t in_matrix = nx * ny + in_between;
+  const std::size_t out_matrix = nx * ny + out_between;
+  tt::emulated_buffer<type> in(in_matrix * batch, 1);
+  tt::emulated_buffer<type> out(out_matrix * batch, 3);
+  fill(in);
+  fill(out);
+  std::vector<type> want(out.data(), out.data() + out.size());
+  for (std::size_t n = 0; n < batch; ++n) {
+    for (std::size_t i = 0; i < nx * ny; ++i) {
+      want[n * out_matrix + i % nx * ny + i / nx] = in.data()[n * in_matrix + i];
+    }
+  }
+  cpu::this_device() = {};
+  cpu::this_device().options.knows(static_cast<const type*>(in.data()), in.size());
+  cpu::this_device().options.knows(out.data(), out.size());
+  constexpr auto bytes = static_cast<std::size_t>(Bytes);
+  const tt::detail::batch_problem problem{{in.data(), out.data(), nx * bytes, ny * bytes,
+                                           in_matrix * bytes, out_matrix * bytes, nx, ny, false},
+                                          batch};
+  constexpr int access = tt::access_width(Bytes);
+  const tt::detail::transpose_facts facts{problem, Bytes, access,
+                                          tt::detail::address_bits_of(problem, access), 48 * 1024};
+  tt::detail::choice chosen;
+  chosen.shared_bytes = 48 * 1024;
+  const tt::detail::gathered_mover<Bytes, access> mover;
+  INFO(Bytes << " bytes, " << batch << " matrices of " << nx << " x " << ny);
+  CHECK(mover.plan(problem, chosen).blocks < batch / 4);
+  CHECK(tt::detail::run_choice<tt::detail::matrices::batch>(mover, facts, chosen, nullptr) ==
+        cudaSuccess);
+  CHECK(cpu::this_device().faults == 0);
+  CHECK(std::memcmp(want.data(), out.data(), want.size() * sizeof(type)) == 0);
 }
 
 // Vectorised panels of a size for few columns, of 64 and 128 bytes, for few rows, and for a batch; each of several panels.
@@ -229,6 +272,15 @@ void check_groups() {
 }
 
 }  // namespace
+
+TEST_CASE("choice: a panel takes several small matrices that lie apart") {
+  check_apart<1>(8, 8, 3000, 5, 64);
+  check_apart<1>(5, 13, 2000, 1, 3);
+  check_apart<2>(9, 4, 3000, 7, 2);
+  check_apart<3>(7, 7, 1500, 2, 11);
+  check_apart<4>(8, 8, 1500, 3, 8);
+  check_apart<12>(3, 5, 1500, 1, 2);
+}
 
 TEST_CASE("choice: tall matrices of few columns have tiles of their own") {
   check_choice<1>();
@@ -290,9 +342,10 @@ TEST_CASE("choice: groups of elements in rows of whole accesses") {
 }
 
 TEST_CASE("micro-blocks: matrices and batches") {
-  check_micro<1>();
-  check_micro<2>();
-  check_micro<3>();
+  check_micro<1>(64);
+  check_micro<1>(128);
+  check_micro<2>(64);
+  check_micro<3>(64);
 }
 
 TEST_CASE("vectorised panels: every size") {

@@ -225,10 +225,10 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
                    tile::type::drain_ways};
 }
 template <int ElementBytes>
-void describe(explanation& result, micro_mover<ElementBytes> mover, const transpose_facts&,
-              const choice&, const launch_plan<axes_tile_arguments<int>>&) {
+void describe(explanation& result, micro_mover<ElementBytes>, const transpose_facts&,
+              const choice& chosen, const launch_plan<axes_tile_arguments<int>>&) {
   result.mover = "tile";
-  result.tile_rows = result.tile_cols = mover.side;
+  result.tile_rows = result.tile_cols = static_cast<size_type>(chosen.micro_side);
   result.load_bytes = result.store_bytes = access_width(micro_elements * ElementBytes);
 }
 template <int ElementBytes>

@@ -31,11 +31,10 @@ struct vector_mover {
 
 template <int ElementBytes>
 struct micro_mover {
-  static constexpr int side = micro_matrix_side(ElementBytes);
-  auto plan(const batch_problem& problem, const choice&) const {
+  auto plan(const batch_problem& problem, const choice& chosen) const {
     const relocation move = relocation_of(problem, ElementBytes, ElementBytes);
     launch_plan<axes_tile_arguments<int>> all{};  // one launch takes them
-    plan_axes_tiles<int>(cut_micro_tiles(move, ElementBytes), move, 1,
+    plan_axes_tiles<int>(cut_micro_tiles(move, chosen.micro_side), move, 1,
                          [&](const auto& plan) { return all = plan, 0; });
     return all;
   }

@@ -47,8 +47,10 @@ auto kernel_of(vector_mover<ElementBytes>, const choice&) {
   return &vector_kernel<typename vector_mover<ElementBytes>::shape>;
 }
 template <int ElementBytes>
-auto kernel_of(micro_mover<ElementBytes> mover, const choice&) {
-  return &axes_micro_kernel<ElementBytes, mover.side / micro_elements, int>;
+auto kernel_of(micro_mover<ElementBytes>, const choice& chosen) {
+  constexpr int most = micro_matrix_side(ElementBytes, ~size_type{0});
+  return chosen.micro_side == most ? &axes_micro_kernel<ElementBytes, most / micro_elements, int>
+                                   : &axes_micro_kernel<ElementBytes, 64 / micro_elements, int>;
 }
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {

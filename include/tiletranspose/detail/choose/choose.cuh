@@ -50,9 +50,15 @@ struct transpose_facts {
   bool sectors() const { return sector_mask(problem) == 0; }
   /// A grid does not count the matrices by themselves, as tiles of little work need it.
   bool has_many_pointers() const { return problem.pointer_arrays && problem.batch > max_grid_side; }
-  /// Rows of a side have gaps between them, and are short.
-  bool has_short_rows_apart() const {
-    return (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
+  /// Rows of a batch on a side, or its matrices, have gaps between them, and are short.
+  bool has_short_segments_apart() const {
+    if (problem.batch == 1) { return false; }
+    const size_type elements = problem.nx * problem.ny;
+    const size_type bytes = elements * element();
+    const bool are_apart = !problem.pointer_arrays &&
+                           (problem.in_batch_bytes != bytes || problem.out_batch_bytes != bytes);
+    return (are_apart && elements <= (element() < 4 ? most_apart_packed : most_apart_words)) ||
+           (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
            (!out_dense() && problem.ny * element() <= most_apart_bytes);
   }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
@@ -83,6 +89,7 @@ struct choice {
   bool is_certain = false;                 ///< of so little that no other rule was asked
   panel_kind panels = panel_kind::none;    ///< of gathered and word-shifted panels
   vectorised_shape shape{};                ///< of vectorised ones
+  int micro_side = 0;                      ///< rows and columns of a tile of micro-blocks
 };
 
 /// The compute capability that tiles were measured on, 9.0; policy.cuh.
@@ -193,13 +200,13 @@ inline bool vector_tiles(const transpose_facts& facts, choice&) {
          takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
 }
 /// Tiles of micro-blocks along both sides of a transpose.
-inline axes_choice cut_micro_tiles(const relocation& move, int element_bytes) {
+inline axes_choice cut_micro_tiles(const relocation& move, int side) {
   axes_choice tiles = choose_axes(move);
   tiles.together = micro_elements;
-  fill_sides(tiles, move, micro_matrix_side(element_bytes));
+  fill_sides(tiles, move, side);
   return tiles;
 }
-inline bool micro_blocks(const transpose_facts& facts, choice&) {
+inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
   const batch_problem& problem = facts.problem;
   const size_type bytes = facts.bytes();
   const bool whole = facts.whole_rows();
@@ -210,14 +217,17 @@ inline bool micro_blocks(const transpose_facts& facts, choice&) {
   const bool many = bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !all;
   const bool in_panels =
       !pixels && !whole && problem.batch > 1 && bytes / problem.batch <= most_lone_panel_bytes;
+  const size_type least =
+      facts.element_bytes == 1 ? least_micro_matrix_of_bytes : least_micro_matrix_bytes;
+  const int side = micro_matrix_side(facts.element_bytes, bytes);
+  chosen.micro_side = side;
   if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || problem.pointer_arrays ||
-      bytes < least_micro_matrix_bytes || many || in_panels ||
-      2 * smaller(problem.nx, problem.ny) <
-          static_cast<size_type>(micro_matrix_side(facts.element_bytes))) {
+      bytes < least || many || in_panels ||
+      2 * smaller(problem.nx, problem.ny) < static_cast<size_type>(side)) {
     return false;
   }
   const relocation move = relocation_of(problem, facts.element(), facts.element());
-  return has_whole_blocks(cut_micro_tiles(move, facts.element_bytes), move, micro_elements) &&
+  return has_whole_blocks(cut_micro_tiles(move, side), move, micro_elements) &&
          has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
@@ -278,7 +288,7 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * problem.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
-  if (problem.batch > 1 && facts.has_short_rows_apart()) { return true; }
+  if (facts.has_short_segments_apart()) { return true; }
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }

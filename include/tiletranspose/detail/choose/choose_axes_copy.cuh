@@ -107,12 +107,14 @@ constexpr bool is_wide_element(size_type element_bytes) {
 }
 
 /// Rows and columns of a tile of micro-blocks, where all are so many bytes: of few, smaller tiles are more blocks. And of a
-/// tile of a transpose, for which one kernel is enough.
+/// tile of a transpose, for which fewer kernels are enough.
 constexpr int micro_tile_side(size_type element_bytes, size_type bytes) {
   const size_type least = micro_limits_of(element_bytes).least_wide;
   return least > 0 && bytes >= least ? 128 : 64;
 }
-constexpr int micro_matrix_side(int element_bytes) { return element_bytes == 1 ? 128 : 64; }
+constexpr int micro_matrix_side(int element_bytes, size_type bytes) {
+  return element_bytes == 1 ? micro_tile_side(1, bytes) : 64;
+}
 constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
   return element_bytes <= 3 && access_bytes == access_width(element_bytes);
 }

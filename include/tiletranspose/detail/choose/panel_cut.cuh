@@ -118,6 +118,21 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
   }
 }
 
+/// Where both sides go on elsewhere long before a panel has `wanted` elements, as behind each small matrix of a batch with
+/// gaps, it takes more segments, along the axis that comes next.
+inline void add_segments(const relocation& move, const side_order& order, size_type wanted,
+                         size_type* extents) {
+  size_type elements = 1;
+  for (int k = 0; k < move.rank; ++k) { elements *= extents[k]; }
+  int next = 0;
+  while (next < move.rank && extents[order.axes[next]] == move.axes[order.axes[next]].extent) {
+    ++next;
+  }
+  if (next == move.rank || 2 * elements > wanted) { return; }
+  size_type& extent = extents[order.axes[next]];
+  if (extent == 1) { extent = smaller(move.axes[order.axes[next]].extent, wanted / elements); }
+}
+
 /// True where segments of the output are parts of an axis that begin inside of sectors. What the few ends of long ones
 /// cost is less than elements that two panels stage, and these are many where the axes before have more than a sector's.
 inline bool is_skewed(const relocation& move, const panel_cut& cut) {
@@ -141,6 +156,7 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   for (int k = 0; k < move.rank; ++k) { cut.extents[k] = 1; }
   grow_segments(move, in, wanted, sector, cut.extents);
   grow_segments(move, out, wanted, sector, cut.extents);
+  add_segments(move, out, wanted, cut.extents);
   const auto find_out = [&] { return find_segments(move, out, cut.extents, long_segment); };
   cut.out = find_out();
   if (is_skewed(move, cut)) {

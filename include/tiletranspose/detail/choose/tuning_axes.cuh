@@ -200,6 +200,9 @@ constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
 inline constexpr size_type least_micro_matrix_bytes =
     tuning_row{5 << 18, "2026-11-27",
                "else, so: bytes, 0.5 MB 70, 57, 2 61, 83; halves, 1.2 82, 79, 2 88, 94"};
+inline constexpr size_type least_micro_matrix_of_bytes =
+    tuning_row{448 << 10, "2026-11-27",
+               "little, these: 0.3 to 0.45 MB 76, 74; to 0.7 69, 71; to 1 67, 73; to 1.3 64, 74"};
 inline constexpr size_type most_micro_matrix_bytes = tuning_row{
     32 << 20, "2026-11-27", "else, so: bytes, 9 MB 69, 119, 28 101, 107, 60 81, 68, whole 90, 92"};
 /// But matrices of a batch of bytes or halves that are no larger and whose rows are no whole accesses go in panels.

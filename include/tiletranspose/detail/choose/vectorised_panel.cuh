@@ -78,6 +78,7 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
     }
     return of(panel_kind::small_matrices, threads);
   }
+  if (problem.batch > 1 && matrix_bytes <= most_apart_gathered_bytes) { return {}; }
   if (pixels || (element <= 2 && !cached)) { threads *= 2; }
   const size_type gaps = problem.batch > 1 ? problem.in_batch_bytes | problem.out_batch_bytes : 0;
   const auto multiples = [&](size_type stride_bytes, size_type extent, size_type bytes) {
