@@ -292,8 +292,8 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
     }
   }
   for (const transpose_rule& rule : transpose_rules) {
-    INFO("rule \"" << rule.name << '"');
-    CHECK(decided[rule.name] > 0);
+    INFO("rule \"" << rule.rule << '"');
+    CHECK(decided[rule.rule] > 0);
   }
 }
 

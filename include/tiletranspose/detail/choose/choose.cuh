@@ -48,13 +48,6 @@ struct transpose_facts {
   bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
   /// Rows of the output start on sectors.
   bool sectors() const { return sector_mask(problem) == 0; }
-  /// A grid does not count the matrices by themselves, as tiles of little work need it.
-  bool has_many_pointers() const { return problem.pointer_arrays && problem.batch > max_grid_side; }
-  /// Rows of a side have gaps between them, and are short.
-  bool has_short_rows_apart() const {
-    return (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
-           (!out_dense() && problem.ny * element() <= most_apart_bytes);
-  }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
   bool whole_rows() const {
     return (address_bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
@@ -72,12 +65,17 @@ struct transpose_facts {
   }
 };
 
-/// How it is moved.
-struct choice {
+struct choice;
+struct transpose_rule {
+  const char* rule = "";  ///< its name
+  const char* why = "";   ///< what it says
+  bool (*applies)(const transpose_facts&, choice&) = nullptr;
   mover by = mover::tile;
-  tile_access access = tile_access::any;   ///< of a tile
-  const char* rule = "";                   ///< which rule has decided
-  const char* why = "";                    ///< and what it says
+  tile_access access = tile_access::any;  ///< of a tile
+};
+
+/// How it is moved: by the rule that has decided.
+struct choice : transpose_rule {
   size_type shared_bytes = 0;              ///< that a block may ask for
   small_mover little = small_mover::none;  ///< of little work
   bool is_certain = false;                 ///< of so little that no other rule was asked
@@ -100,13 +98,6 @@ constexpr bool has_tile(tile_access access, int element_bytes, int access_bytes)
 }
 inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
-}
-
-/// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
-constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
-  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
-  return whole && access_bytes != 2 ? large_matrix_bytes
-                                    : larger(large_matrix_bytes, shared_bytes / blocks - 2048);
 }
 
 /// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
@@ -136,7 +127,12 @@ inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access ac
   const bool whole = access == tile_access::whole;
   const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
   const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
-  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
+  const size_type blocks =
+      facts.access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  const size_type largest =  // matrix that a panel holds
+      whole && facts.access_bytes != 2
+          ? large_matrix_bytes
+          : larger(large_matrix_bytes, facts.shared_bytes() / blocks - 2048);
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
                       problem.batch == 1 && !problem.pointer_arrays &&
@@ -166,15 +162,6 @@ inline bool is_tall(const matrix_problem& problem) {
 inline bool pays_whole(const transpose_facts& facts) {
   return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows() &&
          (facts.element() < least_whole_element_off_sectors || facts.sectors());
-}
-/// True where matrices waste little of the tiles of whole accesses that they take.
-inline bool fills_tiles(const transpose_facts& facts) {
-  const tile_policy policy = policy_of(facts, tile_access::whole);
-  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
-  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
-  const size_type cols = divide_up(facts.problem.nx, tile_cols) * tile_cols;
-  const size_type rows = divide_up(facts.problem.ny, tile_rows) * tile_rows;
-  return 10 * facts.problem.nx * facts.problem.ny >= least_filled * cols * rows;
 }
 
 // The rules.
@@ -221,7 +208,14 @@ inline bool micro_blocks(const transpose_facts& facts, choice&) {
          has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
-  return pays_whole(facts) && facts.sectors() && facts.problem.batch > 1 && fills_tiles(facts);
+  const batch_problem& problem = facts.problem;
+  if (!pays_whole(facts) || !facts.sectors() || problem.batch == 1) { return false; }
+  const tile_policy policy = policy_of(facts, tile_access::whole);
+  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
+  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
+  const size_type cols = divide_up(problem.nx, tile_cols) * tile_cols;
+  const size_type rows = divide_up(problem.ny, tile_rows) * tile_rows;
+  return 10 * problem.nx * problem.ny >= least_filled * cols * rows;
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
@@ -264,7 +258,6 @@ inline bool tall_tiles(const transpose_facts& facts, choice&) {
   return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
          (facts.element_bytes > 1 || facts.bytes() >= least_tall_bytes);
 }
-inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 
 inline small_problem little_problem(const transpose_facts& facts) {
   return small_transpose(facts.problem, facts.element_bytes, facts.element_bytes);
@@ -278,7 +271,11 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type matrix = problem.nx * problem.ny;
   const size_type elements = matrix * problem.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
-  if (problem.batch > 1 && facts.has_short_rows_apart()) { return true; }
+  if (problem.batch > 1 &&  // short rows with gaps between them
+      ((!facts.in_dense() && problem.nx * element <= most_apart_bytes) ||
+       (!facts.out_dense() && problem.ny * element <= most_apart_bytes))) {
+    return true;
+  }
   switch (other.by) {
     case mover::gathered_panel:
       if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
@@ -312,66 +309,64 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
   const small_work work = work_of(little);
-  chosen.little = choose_small(little, most_counted, work.direct || facts.has_many_pointers());
-  chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
+  const small_limits& limits = small_limits_of(facts.element_bytes);
+  const size_type certain[] = {limits.tile,           limits.whole,      limits.pitched,
+                               limits.gathered,       limits.vectorised, limits.shifted,
+                               limits.shifted_columns};
+  // Tiles need a grid that counts the matrices by themselves.
+  const bool many_pointers = facts.problem.pointer_arrays && facts.problem.batch > max_grid_side;
+  chosen.little = choose_small(little, most_counted, work.direct || many_pointers);
+  chosen.is_certain = true;  // where it is little whichever mover takes it else
+  for (const size_type most : certain) { chosen.is_certain &= work.places <= most; }
   return chosen.little != small_mover::none &&
          (chosen.is_certain || is_little_beside(choose_large(facts), facts, little, work.places));
 }
 
-struct transpose_rule {
-  const char* name;
-  mover by;
-  tile_access access;  ///< of a tile
-  const char* why;
-  bool (*applies)(const transpose_facts&, choice&);
-};
-
 /// The first that applies decides, and the last always does.
 inline constexpr transpose_rule transpose_rules[] = {
-    {"vector tiles", mover::vector_tile, tile_access::any,
+    {"vector tiles",
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
-     vector_tiles},
-    {"micro-blocks", mover::micro_tile, tile_access::any,
+     vector_tiles, mover::vector_tile},
+    {"micro-blocks",
      "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many, or wide: a "
      "thread transposes 4 x 4 of them in registers",
-     micro_blocks},
-    {"little work", mover::little, tile_access::any,
+     micro_blocks, mover::micro_tile},
+    {"little work",
      "so few elements that latency decides, or sides too short for others: one element an access, "
      "and tiles small enough to give every multiprocessor a block",
-     little_work},
-    {"filled tiles", mover::tile, tile_access::whole,
+     little_work, mover::little},
+    {"filled tiles",
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
-     filled_tiles},
-    {"vectorised panels", mover::vectorised_panel, tile_access::any,
+     filled_tiles, mover::tile, tile_access::whole},
+    {"vectorised panels",
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
      "panels of which both sides are accesses of 16 bytes",
-     vectorised_panels},
-    {"whole tiles", mover::tile, tile_access::whole,
-     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
-     tiles_of_whole_accesses},
-    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
+     vectorised_panels, mover::vectorised_panel},
+    {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
+     tiles_of_whole_accesses, mover::tile, tile_access::whole},
+    {"word-shifted panels",
      "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
      "of a panel are shifted to where they belong",
-     word_shifted_panels},
-    {"gathered panels", mover::gathered_panel, tile_access::any,
+     word_shifted_panels, mover::word_shifted_panel},
+    {"gathered panels",
      "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
      "empty, or has no room for them",
-     gathered_panels},
-    {"groups of whole words", mover::tile, tile_access::whole,
+     gathered_panels, mover::gathered_panel},
+    {"groups of whole words",
      "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
      "whole words",
-     groups_of_whole_words},
-    {"tall tiles", mover::tile, tile_access::tall,
-     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
-    {"any tiles", mover::tile, tile_access::any,
-     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
+     groups_of_whole_words, mover::tile, tile_access::whole},
+    {"tall tiles", "many rows of few columns: tiles of longer segments of output rows", tall_tiles,
+     mover::tile, tile_access::tall},
+    {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output",
+     [](const transpose_facts&, choice&) { return true; }, mover::tile},
 };
 
 /// How a transpose is moved. What it names fits, and can be launched.
 inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
   for (const transpose_rule* rule = transpose_rules + first_rule;; ++rule) {
-    choice chosen{rule->by, rule->access, rule->name, rule->why, facts.shared_bytes()};
+    choice chosen{*rule, facts.shared_bytes()};
     if (rule->applies(facts, chosen)) { return chosen; }
   }
 }
