@@ -224,16 +224,16 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
                    mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
                    tile::type::drain_ways};
 }
-template <int ElementBytes>
-void describe(explanation& result, micro_mover<ElementBytes> mover, const transpose_facts&,
-              const choice&, const launch_plan<axes_tile_arguments<int>>&) {
+template <class Mover>
+void describe(explanation& result, Mover mover, const transpose_facts& facts, const choice&,
+              const launch_plan<axes_tile_arguments<int>>&) {
   result.mover = "tile";
   result.tile_rows = result.tile_cols = mover.side;
-  result.load_bytes = result.store_bytes = access_width(micro_elements * ElementBytes);
+  result.load_bytes = result.store_bytes = access_width(micro_elements * facts.element());
 }
-template <int ElementBytes>
-void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,
-              const choice&, const launch_plan<vectorised_arguments>& plan) {
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
+              const launch_plan<vectorised_arguments>& plan) {
   const vectorised_arguments& panel = plan.arguments;
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
@@ -241,31 +241,31 @@ void describe(explanation& result, vectorised_mover<ElementBytes>, const transpo
                    mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
                    explained_bound::tested, 5, 5};
 }
-template <int ElementBytes>
-void describe(explanation& result, word_shifted_mover<ElementBytes>, const transpose_facts& facts,
-              const choice& chosen, const launch_plan<word_shifted_arguments>& plan) {
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,
+              const launch_plan<word_shifted_arguments>& plan) {
   const word_shifted_arguments& panel = plan.arguments;
-  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
+  const word_shifted_shape shape = word_shifted_shape_of(facts.element_bytes, chosen.panels);
   const size_type cols = shape.joins_rows ? facts.problem.nx : panel.panel_cols;
-  const size_type column = panel.panel_matrices * panel.panel_rows * size_type{ElementBytes};
+  const size_type column = panel.panel_matrices * panel.panel_rows * facts.element();
   const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
   result.mover = "word-shifted panel";
   result.tile_rows = panel.panel_rows;
   result.tile_cols = panel.panel_cols;
   result.load_bytes = result.store_bytes = max_access_bytes;
   result.memory = {
-      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : ElementBytes)),
+      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : facts.element())),
       shape.joins_cols ? mean_sectors(facts, false, cols * column)
                        : mean_output_sectors(facts, max_access_bytes),
       explained_bound::missing, 0, 0};
 }
-template <int ElementBytes, int AccessBytes>
-void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
-              const transpose_facts& facts, const choice&,
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
               const launch_plan<axes_panel_arguments>& plan) {
+  const auto access = static_cast<unsigned>(facts.access_bytes);
   const axes_panel_arguments& panel = plan.arguments;
-  const size_type loads = panel_item_bytes(AccessBytes, panel.pads);
-  const size_type stores = bytes_of_lane(AccessBytes);
+  const size_type loads = panel_item_bytes(access, panel.pads);
+  const size_type stores = bytes_of_lane(access);
   result.mover = "gathered panel";
   result.load_bytes = static_cast<int>(loads);
   result.store_bytes = static_cast<int>(stores);
@@ -273,7 +273,7 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
   const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
   if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return; }
   const auto sectors = [&](bool input, const side_segments& side, size_type width) {
-    const size_type length = side.length * size_type{AccessBytes};
+    const size_type length = side.length * size_type{access};
     const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
     return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
       return request_sectors(at, bytes, input ? 1 : width, request);
@@ -320,8 +320,7 @@ inline void describe_little(explanation& result, small_mover mover, const small_
 
 /// Of the memory of single elements nothing is said.
 template <int ElementBytes, int AccessBytes>
-void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
-                    const transpose_facts& facts, const choice& chosen) {
+void explain_little(explanation& result, const transpose_facts& facts, const choice& chosen) {
   const small_problem problem = little_problem(facts);
   describe_little(result, chosen.little, problem, AccessBytes);
   if (chosen.little != small_mover::tiles) { return; }
