@@ -95,11 +95,8 @@ inline void lengthen_segments(panel_cut& cut, const relocation& move) {
   }
 }
 
-/// Parts of an axis that have as many sectors are whole ones.
-inline constexpr size_type least_whole_steps = 4;
-
 /// Has a side's segments grow to `wanted` elements or as far as they can, whole sectors of `sector` elements where a part
-/// of an axis has several. Parts of an axis are about equal.
+/// of an axis has four or more. Parts of an axis are about equal.
 inline void grow_segments(const relocation& move, const side_order& order, size_type wanted,
                           size_type sector, size_type* extents) {
   size_type length = 1;
@@ -111,7 +108,7 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
     while (step > 1 && length * step / 2 % sector == 0) { step /= 2; }
     const size_type part = larger(extents[axis], divide_up(wanted, length));
     const size_type even = divide_up(all, divide_up(all, part));
-    const size_type whole = even < least_whole_steps * step ? even : divide_up(even, step) * step;
+    const size_type whole = even < 4 * step ? even : divide_up(even, step) * step;
     extents[axis] = smaller(all, larger(extents[axis], whole));
     length *= extents[axis];
     if (extents[axis] < all) { return; }

@@ -104,13 +104,8 @@ inline bool make_region(const void* first, size_type outer, size_type length, si
       (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, reach))) {
     return false;
   }
-  const auto address = reinterpret_cast<size_type>(first);
-  if (reach > ~size_type{0} / 2 - segment_bytes ||
-      address > ~size_type{0} - (reach + segment_bytes)) {
-    return false;
-  }
-  region = {address, outer, segment_bytes, stride_bytes};
-  return true;
+  region = {reinterpret_cast<size_type>(first), outer, segment_bytes, stride_bytes};
+  return region.first <= ~size_type{0} - (reach + segment_bytes);
 }
 
 /// The memory of one side of a request. The matrices of a batch lie one behind the other or, where their rows have gaps,
@@ -142,7 +137,6 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
          make_region(first, side.count, extent, outer_stride, element, all);
 }
 
-inline constexpr verdict stride_refused = refuse("a stride is shorter than its row");
 inline constexpr verdict size_refused =
     refuse("sizes overflow the address space, or a batch stride is less than a matrix");
 inline constexpr verdict overlap_refused = refuse("input and output share a byte");
@@ -155,7 +149,9 @@ inline verdict examine_sides(const transpose_request& request, symmetry s, regio
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
   const verdict pointers = examine_pointers(request);
   if (pointers != verdict::go) { return pointers; }
-  if (request.in_stride < request.nx || request.out_stride < out_cols) { return stride_refused; }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) {
+    return refuse("a stride is shorter than its row");
+  }
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
