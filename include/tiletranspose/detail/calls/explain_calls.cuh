@@ -205,10 +205,9 @@ template <fusion Kind, class In, class Out>
 explanation explain_fused(const transpose_request& request, explained_device device,
                           void* copy = nullptr, size_type copy_stride = 0) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, examine(request))) { return result; }
-  if (Kind == fusion::dual && explain_verdict(result, examine_copy(request, copy, copy_stride))) {
-    return result;
-  }
+  const verdict answer =
+      Kind == fusion::dual ? examine_copy(request, copy, copy_stride) : examine(request);
+  if (explain_verdict(result, answer)) { return result; }
   explain_fused_problem<Kind, In, Out>(result, make_problem(request),
                                        {copy, copy_stride * sizeof(Out)}, device);
   return result;
@@ -266,12 +265,8 @@ template <int ElementBytes, int Alignment>
 explanation explain_with_scratch(const transpose_request& request, const void* temp,
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
-  verdict answer = examine_inplace(request, symmetry::identity);
-  if (answer == verdict::go) {
-    answer = examine_scratch(request, temp, temp_bytes,
-                             least_scratch(request.nx, request.ny, ElementBytes));
-  }
-  if (explain_verdict(result, answer)) { return result; }
+  const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
+  if (explain_verdict(result, examine_scratch(request, temp, temp_bytes, least))) { return result; }
   if (request.nx == 1 || request.ny == 1) {
     result.answer = explained::does_nothing;
     say(result, "", "vectors", "a vector without gaps is its own transpose");

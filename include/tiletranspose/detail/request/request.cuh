@@ -189,13 +189,14 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
       "a matrix that is transposed in its own memory without scratch must be a square");
 }
 
-/// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
-/// a request of one matrix that may go.
+/// Of a request of one matrix beside whose output `copy`, of the input's shape and of the output's elements, is written.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
   region_batch in{};
   region_batch out{};
   memory_region copied{};
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return answer; }
   const bool fits =
       examine_sides(request, symmetry::transpose, in, out) == verdict::go &&
       points(copy, request.out_alignment) && copy_stride >= request.nx &&
@@ -235,9 +236,11 @@ inline verdict examine_memory(const used_memory* memory, size_type count, size_t
   return {verdict::go};
 }
 
-/// Whether a dense matrix that may go in place can use `scratch`, of at least `least` bytes and aligned as its elements.
+/// Of a dense matrix in place that uses `scratch`, of at least `least` bytes and aligned as its elements.
 inline verdict examine_scratch(const transpose_request& request, const void* scratch,
                                size_type scratch_bytes, size_type least) {
+  const verdict answer = examine_inplace(request, symmetry::identity);
+  if (answer != verdict::go) { return answer; }
   const used_memory memory[] = {{request.out, request.nx * request.ny * request.out_element, true},
                                 {scratch, scratch_bytes, true}};
   return refuse_unless(
