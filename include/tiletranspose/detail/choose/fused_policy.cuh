@@ -97,8 +97,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       if (in_bytes > out_bytes && in_bytes <= 4) {
         return {in_bytes == 4 * out_bytes ? 256 : 128, 32, 16 / in_bytes, 1, 512};
       }
-      return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32,
-              16 / larger(larger(in_bytes, out_bytes), 2), 1};
+      return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32, 16 / larger(widest, 2), 1};
     case fused_loads::shifted:
       // Bytes added to bytes 80 %, halves to halves 92; 77 and 87 by half as many columns and threads. Bytes added to
       // halves lose 6 points by such tiles.
