@@ -117,12 +117,10 @@ constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
   return element_bytes <= 3 && access_bytes == access_width(element_bytes);
 }
 
-/// Tiles in micro-blocks are as large as leaves at least so much of them used: percent.
-inline constexpr size_type least_tile_filled = 50;
+/// Tiles in micro-blocks are as large as leaves at least half of them used, along both sides.
 inline bool fills_tiles(const axes_choice& choice) {
   const auto side = static_cast<size_type>(choice.tile_side);
-  return filled(choice.sides[0].extent, side) >= least_tile_filled &&
-         filled(choice.sides[1].extent, side) >= least_tile_filled;
+  return smaller(filled(choice.sides[0].extent, side), filled(choice.sides[1].extent, side)) >= 50;
 }
 
 /// True where rows of both sides are whole blocks of `count` elements, and aligned.

@@ -84,12 +84,10 @@ inline bool find_reach(const relocation& move, bool input, size_type& first, siz
 }
 
 /// Has a relocation begin so many steps further along an axis.
-inline void advance(relocation& move, const relocation_axis& axis, size_type steps) {
+inline void advance(relocation& move, int axis, size_type steps) {
   const auto count = static_cast<long long>(steps);
-  move.in = static_cast<const unsigned char*>(move.in) +
-            count * axis.in_stride * static_cast<long long>(move.in_element);
-  move.out = static_cast<unsigned char*>(move.out) +
-             count * axis.out_stride * static_cast<long long>(move.out_element);
+  move.in = static_cast<const unsigned char*>(move.in) + count * move.in_step(axis);
+  move.out = static_cast<unsigned char*>(move.out) + count * move.out_step(axis);
 }
 
 /// Drops axes of one element, has every axis of the output run forwards, sorts the axes by their strides there, and makes
@@ -100,7 +98,7 @@ inline void normalize(relocation& move) {
     relocation_axis axis = move.axes[k];
     if (axis.extent == 1) { continue; }
     if (axis.out_stride < 0) {
-      advance(move, axis, axis.extent - 1);
+      advance(move, k, axis.extent - 1);
       axis.in_stride = -axis.in_stride;
       axis.out_stride = -axis.out_stride;
     }
@@ -220,7 +218,7 @@ auto split(const relocation& move, Launch launch) {
   const size_type first_extent = half < whole ? half : half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
-  advance(second, move.axes[longest], first_extent);
+  advance(second, longest, first_extent);
   const auto status = launch(first);
   return status == decltype(launch(first)){} ? launch(second) : status;
 }
