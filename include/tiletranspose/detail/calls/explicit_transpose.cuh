@@ -16,11 +16,10 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// One block transposes one strip of tiles: one tall tile, as wide as the caller's.
-template <class Tile, int Threads, int BlocksPerSm>
+template <class T, class Tile, int Threads, int BlocksPerSm>
 __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm))
     strip_kernel(const __grid_constant__ tile_arguments arguments) {
   __shared__ typename Tile::storage storage;
-  using T = typename Tile::element;
   constexpr static_block<Threads> group{};
   const tile_order::place at = arguments.order(blockIdx.x);
   const matrix_problem& problem = arguments.problem;
@@ -103,8 +102,9 @@ cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
   constexpr int resident = loads <= 8 ? 1536 : loads <= 16 ? 768 : threads;
   using stored = element<ElementBytes, ElementBytes>;
   using tile = shared_tile<stored, padded_layout<stored, TileDim * tiles, TileDim, Padding>>;
-  return launch_written_tiles<tile>(&strip_kernel<tile, threads, larger(resident / threads, 1)>,
-                                    problem, ElementBytes, threads, stream);
+  return launch_written_tiles<tile>(
+      &strip_kernel<stored, tile, threads, larger(resident / threads, 1)>, problem, ElementBytes,
+      threads, stream);
 }
 
 /// Little work and narrow matrices take one tile a block, as it stands, elements that are one access strips of tiles.
