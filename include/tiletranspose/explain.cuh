@@ -31,7 +31,7 @@
 #include <string>
 #include <type_traits>
 
-#include <tiletranspose/detail/calls/explain_permute.cuh>
+#include <tiletranspose/detail/calls/explain_calls.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

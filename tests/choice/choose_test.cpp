@@ -293,20 +293,20 @@ TEST_CASE("choose: every rule decides somewhere, and what it chooses can be laun
       REQUIRE(reachable(chosen, a.element_bytes, a.access_bytes));
       REQUIRE(chosen.shared_bytes <= most_shared_bytes);
       if (chosen.by == mover::vectorised_panel) {
-        const auto plan = plan_vectorised(facts.problem, chosen.shape);
+        const auto plan = plan_vectorised(facts, chosen.shape);
         REQUIRE(plan.blocks <= max_blocks);
         REQUIRE(plan.shared_bytes <= tt::default_shared_bytes);
       }
       if (chosen.by == mover::word_shifted_panel) {
         const auto shape = word_shifted_shape_of(a.element_bytes, chosen.panels);
-        REQUIRE(cut_word_shifted(facts.problem, shape, chosen.shared_bytes).shared_bytes <=
+        REQUIRE(cut_word_shifted(facts, shape, chosen.shared_bytes).shared_bytes <=
                 most_shared_bytes);
       }
     }
   }
   for (const transpose_rule& rule : transpose_rules) {
-    INFO("rule \"" << rule.name << '"');
-    CHECK(decided[rule.name] > 0);
+    INFO("rule \"" << rule.rule << '"');
+    CHECK(decided[rule.rule] > 0);
   }
 }
 
@@ -319,7 +319,7 @@ TEST_CASE("choose: gathered panels are cut in a few steps") {
     std::size_t blocks = 0;
     for (int i = 0; i < 200; ++i) {
       const auto start = std::chrono::steady_clock::now();
-      blocks += plan_gathered(facts.problem, static_cast<std::size_t>(a.element_bytes),
+      blocks += plan_gathered(facts, static_cast<std::size_t>(a.element_bytes),
                               static_cast<std::size_t>(a.access_bytes), tt::default_shared_bytes)
                     .blocks;
       least = std::min(least, std::chrono::steady_clock::now() - start);

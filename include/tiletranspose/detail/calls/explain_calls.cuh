@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// What calls would launch, but permutes: explain_X asks the rules and makes the plans that run_X does, without a launch.
-/// Plain C++17, host only.
+/// What calls would launch: explain_X asks the rules and makes the plans that run_X does, without a launch. Plain C++17, host
+/// only.
 
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
+#include <tiletranspose/detail/axes/word_shifted_tile.cuh>
 #include <tiletranspose/detail/calls/explain_movers.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 #include <tiletranspose/detail/panel/plane_kernel.cuh>
@@ -35,15 +37,6 @@ inline bool explain_verdict(explanation& result, verdict answer) {
   return true;
 }
 
-template <class Mover>
-void explain_choice(explanation& result, Mover mover, const transpose_facts& facts,
-                    const choice& chosen) {
-  plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
-    describe(result, mover, facts, chosen, plan);
-    return launch_counter{result}(plan);
-  });
-}
-
 template <int ElementBytes, int Alignment>
 void explain_problem(explanation& result, const batch_problem& problem, explained_device device) {
   const size_type bits = address_bits_of(problem, Alignment);
@@ -52,8 +45,16 @@ void explain_problem(explanation& result, const batch_problem& problem, explaine
     const transpose_facts facts{problem, ElementBytes, access, bits, device.most_shared_bytes};
     const choice chosen = choose(facts);
     say(result, "", chosen.rule, chosen.why);
-    with_mover<ElementBytes, access>(
-        chosen, [&](auto mover) { explain_choice(result, mover, facts, chosen); });
+    with_mover<ElementBytes, access>(chosen, [&](auto mover) {
+      if constexpr (std::is_same_v<decltype(mover), little_mover<ElementBytes, access>>) {
+        explain_little<ElementBytes, access>(result, facts, chosen);
+      } else {
+        plan_launches(mover, problem, ElementBytes, chosen, [&](const auto& plan) {
+          describe(result, mover, facts, chosen, plan);
+          return launch_counter{result}(plan);
+        });
+      }
+    });
   });
 }
 
@@ -69,16 +70,6 @@ explanation explain_transpose(const transpose_request& request, explained_device
     explain_problem<ElementBytes, Alignment>(result, make_problem(request), device);
   }
   return result;
-}
-
-/// Rows that the mover for them takes, joined. `bits` and `known` as plan_rows has them.
-inline void describe_rows(explanation& result, const row_problem& joined, size_type bits,
-                          int known) {
-  say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
-      "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
-  result.load_bytes = result.store_bytes = max_access_bytes;
-  plan_rows(joined, bits, known,
-            [&](row_choice, const auto& plan) { return launch_counter{result}(plan); });
 }
 
 /// Rows that stay rows, in place too.
@@ -105,7 +96,11 @@ void explain_rows(explanation& result, const row_problem& rows) {
           result, relocation_of(joined), access, "reversed short rows",
           "short rows of elements that are no words: a panel's segments run along many rows");
     } else {
-      describe_rows(result, joined, bits, known_element(ElementBytes));
+      say(result, "rows", joined.reverses ? "reversed rows" : "copied rows",
+          "rows stay rows: they are moved 16 bytes at a time, as whole lines of the output");
+      result.load_bytes = result.store_bytes = max_access_bytes;
+      plan_rows(joined, bits, known_element(ElementBytes),
+                [&](row_choice, const auto& plan) { return launch_counter{result}(plan); });
     }
   });
 }
@@ -126,28 +121,7 @@ explanation explain_reorient(transpose_request request, symmetry s, explained_de
   return result;
 }
 
-/// The kernel of planes. Lanes load one side as segments of memory, and store the other.
-template <class Shape>
-void describe_planes(explanation& result, Shape, const plane_request& request) {
-  int struct_access = Shape::access;
-  int plane_access = Shape::access;
-  if (Shape::in_registers) {
-    struct_access = access_width(4 * Shape::words);
-    plane_access = access_width(4 * Shape::plane_words);
-    say(result, "planes", "planes apart",
-        "planes do not lie equally far apart: warps move them and the structures as segments, and "
-        "lanes exchange elements");
-  } else {
-    say(result, "planes", "large structures",
-        "planes do not lie equally far apart, and registers do not hold the structures of a warp, "
-        "or some address is no multiple of its accesses: they are moved one access at a time");
-  }
-  result.load_bytes = request.to_planes ? struct_access : plane_access;
-  result.store_bytes = request.to_planes ? plane_access : struct_access;
-  plan_planes<Shape>(request.structures, launch_counter{result});
-}
-
-/// What a call answers, by the type of its elements.
+/// What a call with planes answers. Lanes load one side as segments of memory, and store the other.
 template <bool ToPlanes, class T, class Element, std::size_t Planes>
 explanation explain_planes(const void* structs, Element* const (&planes)[Planes], size_type n,
                            explained_device device) {
@@ -162,47 +136,36 @@ explanation explain_planes(const void* structs, Element* const (&planes)[Planes]
   if (is_transpose(request, problem)) {
     explain_problem<sizeof(T), alignof(T)>(result, problem, device);
   } else {
-    with_plane_shape<sizeof(T), alignof(T), static_cast<int>(Planes)>(
-        request, [&](auto shape) { describe_planes(result, shape, request); });
+    with_plane_shape<sizeof(T), alignof(T), static_cast<int>(Planes)>(request, [&](auto tuned) {
+      using shape = decltype(tuned);
+      int struct_access = shape::access;
+      int plane_access = shape::access;
+      if (shape::in_registers) {
+        struct_access = access_width(4 * shape::words);
+        plane_access = access_width(4 * shape::plane_words);
+        say(result, "planes", "planes apart",
+            "planes do not lie equally far apart: warps move them and the structures as segments, "
+            "and lanes exchange elements");
+      } else {
+        say(result, "planes", "large structures",
+            "planes do not lie equally far apart, and registers do not hold the structures of a "
+            "warp, or some address is no multiple of its accesses: they are moved one access at a "
+            "time");
+      }
+      result.load_bytes = ToPlanes ? struct_access : plane_access;
+      result.store_bytes = ToPlanes ? plane_access : struct_access;
+      plan_planes<shape>(request.structures, launch_counter{result});
+    });
   }
   return result;
 }
 
 // Fused calls.
 
-/// The sentence that says how a tile's rows are loaded.
-inline const char* sentence_of(fused_loads loads) {
-  switch (loads) {
-    case fused_loads::vectors:
-      return "rows of the input start at multiples of 16 bytes: a lane loads several elements";
-    case fused_loads::shifted:
-      return "rows start anywhere: a lane loads several elements, and has the next one's for those "
-             "that it lacks";
-    case fused_loads::dealt:
-      return "rows start anywhere: a lane loads what one store of the second output takes";
-    case fused_loads::elements:
-      return "a lane loads one element, or a part of one";
-    default:
-      return "elements that start inside of words are loaded as the words that they lie in";
-  }
-}
-
 /// What a fused transpose that may go would launch.
 template <fusion Kind, class In, class Out>
 void explain_fused_problem(explanation& result, const batch_problem& problem,
                            const row_major_copy& copy, explained_device device) {
-  const auto describe_tile = [&](auto shape) {
-    using tile = decltype(shape);
-    say(result, "fused tile", "fused tiles", sentence_of(tile::loads));
-    result.tile_rows = tile::tile_rows;
-    result.tile_cols = tile::tile_cols;
-    result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
-                        : tile::loads_unaligned              ? 4
-                                                             : tile::load_bytes;
-    result.store_bytes =
-        tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
-    plan_fused<tile>(problem, copy, {0, 0}, launch_counter{result});
-  };
   const little_operation work = choose_little_operation<Kind, In, Out>(problem);
   if (work.mover != small_mover::none) {
     using kept = std::conditional_t<calls_as_stored(Kind, sizeof(In), sizeof(Out)), In, Out>;
@@ -211,8 +174,29 @@ void explain_fused_problem(explanation& result, const batch_problem& problem,
     result.load_bytes = access_width(sizeof(In), alignof(In));
     result.store_bytes = access_width(sizeof(Out), alignof(Out));
   } else {
-    with_fused_shape<Kind, In, Out>(
-        problem, copy, [&] { return device.most_shared_bytes; }, describe_tile);
+    const auto most_shared = [&] { return device.most_shared_bytes; };
+    with_fused_shape<Kind, In, Out>(problem, copy, most_shared, [&](auto shape) {
+      using tile = decltype(shape);
+      say(result, "fused tile", "fused tiles",
+          tile::loads == fused_loads::vectors
+              ? "rows of the input start at multiples of 16 bytes: a lane loads several elements"
+          : tile::loads == fused_loads::shifted
+              ? "rows start anywhere: a lane loads several elements, and has the next one's for "
+                "those that it lacks"
+          : tile::loads == fused_loads::dealt
+              ? "rows start anywhere: a lane loads what one store of the second output takes"
+          : tile::loads == fused_loads::elements
+              ? "a lane loads one element, or a part of one"
+              : "elements that start inside of words are loaded as the words that they lie in");
+      result.tile_rows = tile::tile_rows;
+      result.tile_cols = tile::tile_cols;
+      result.load_bytes = tile::loads == fused_loads::elements ? tile::in_access
+                          : tile::loads_unaligned              ? 4
+                                                               : tile::load_bytes;
+      result.store_bytes =
+          tile::combines ? tile::combined * tile::out_bytes : static_cast<int>(tile::read_bytes);
+      plan_fused<tile>(problem, copy, {0, 0}, launch_counter{result});
+    });
   }
 }
 
@@ -221,10 +205,9 @@ template <fusion Kind, class In, class Out>
 explanation explain_fused(const transpose_request& request, explained_device device,
                           void* copy = nullptr, size_type copy_stride = 0) {
   explanation result = explain_start(request);
-  if (explain_verdict(result, examine(request))) { return result; }
-  if (Kind == fusion::dual && explain_verdict(result, examine_copy(request, copy, copy_stride))) {
-    return result;
-  }
+  const verdict answer =
+      Kind == fusion::dual ? examine_copy(request, copy, copy_stride) : examine(request);
+  if (explain_verdict(result, answer)) { return result; }
   explain_fused_problem<Kind, In, Out>(result, make_problem(request),
                                        {copy, copy_stride * sizeof(Out)}, device);
   return result;
@@ -282,12 +265,8 @@ template <int ElementBytes, int Alignment>
 explanation explain_with_scratch(const transpose_request& request, const void* temp,
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
-  verdict answer = examine_inplace(request, symmetry::identity);
-  if (answer == verdict::go) {
-    answer = examine_scratch(request, temp, temp_bytes,
-                             least_scratch(request.nx, request.ny, ElementBytes));
-  }
-  if (explain_verdict(result, answer)) { return result; }
+  const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
+  if (explain_verdict(result, examine_scratch(request, temp, temp_bytes, least))) { return result; }
   if (request.nx == 1 || request.ny == 1) {
     result.answer = explained::does_nothing;
     say(result, "", "vectors", "a vector without gaps is its own transpose");
@@ -300,6 +279,150 @@ explanation explain_with_scratch(const transpose_request& request, const void* t
     say(result, "rectangle in place", "less scratch than the matrix",
         "rows or slabs of rows are permuted, then columns; the device decides how");
   }
+  return result;
+}
+
+// Permutes.
+
+/// The axes that the sides of tiles run along.
+inline void describe_sides(explanation& result, const side_axes (&sides)[2]) {
+  for (int s = 0; s < 2; ++s) {
+    const side_axes& from = sides[1 - s];
+    result.tile_sides[s].count = from.count;
+    for (int k = 0; k < from.count; ++k) {
+      result.tile_sides[s].axes[k] = result.order[from.axes[from.count - 1 - k]];
+    }
+  }
+}
+
+/// Tiles along several axes, or elements one by one, those of `moved`. A thread keeps an element as `accesses` accesses.
+inline void explain_axes(explanation& result, const axes_choice& choice, const relocation& moved,
+                         int accesses) {
+  if (choice.mover == axes_mover::tiles && accesses <= most_tile_accesses) {
+    if (choice.together > 1) {
+      say(result, "tiles along several axes", "micro-blocks of axes",
+          "rows of four elements are whole and aligned on both sides: a thread transposes 4 x 4 of "
+          "them in registers, and a side of a tile that is short takes the next axes, too");
+    } else {
+      say(result, "tiles along several axes", "tiles of axes",
+          "two fastest axes, and more around them than a batch: a side of a tile that is short "
+          "takes the next axes, too");
+    }
+    result.tile_rows = result.tile_cols = static_cast<size_type>(choice.tile_side);
+    describe_sides(result, choice.sides);
+    plan_axes_tiles<long long>(choice, moved, accesses, launch_counter{result});
+    return;
+  }
+  const char* const mover = "elements along several axes";
+  if (choice.mover == axes_mover::tiles) {
+    say(result, mover, "many accesses",
+        "registers do not hold elements of so many accesses in tiles: they are moved one by one, "
+        "along the fastest axes of both sides first");
+  } else if (choice.mover == axes_mover::copy || choice.x == result.rank - 1) {
+    say(result, mover, "one fastest axis",
+        "input and output have the same fastest axis: no tiles, elements are moved one by one, "
+        "along it first");
+  } else {
+    say(result, mover, "short axes",
+        "an axis or the array is too short for tiles, or short rows lie between those of others: "
+        "elements are moved one by one, along the fastest axes of both sides first");
+  }
+  const size_type bytes = larger(moved.in_element, moved.out_element);
+  plan_axes_elements<long long>(moved,
+                                choice.mover == axes_mover::gathered
+                                    ? gathered_rounds
+                                    : axes_element_rounds(accesses, static_cast<int>(bytes)),
+                                launch_counter{result});
+}
+
+/// Tiles, panels or elements of a copy, by accesses of a width.
+inline void explain_axes_copy(explanation& result, const axes_choice& choice,
+                              const relocation& move, int access) {
+  const axes_copy copy = choose_axes_copy(choice, move, access);
+  if (copy.mover == axes_mover::panels) {
+    return describe_panels(
+        result, move, access, "panels of axes",
+        "a panel takes several axes together, so that what it reads and writes are segments so "
+        "long that the sectors at their ends cost less than what tiles or single elements would");
+  }
+  if (copy.mover == axes_mover::word_shifted_tiles) {
+    say(result, "word-shifted tiles along several axes", "word-shifted tiles of axes",
+        "elements of 1 to 3 bytes whose rows and columns start anywhere, along sides that fill "
+        "tiles: words are shifted to where columns of the input and sectors of the output start");
+    const word_shifted_tiles tiles = cut_word_shifted_tiles(copy, copy.move);
+    describe_sides(result, tiles.sides);
+    result.tile_rows = tiles.rows;
+    result.tile_cols = static_cast<size_type>(tiles.shape.cols());
+    result.load_bytes = 4;
+    result.store_bytes = max_access_bytes;
+    launch_counter{result}(plan_word_shifted_tiles(copy, copy.move));
+    return;
+  }
+  const size_type element = copy.move.in_element;
+  const bool is_wide = copy.mover == axes_mover::wide_elements || element > move.in_element;
+  const int width = is_wide ? access_width(element) : access;
+  result.load_bytes =
+      copy.together > 1 ? access_width(static_cast<size_type>(copy.together) * element) : width;
+  result.store_bytes = copy.mover == axes_mover::gathered ? max_access_bytes : result.load_bytes;
+  explain_axes(result, copy, copy.move, static_cast<int>(element) / width);
+}
+
+/// True where nothing is left to say of a permute: nothing to do, or a refusal. Else the relocation is normalized, and its
+/// axes, which are in the order of the output, are named in that of the input.
+inline bool explain_relocation(explanation& result, relocation& move) {
+  result.element_bytes = move.in_element;
+  result.rank = move.rank;
+  for (int k = 0; k < move.rank; ++k) { result.axes[k] = move.axes[k]; }
+  if (explain_verdict(result, examine(move))) { return true; }
+  result.rank = larger(move.rank, 1);  // an array of one element has no axes left
+  result.axes[0] = {1, 1, 1};
+  const side_order order = order_of(move, true);
+  for (int k = 0; k < move.rank; ++k) {
+    result.order[order.axes[k]] = move.rank - 1 - k;
+    result.axes[move.rank - 1 - k] = move.axes[order.axes[k]];
+  }
+  return false;
+}
+
+/// What a permute without a function answers.
+template <int ElementBytes, int Alignment>
+explanation explain_permute(relocation move, explained_device device) {
+  explanation result;
+  if (explain_relocation(result, move)) { return result; }
+  const axes_choice choice = choose_copy(move);
+  if (choice.mover == axes_mover::copy) {
+    result.answer = explained::copies;
+    say(result, "copy", "nothing changes places",
+        "the elements lie in the same order on both sides, without gaps");
+  } else if (choice.mover == axes_mover::rows) {
+    explain_rows<ElementBytes, Alignment>(result, make_rows(move));
+  } else if (choice.mover == axes_mover::transpose) {
+    explain_problem<ElementBytes, Alignment>(result, make_problem(move, choice.x), device);
+  } else {
+    const int access = with_access<ElementBytes, Alignment>(
+        address_bits_of(move), [](auto width) { return static_cast<int>(width); });
+    explain_axes_copy(result, choice, move, access);
+  }
+  return result;
+}
+
+/// What a permute with a function on the way answers.
+template <class In, class Out>
+explanation explain_transform_permute(relocation move, explained_device device) {
+  explanation result;
+  if (explain_relocation(result, move)) { return result; }
+  const axes_choice choice = choose_axes(move);
+  if (choice.mover == axes_mover::transpose) {
+    explain_fused_problem<fusion::transform, In, Out>(result, make_problem(move, choice.x), {},
+                                                      device);
+    return result;
+  }
+  result.load_bytes = access_width(sizeof(In), alignof(In));
+  result.store_bytes = access_width(sizeof(Out), alignof(Out));
+  constexpr bool waits = calls_as_stored(fusion::transform, sizeof(In), sizeof(Out));
+  explain_axes(result, choice, move,
+               waits ? static_cast<int>(sizeof(In)) / result.load_bytes
+                     : static_cast<int>(sizeof(Out)) / result.store_bytes);
   return result;
 }
 

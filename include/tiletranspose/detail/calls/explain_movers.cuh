@@ -129,12 +129,11 @@ inline size_type lane_sectors(size_type at, size_type count, size_type width, si
 template <class Count>
 double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, size_type cut,
                     Count count) {
-  const batch_problem& problem = facts.problem;
-  const bool tables = problem.pointer_arrays;
-  const size_type stride = input ? problem.in_stride_bytes : problem.out_stride_bytes;
-  const size_type batch = input ? problem.in_batch_bytes : problem.out_batch_bytes;
-  const auto address = reinterpret_cast<size_type>(input ? problem.in : problem.out);
-  const size_type further = tables ? facts.access_bytes : problem.batch > 1 ? batch : 0;
+  const bool tables = facts.pointer_arrays;
+  const size_type stride = input ? facts.in_stride_bytes : facts.out_stride_bytes;
+  const size_type batch = input ? facts.in_batch_bytes : facts.out_batch_bytes;
+  const auto address = reinterpret_cast<size_type>(input ? facts.in : facts.out);
+  const size_type further = tables ? facts.access_bytes : facts.batch > 1 ? batch : 0;
   const size_type bits = sector_bytes | stride | cut | further;
   const size_type step = bits & (0 - bits);  // the least distance between two starts
   size_type sum = 0;
@@ -162,7 +161,7 @@ inline size_type request_sectors(size_type at, size_type bytes, size_type width,
 /// Of rows of the output that are cut at sectors, by stores of `store_bytes` and narrower ones at both ends.
 inline double mean_output_sectors(const transpose_facts& facts, int store_bytes) {
   const auto store = static_cast<size_type>(larger(store_bytes, facts.access_bytes));
-  const size_type bytes = facts.problem.ny * facts.element();
+  const size_type bytes = facts.column_bytes();
   return mean_sectors(facts, false, bytes, ~(~size_type{0} >> 1), [&](size_type at, size_type) {
     return request_sectors(at, bytes, store, bytes);
   });
@@ -198,16 +197,16 @@ void describe(explanation& result, tile_mover<ElementBytes, AccessBytes> mover,
     result.store_bytes = decltype(tuned)::policy.store_bytes;
     // Rows that are read again: tiles reach back by their skew or, where segments are joined, forward.
     const bool skewed = tile.sector_mask != 0;
-    const size_type tiles = divide_up(facts.problem.ny, shape::tile_rows);
+    const size_type tiles = divide_up(facts.ny, shape::tile_rows);
     const size_type again = skewed ? shape::skew_rows * (tiles - (tile.cols_touch ? 0 : 1)) : 0;
-    const size_type row_bytes = facts.problem.nx * ElementBytes;
+    const size_type row_bytes = facts.row_bytes();
     result.memory = {0, tile.cols_touch ? 1 : mean_output_sectors(facts, shape::store_bytes),
                      explained_bound::proved, 1, larger(shape::drain_ways, shape::next_word_ways)};
     // Else the ends of rows, which are loaded singly, weigh much.
     constexpr bool has_ends = shape::deals_loads || shape::shifts_loads;
     if (!has_ends || tile.rows_touch || row_bytes >= 2048) {
       result.memory.sectors_read =
-          (1 + static_cast<double>(again) / static_cast<double>(facts.problem.ny)) *
+          (1 + static_cast<double>(again) / static_cast<double>(facts.ny)) *
           mean_sectors(facts, true, row_bytes, tile.tile_cols * ElementBytes,
                        tile_row_sectors<shape>);
     }
@@ -224,16 +223,16 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
                    mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
                    tile::type::drain_ways};
 }
-template <int ElementBytes>
-void describe(explanation& result, micro_mover<ElementBytes>, const transpose_facts&,
-              const choice& chosen, const launch_plan<axes_tile_arguments<int>>&) {
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,
+              const launch_plan<axes_tile_arguments<int>>&) {
   result.mover = "tile";
   result.tile_rows = result.tile_cols = static_cast<size_type>(chosen.micro_side);
-  result.load_bytes = result.store_bytes = access_width(micro_elements * ElementBytes);
+  result.load_bytes = result.store_bytes = access_width(micro_elements * facts.element());
 }
-template <int ElementBytes>
-void describe(explanation& result, vectorised_mover<ElementBytes>, const transpose_facts& facts,
-              const choice&, const launch_plan<vectorised_arguments>& plan) {
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
+              const launch_plan<vectorised_arguments>& plan) {
   const vectorised_arguments& panel = plan.arguments;
   result.mover = "vectorised panel";
   result.load_bytes = result.store_bytes = max_access_bytes;
@@ -241,31 +240,31 @@ void describe(explanation& result, vectorised_mover<ElementBytes>, const transpo
                    mean_sectors(facts, false, panel.out_side.segment.divisor * max_access_bytes),
                    explained_bound::tested, 5, 5};
 }
-template <int ElementBytes>
-void describe(explanation& result, word_shifted_mover<ElementBytes>, const transpose_facts& facts,
-              const choice& chosen, const launch_plan<word_shifted_arguments>& plan) {
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,
+              const launch_plan<word_shifted_arguments>& plan) {
   const word_shifted_arguments& panel = plan.arguments;
-  const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
-  const size_type cols = shape.joins_rows ? facts.problem.nx : panel.panel_cols;
-  const size_type column = panel.panel_matrices * panel.panel_rows * size_type{ElementBytes};
+  const word_shifted_shape shape = word_shifted_shape_of(facts.element_bytes, chosen.panels);
+  const size_type cols = shape.joins_rows ? facts.nx : panel.panel_cols;
+  const size_type column = panel.panel_matrices * panel.panel_rows * facts.element();
   const double again = static_cast<double>(shape.skew_rows()) / panel.panel_rows;
   result.mover = "word-shifted panel";
   result.tile_rows = panel.panel_rows;
   result.tile_cols = panel.panel_cols;
   result.load_bytes = result.store_bytes = max_access_bytes;
   result.memory = {
-      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : ElementBytes)),
+      (1 + again) * mean_sectors(facts, true, cols * (shape.joins_rows ? column : facts.element())),
       shape.joins_cols ? mean_sectors(facts, false, cols * column)
                        : mean_output_sectors(facts, max_access_bytes),
       explained_bound::missing, 0, 0};
 }
-template <int ElementBytes, int AccessBytes>
-void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
-              const transpose_facts& facts, const choice&,
+template <class Mover>
+void describe(explanation& result, Mover, const transpose_facts& facts, const choice&,
               const launch_plan<axes_panel_arguments>& plan) {
+  const auto access = static_cast<unsigned>(facts.access_bytes);
   const axes_panel_arguments& panel = plan.arguments;
-  const size_type loads = panel_item_bytes(AccessBytes, panel.pads);
-  const size_type stores = bytes_of_lane(AccessBytes);
+  const size_type loads = panel_item_bytes(access, panel.pads);
+  const size_type stores = bytes_of_lane(access);
   result.mover = "gathered panel";
   result.load_bytes = static_cast<int>(loads);
   result.store_bytes = static_cast<int>(stores);
@@ -273,7 +272,7 @@ void describe(explanation& result, gathered_mover<ElementBytes, AccessBytes>,
   const auto is_told = [](unsigned lanes) { return lanes % 32 == 0 || 32 % lanes == 0; };
   if (!is_told(panel.from.lanes.divisor) || !is_told(panel.to.lanes.divisor)) { return; }
   const auto sectors = [&](bool input, const side_segments& side, size_type width) {
-    const size_type length = side.length * size_type{AccessBytes};
+    const size_type length = side.length * size_type{access};
     const size_type request = smaller<size_type>(side.lanes.divisor, 32) * width;
     return mean_sectors(facts, input, length, length, [&](size_type at, size_type bytes) {
       return request_sectors(at, bytes, input ? 1 : width, request);
@@ -320,8 +319,7 @@ inline void describe_little(explanation& result, small_mover mover, const small_
 
 /// Of the memory of single elements nothing is said.
 template <int ElementBytes, int AccessBytes>
-void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>,
-                    const transpose_facts& facts, const choice& chosen) {
+void explain_little(explanation& result, const transpose_facts& facts, const choice& chosen) {
   const small_problem problem = little_problem(facts);
   describe_little(result, chosen.little, problem, AccessBytes);
   if (chosen.little != small_mover::tiles) { return; }
@@ -347,8 +345,8 @@ void explain_choice(explanation& result, little_mover<ElementBytes, AccessBytes>
     return side == 16 ? ways_of(std::integral_constant<int, 16>{}, down)
                       : ways_of(std::integral_constant<int, 32>{}, down);
   };
-  result.memory = {sectors(true, facts.problem.nx), sectors(false, facts.problem.ny),
-                   explained_bound::proved, ways(false), ways(true)};
+  result.memory = {sectors(true, facts.nx), sectors(false, facts.ny), explained_bound::proved,
+                   ways(false), ways(true)};
 }
 
 }  // namespace detail

@@ -15,27 +15,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Tiles that one block moves, one below the other: up to 8 loads of 4 bytes in flight per thread, as far
-/// as 18 KB of shared memory hold them. Two tiles of <float, 32, 8> are a tenth faster than one.
-template <int ElementBytes, int TileDim, int BlockRows, int Padding>
-constexpr int tiles_per_block() {
-  constexpr int tile_bytes = TileDim * (TileDim + Padding) * ElementBytes;
-  constexpr int thread_bytes = TileDim / BlockRows * ElementBytes;
-  constexpr int wanted = larger(32 / thread_bytes, 1);
-  constexpr int held = larger(18 * 1024 / tile_bytes, 1);
-  return smaller(wanted, held);
-}
-
-/// Strips side by side that blocks walk down together: tiles are narrow, so their reads are joined with a
-/// neighbour's (one: 94 and 91 % at the sizes above).
-inline constexpr int joined_strips = 2;
-
-/// The strip as one tall tile: TileDim columns with the caller's padding, so that it conflicts no more than
-/// one tile does, and rows of the output that are Tiles times as long.
-template <class T, int TileDim, int Padding, int Tiles>
-using strip_tile = shared_tile<T, padded_layout<T, TileDim * Tiles, TileDim, Padding>>;
-
-/// One block transposes one strip.
+/// One block transposes one strip of tiles: one tall tile, as wide as the caller's.
 template <class T, class Tile, int Threads, int BlocksPerSm>
 __global__ void __launch_bounds__(Threads, resident_blocks(Threads, BlocksPerSm))
     strip_kernel(const __grid_constant__ tile_arguments arguments) {
@@ -78,23 +58,14 @@ __global__ void __launch_bounds__(Tile::cols* BlockRows)
       out_steps);
 }
 
-/// Dynamic shared memory that a block does not use, which keeps a multiprocessor from holding more than some threads.
-inline size_type crowding_bytes(size_type static_bytes, int threads) {
-  const auto blocks = static_cast<size_type>(larger(most_ragged_threads / threads, 1));
-  constexpr size_type reserved = 1024;  // by the system, of every block's
-  // What the blocks of a multiprocessor divide among themselves: too much for one block more.
-  const size_type all =
-      ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0) / (blocks + 1);
-  return smaller<size_type>(all > static_bytes + reserved ? all - static_bytes - reserved + 1 : 0,
-                            default_shared_bytes - static_bytes);
-}
-
 /// Starts a kernel of tiles, in as many launches as that takes.
 template <class Tile, class Kernel>
 cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, int element_bytes,
                                  int threads, cudaStream_t stream) {
   tile_arguments arguments{problem, {}, 0, Tile::cols};
   const auto element = static_cast<size_type>(element_bytes);
+  // Strips side by side that blocks walk down together: tiles are narrow, so their reads are joined with a neighbour's.
+  constexpr int joined_strips = 2;
   const size_type width = strip_width_of(problem, element, Tile::cols, Tile::cols, joined_strips);
   size_type blocks = 0;
   if (!order_tiles(arguments, problem.batch, element, Tile::rows * element_bytes, width, blocks)) {
@@ -102,25 +73,38 @@ cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, i
       return launch_written_tiles<Tile>(kernel, part, element_bytes, threads, stream);
     });
   }
-  const bool ragged = element_bytes >= least_ragged_element && sector_mask(problem) != 0;
-  return start(kernel, blocks, threads,
-               ragged ? crowding_bytes(sizeof(typename Tile::storage), threads) : 0, stream,
-               arguments);
+  // Dynamic shared memory that a block does not use keeps a multiprocessor from holding more than some threads.
+  size_type crowding_bytes = 0;
+  if (element_bytes >= least_ragged_element && sector_mask(problem) != 0) {
+    const auto held = static_cast<size_type>(larger(most_ragged_threads / threads, 1));
+    // What the blocks of a multiprocessor divide among themselves, too much for one more; 1024 of each are the system's.
+    const size_type all =
+        ask_device_for(cudaDevAttrMaxSharedMemoryPerMultiprocessor, 0) / (held + 1);
+    constexpr size_type own = sizeof(typename Tile::storage);
+    crowding_bytes =
+        smaller<size_type>(all > own + 1024 ? all - own - 1024 + 1 : 0, default_shared_bytes - own);
+  }
+  return start(kernel, blocks, threads, crowding_bytes, stream, arguments);
 }
 
-/// Elements that are one access, by strips of tiles.
+/// Elements that are one access, by strips of tiles: the strip is one tall tile with the caller's padding, so that it conflicts
+/// no more than one tile does, and rows of the output are so many times as long.
 template <int ElementBytes, int TileDim, int BlockRows, int Padding>
 cudaError_t launch_strips(const batch_problem& problem, cudaStream_t stream) {
-  constexpr int tiles = tiles_per_block<ElementBytes, TileDim, BlockRows, Padding>();
   constexpr int threads = TileDim * BlockRows;
+  // Up to 8 loads of 4 bytes in flight per thread, as far as 18 KB of shared memory hold them. Two tiles of <float, 32, 8> are
+  // a tenth faster than one.
+  constexpr int wanted = larger(32 / (TileDim / BlockRows * ElementBytes), 1);
+  constexpr int held = larger(18 * 1024 / (TileDim * (TileDim + Padding) * ElementBytes), 1);
+  constexpr int tiles = smaller(wanted, held);
   // As few registers as leave room for the loads in flight.
   constexpr int loads = tiles * TileDim / BlockRows;
   constexpr int resident = loads <= 8 ? 1536 : loads <= 16 ? 768 : threads;
-  using element_type = element<ElementBytes, ElementBytes>;
-  using tile = strip_tile<element_type, TileDim, Padding, tiles>;
+  using stored = element<ElementBytes, ElementBytes>;
+  using tile = shared_tile<stored, padded_layout<stored, TileDim * tiles, TileDim, Padding>>;
   return launch_written_tiles<tile>(
-      &strip_kernel<element_type, tile, threads, larger(resident / threads, 1)>, problem,
-      ElementBytes, threads, stream);
+      &strip_kernel<stored, tile, threads, larger(resident / threads, 1)>, problem, ElementBytes,
+      threads, stream);
 }
 
 /// Little work and narrow matrices take one tile a block, as it stands, elements that are one access strips of tiles.

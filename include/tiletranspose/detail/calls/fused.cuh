@@ -107,10 +107,8 @@ cudaError_t transform_problem(const batch_problem& problem, const Op& op, cudaSt
 template <fusion Kind, class In, class Out, matrices Matrices, class Op>
 cudaError_t run_fused(const transpose_request& request, const Op& op, cudaStream_t stream,
                       Out* copy = nullptr, size_type copy_stride = 0) {
-  verdict answer = examine(request);
-  if (Kind == fusion::dual && answer == verdict::go) {
-    answer = examine_copy(request, copy, copy_stride);
-  }
+  const verdict answer =
+      Kind == fusion::dual ? examine_copy(request, copy, copy_stride) : examine(request);
   if (answer != verdict::go) { return status_of(answer); }
   if constexpr (is_fusible<Kind, In, Out, Op>()) {  // else one sentence has been said
     return transform_problem<Kind, In, Out, Matrices>(make_problem(request), op, stream,

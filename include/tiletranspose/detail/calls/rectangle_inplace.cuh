@@ -27,8 +27,7 @@ cudaError_t run_with_scratch(void* temp, size_type& temp_bytes, const transpose_
     temp_bytes = least;
     return cudaSuccess;
   }
-  verdict answer = examine_inplace(request, symmetry::identity);
-  if (answer == verdict::go) { answer = examine_scratch(request, temp, temp_bytes, least); }
+  const verdict answer = examine_scratch(request, temp, temp_bytes, least);
   if (answer != verdict::go) { return status_of(answer); }
   if (request.nx == 1 || request.ny == 1) { return cudaSuccess; }  // a vector stays as it is
   if (request.nx == request.ny) {

@@ -73,14 +73,14 @@ auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
 template <matrices Matrices, class Mover>
 cudaError_t run_choice(Mover mover, const transpose_facts& facts, const choice& chosen,
                        cudaStream_t stream) {
-  return plan_launches(mover, facts.problem, facts.element_bytes, chosen, [&](const auto& plan) {
+  return plan_launches(mover, facts, facts.element_bytes, chosen, [&](const auto& plan) {
     return start(kernel_of(mover, chosen), plan, stream);
   });
 }
 template <matrices Matrices, int ElementBytes, int AccessBytes>
 cudaError_t run_choice(little_mover<ElementBytes, AccessBytes>, const transpose_facts& facts,
                        const choice& chosen, cudaStream_t stream) {
-  return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts.problem),
+  return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts),
                             copy_operation<ElementBytes, AccessBytes>{}, stream);
 }
 

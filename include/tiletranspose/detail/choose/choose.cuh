@@ -34,43 +34,37 @@ enum class mover {
 };
 
 /// What decides how a transpose is moved.
-struct transpose_facts {
-  batch_problem problem;
+struct transpose_facts : batch_problem {
   int element_bytes;
   int access_bytes;             ///< that addresses of elements allow
   size_type address_bits;       ///< every bit that some address or stride has
   size_type most_shared_bytes;  ///< that a block may ask the device for
 
   constexpr size_type element() const { return static_cast<size_type>(element_bytes); }
-  size_type bytes() const { return problem.nx * problem.ny * problem.batch * element(); }
+  size_type row_bytes() const { return nx * element(); }
+  size_type column_bytes() const { return ny * element(); }
+  size_type matrix_bytes() const { return nx * column_bytes(); }
   /// Rows of a side follow each other without a gap.
-  bool in_dense() const { return is_dense(problem.in_stride_bytes, problem.nx * element()); }
-  bool out_dense() const { return is_dense(problem.out_stride_bytes, problem.ny * element()); }
+  bool in_dense() const { return is_dense(in_stride_bytes, row_bytes()); }
+  bool out_dense() const { return is_dense(out_stride_bytes, column_bytes()); }
   /// Rows of the output start on sectors.
-  bool sectors() const { return sector_mask(problem) == 0; }
-  /// A grid does not count the matrices by themselves, as tiles of little work need it.
-  bool has_many_pointers() const { return problem.pointer_arrays && problem.batch > max_grid_side; }
+  bool sectors() const { return sector_mask(*this) == 0; }
   /// Rows of a batch on a side, or its matrices, have gaps between them, and are short.
   bool has_short_segments_apart() const {
-    if (problem.batch == 1) { return false; }
-    const size_type elements = problem.nx * problem.ny;
-    const size_type bytes = elements * element();
-    const bool are_apart = !problem.pointer_arrays &&
-                           (problem.in_batch_bytes != bytes || problem.out_batch_bytes != bytes);
-    return (are_apart && elements <= (element() < 4 ? most_apart_packed : most_apart_words)) ||
-           (!in_dense() && problem.nx * element() <= most_apart_bytes) ||
-           (!out_dense() && problem.ny * element() <= most_apart_bytes);
+    const bool are_apart =
+        !pointer_arrays && (in_batch_bytes != matrix_bytes() || out_batch_bytes != matrix_bytes());
+    return batch > 1 &&
+           ((are_apart && nx * ny <= (element() < 4 ? most_apart_packed : most_apart_words)) ||
+            (!in_dense() && row_bytes() <= most_apart_bytes) ||
+            (!out_dense() && column_bytes() <= most_apart_bytes));
   }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
-  bool whole_rows() const {
-    return (address_bits | (problem.nx | problem.ny) * element()) % max_access_bytes == 0;
-  }
+  bool whole_rows() const { return (address_bits | (nx | ny) * element()) % max_access_bytes == 0; }
   /// A block holds a matrix of a batch only if the device lets it ask for more than every block may have.
   bool has_large_matrices() const {
-    return problem.batch > 1 &&
-           problem.nx * problem.ny * element() >
-               (has_word_shifted_panel(element_bytes, access_bytes) ? shifted_matrices_bytes
-                                                                    : large_matrix_bytes);
+    return batch > 1 && matrix_bytes() > (has_word_shifted_panel(element_bytes, access_bytes)
+                                              ? shifted_matrices_bytes
+                                              : large_matrix_bytes);
   }
   /// What a block asks for at most.
   size_type shared_bytes() const {
@@ -78,12 +72,17 @@ struct transpose_facts {
   }
 };
 
-/// How it is moved.
-struct choice {
+struct choice;
+struct transpose_rule {
+  const char* rule = "";  ///< its name
+  const char* why = "";   ///< what it says
+  bool (*applies)(const transpose_facts&, choice&) = nullptr;
   mover by = mover::tile;
-  tile_access access = tile_access::any;   ///< of a tile
-  const char* rule = "";                   ///< which rule has decided
-  const char* why = "";                    ///< and what it says
+  tile_access access = tile_access::any;  ///< of a tile
+};
+
+/// How it is moved: by the rule that has decided.
+struct choice : transpose_rule {
   size_type shared_bytes = 0;              ///< that a block may ask for
   small_mover little = small_mover::none;  ///< of little work
   bool is_certain = false;                 ///< of so little that no other rule was asked
@@ -109,17 +108,10 @@ inline tile_policy policy_of(const transpose_facts& facts, tile_access access) {
   return tuned_policy(tuned_architecture, facts.element_bytes, facts.access_bytes, access);
 }
 
-/// The largest matrix that a panel holds, in bytes, where a block may ask for so many bytes of shared memory.
-constexpr size_type largest_matrix_bytes(int access_bytes, bool whole, size_type shared_bytes) {
-  const size_type blocks = access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
-  return whole && access_bytes != 2 ? large_matrix_bytes
-                                    : larger(large_matrix_bytes, shared_bytes / blocks - 2048);
-}
-
 /// True where columns, or rows, are so few that they are better off in panels than in tiles of some accesses.
 /// \param shifts  word-shifted panels take them, if they are of elements of 1 and 2 bytes
 inline bool are_few(const transpose_facts& facts, tile_access access, bool columns, bool shifts) {
-  const size_type count = columns ? facts.problem.nx : facts.problem.ny;
+  const size_type count = columns ? facts.nx : facts.ny;
   const size_type bytes = count * facts.element();
   if (facts.element_bytes <= 2) {
     const tile_policy policy = policy_of(facts, access);
@@ -130,7 +122,7 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
   }
   const bool are_words = facts.access_bytes >= 4;
   const bool suits_tiles = !columns    ? facts.sectors() && facts.whole_rows()
-                           : are_words ? facts.problem.batch == 1
+                           : are_words ? facts.batch == 1
                                        : bytes % sector_bytes == 0;
   const size_type others = are_words ? most_few_words : most_few_packed;
   return count <= (suits_tiles ? most_few_in_tiles : others) && bytes <= most_few_bytes;
@@ -138,29 +130,32 @@ inline bool are_few(const transpose_facts& facts, tile_access access, bool colum
 
 /// The panels that a problem is better off in than in tiles of some accesses, if any.
 inline panel_kind panels_instead_of(const transpose_facts& facts, tile_access access) {
-  const batch_problem& problem = facts.problem;
   const size_type element = facts.element();
   const bool whole = access == tile_access::whole;
-  const bool takes_columns = facts.in_dense() || goes_in_panels_apart(problem.nx, element, true);
-  const bool takes_rows = facts.out_dense() || goes_in_panels_apart(problem.ny, element, false);
-  const size_type largest = largest_matrix_bytes(facts.access_bytes, whole, facts.shared_bytes());
+  const bool takes_columns = facts.in_dense() || goes_in_panels_apart(facts.nx, element, true);
+  const bool takes_rows = facts.out_dense() || goes_in_panels_apart(facts.ny, element, false);
+  const size_type blocks =
+      facts.access_bytes < 4 ? blocks_of_largest_matrix : blocks_of_largest_words;
+  const size_type largest =  // matrix that a panel holds
+      whole && facts.access_bytes != 2
+          ? large_matrix_bytes
+          : larger(large_matrix_bytes, facts.shared_bytes() / blocks - 2048);
   // What word-shifted panels do not take, or whole tiles move faster, has limits of its own.
   const bool shifts = !whole && has_word_shifted_panel(facts.element_bytes, facts.access_bytes) &&
-                      problem.batch == 1 && !problem.pointer_arrays &&
-                      problem.in_stride_bytes == problem.nx * element;
-  const bool forwards = problem.out_stride_bytes == problem.ny * element;
+                      facts.batch == 1 && !facts.pointer_arrays &&
+                      facts.in_stride_bytes == facts.row_bytes();
+  const bool forwards = facts.out_stride_bytes == facts.column_bytes();
   const bool few_columns = are_few(facts, access, true, shifts);
   const bool few_rows = are_few(facts, access, false, shifts && forwards);
-  if (problem.nx <= largest / problem.ny / element && problem.batch > 1 && facts.in_dense() &&
-      facts.out_dense() && !problem.pointer_arrays) {  // which are taken one by one
+  if (facts.nx <= largest / facts.ny / element && facts.batch > 1 && facts.in_dense() &&
+      facts.out_dense() && !facts.pointer_arrays) {  // which are taken one by one
     return panel_kind::small_matrices;
   }
-  if (few_rows && takes_rows && (!few_columns || problem.ny <= problem.nx)) {
+  if (few_rows && takes_rows && (!few_columns || facts.ny <= facts.nx)) {
     return panel_kind::few_rows;
   }
   if (few_columns && takes_columns) { return panel_kind::few_columns; }
-  return element <= 2 && problem.batch > 1 && facts.out_dense() && !whole &&
-                 problem.ny <= short_rows
+  return element <= 2 && facts.batch > 1 && facts.out_dense() && !whole && facts.ny <= short_rows
              ? panel_kind::few_rows
              : panel_kind::none;
 }
@@ -174,30 +169,20 @@ inline bool pays_whole(const transpose_facts& facts) {
   return has_whole_policy(facts.element_bytes, facts.access_bytes) && facts.whole_rows() &&
          (facts.element() < least_whole_element_off_sectors || facts.sectors());
 }
-/// True where matrices waste little of the tiles of whole accesses that they take.
-inline bool fills_tiles(const transpose_facts& facts) {
-  const tile_policy policy = policy_of(facts, tile_access::whole);
-  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
-  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
-  const size_type cols = divide_up(facts.problem.nx, tile_cols) * tile_cols;
-  const size_type rows = divide_up(facts.problem.ny, tile_rows) * tile_rows;
-  return 10 * facts.problem.nx * facts.problem.ny >= least_filled * cols * rows;
-}
 
 // The rules.
 
 inline bool vector_tiles(const transpose_facts& facts, choice&) {
-  const batch_problem& problem = facts.problem;
   if (!has_vector_tile(facts.element_bytes, facts.access_bytes) ||
-      facts.address_bits % max_access_bytes != 0 || problem.batch != 1 || problem.pointer_arrays) {
+      facts.address_bits % max_access_bytes != 0 || facts.batch != 1 || facts.pointer_arrays) {
     return false;
   }
   const size_type side = static_cast<size_type>(vector_tile_row_bytes / facts.element_bytes);
-  const size_type cols = problem.nx / side;
-  const size_type rows = problem.ny / side;
-  return cols * side == problem.nx && rows * side == problem.ny && rows <= max_grid_side &&
+  const size_type cols = facts.nx / side;
+  const size_type rows = facts.ny / side;
+  return cols * side == facts.nx && rows * side == facts.ny && rows <= max_grid_side &&
          cols <= max_grid_side &&
-         takes_vectors(rows * cols, problem.nx * problem.ny, facts.element_bytes);
+         takes_vectors(rows * cols, facts.nx * facts.ny, facts.element_bytes);
 }
 /// Tiles of micro-blocks along both sides of a transpose.
 inline axes_choice cut_micro_tiles(const relocation& move, int side) {
@@ -207,56 +192,60 @@ inline axes_choice cut_micro_tiles(const relocation& move, int side) {
   return tiles;
 }
 inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
-  const batch_problem& problem = facts.problem;
-  const size_type bytes = facts.bytes();
+  const size_type bytes = facts.matrix_bytes() * facts.batch;
   const bool whole = facts.whole_rows();
   const bool pixels = facts.element_bytes == 3;
-  const bool wide = facts.sectors() && problem.nx >= problem.ny;
-  const bool all = whole ? pixels && problem.batch > 1
-                         : wide && facts.element_bytes <= (problem.batch > 1 ? 2 : 1);
+  const bool wide = facts.sectors() && facts.nx >= facts.ny;
+  const bool all =
+      whole ? pixels && facts.batch > 1 : wide && facts.element_bytes <= (facts.batch > 1 ? 2 : 1);
   const bool many = bytes > most_micro_matrix_bytes * (whole ? 2 : 1) && !all;
   const bool in_panels =
-      !pixels && !whole && problem.batch > 1 && bytes / problem.batch <= most_lone_panel_bytes;
+      !pixels && !whole && facts.batch > 1 && bytes / facts.batch <= most_lone_panel_bytes;
   const size_type least =
       facts.element_bytes == 1 ? least_micro_matrix_of_bytes : least_micro_matrix_bytes;
   const int side = micro_matrix_side(facts.element_bytes, bytes);
   chosen.micro_side = side;
-  if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || problem.pointer_arrays ||
+  if (!has_micro_tile(facts.element_bytes, facts.access_bytes) || facts.pointer_arrays ||
       bytes < least || many || in_panels ||
-      2 * smaller(problem.nx, problem.ny) < static_cast<size_type>(side)) {
+      2 * smaller(facts.nx, facts.ny) < static_cast<size_type>(side)) {
     return false;
   }
-  const relocation move = relocation_of(problem, facts.element(), facts.element());
+  const relocation move = relocation_of(facts, facts.element(), facts.element());
   return has_whole_blocks(cut_micro_tiles(move, side), move, micro_elements) &&
          has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
-  return pays_whole(facts) && facts.sectors() && facts.problem.batch > 1 && fills_tiles(facts);
+  if (!pays_whole(facts) || !facts.sectors() || facts.batch == 1) { return false; }
+  const tile_policy policy = policy_of(facts, tile_access::whole);
+  const auto tile_rows = static_cast<size_type>(policy.tile_rows);
+  const auto tile_cols = static_cast<size_type>(policy.tile_cols);
+  const size_type cols = divide_up(facts.nx, tile_cols) * tile_cols;
+  const size_type rows = divide_up(facts.ny, tile_rows) * tile_rows;
+  return 10 * facts.nx * facts.ny >= least_filled * cols * rows;
 }
 inline bool vectorised_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_vectorised_panel(facts.element_bytes, facts.access_bytes)) { return false; }
-  chosen.shape = choose_vectorised(facts.problem, facts.element_bytes);
+  chosen.shape = choose_vectorised(facts, facts.element_bytes);
   if (chosen.shape.kind == panel_kind::none) { return false; }
-  const launch_plan<vectorised_arguments> plan = plan_vectorised(facts.problem, chosen.shape);
+  const launch_plan<vectorised_arguments> plan = plan_vectorised(facts, chosen.shape);
   return plan.blocks <= max_blocks && plan.shared_bytes <= default_shared_bytes;
 }
 inline bool tiles_of_whole_accesses(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts)) { return false; }
   const auto cols = static_cast<size_type>(policy_of(facts, tile_access::whole).tile_cols);
-  const size_type row_bytes = facts.problem.nx * facts.element();
+  const size_type row_bytes = facts.row_bytes();
   const bool narrow = facts.element_bytes <= 2 && row_bytes <= most_ragged_row_bytes;
-  const bool ragged = is_tall(facts.problem) && facts.problem.nx % cols != 0 && !narrow;
+  const bool ragged = is_tall(facts) && facts.nx % cols != 0 && !narrow;
   return !ragged && panels_instead_of(facts, tile_access::whole) == panel_kind::none;
 }
 inline bool word_shifted_panels(const transpose_facts& facts, choice& chosen) {
   if (!has_word_shifted_panel(facts.element_bytes, facts.access_bytes)) { return false; }
   chosen.panels = panels_instead_of(facts, tile_access::any);
-  if (!takes_word_shifted(facts.problem, facts.element(), chosen.panels, facts.shared_bytes())) {
+  if (!takes_word_shifted(facts, facts.element(), chosen.panels, facts.shared_bytes())) {
     return false;
   }
-  const auto plan =
-      cut_word_shifted(facts.problem, word_shifted_shape_of(facts.element_bytes, chosen.panels),
-                       facts.shared_bytes());
+  const auto plan = cut_word_shifted(
+      facts, word_shifted_shape_of(facts.element_bytes, chosen.panels), facts.shared_bytes());
   return plan.blocks <= max_blocks &&
          plan.shared_bytes <= larger<size_type>(default_shared_bytes, facts.most_shared_bytes);
 }
@@ -265,42 +254,39 @@ inline bool gathered_panels(const transpose_facts& facts, choice& chosen) {
   return lacks_tile(facts.element_bytes, facts.access_bytes) || chosen.panels != panel_kind::none;
 }
 inline bool groups_of_whole_words(const transpose_facts& facts, choice&) {
-  const bool narrow =
-      facts.problem.nx * facts.element() <= narrow_row_bytes || facts.problem.ny > most_column_rows;
+  const bool narrow = facts.row_bytes() <= narrow_row_bytes || facts.ny > most_column_rows;
   return has_whole_groups(facts.element_bytes, facts.access_bytes) && facts.sectors() &&
          facts.whole_rows() && !narrow;
 }
 inline bool tall_tiles(const transpose_facts& facts, choice&) {
-  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts.problem) &&
-         (facts.element_bytes > 1 || facts.bytes() >= least_tall_bytes);
+  return has_tall_policy(facts.element_bytes, facts.access_bytes) && is_tall(facts) &&
+         (facts.element_bytes > 1 || facts.matrix_bytes() * facts.batch >= least_tall_bytes);
 }
-inline bool any_tiles(const transpose_facts&, choice&) { return true; }
 
 inline small_problem little_problem(const transpose_facts& facts) {
-  return small_transpose(facts.problem, facts.element_bytes, facts.element_bytes);
+  return small_transpose(facts, facts.element_bytes, facts.element_bytes);
 }
 /// True where it is little work beside the mover that takes it else.
 inline bool is_little_beside(const choice& other, const transpose_facts& facts,
                              const small_problem& little, size_type work) {
-  const batch_problem& problem = facts.problem;
   const small_limits& limits = small_limits_of(facts.element_bytes);
   const size_type element = facts.element();
-  const size_type matrix = problem.nx * problem.ny;
-  const size_type elements = matrix * problem.batch;
+  const size_type matrix = facts.nx * facts.ny;
+  const size_type elements = matrix * facts.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
   if (facts.has_short_segments_apart()) { return true; }
   switch (other.by) {
     case mover::gathered_panel:
-      if (problem.pointer_arrays && matrix <= most_lone_matrix) { return true; }
-      if (!(problem.nx <= problem.ny ? facts.in_dense() : facts.out_dense())) {
+      if (facts.pointer_arrays && matrix <= most_lone_matrix) { return true; }
+      if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
         return elements * element <= least_apart_matrix_bytes;
       }
-      if (problem.batch > 1 && !problem.pointer_arrays && element > 1 &&
-          smaller(problem.nx, problem.ny) > lone_side(facts.element_bytes) &&
+      if (facts.batch > 1 && !facts.pointer_arrays && element > 1 &&
+          smaller(facts.nx, facts.ny) > lone_side(facts.element_bytes) &&
           matrix * element > large_matrix_bytes) {
         return elements <= times_of_lone_matrices * limits.tile;
       }
-      return work <= (few_columns && problem.nx * element > most_whole_row_bytes
+      return work <= (few_columns && facts.row_bytes() > most_whole_row_bytes
                           ? limits.shifted_columns
                           : limits.gathered);
     case mover::vectorised_panel:
@@ -310,11 +296,11 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
     default:
       break;
   }
-  if (smaller(problem.nx, problem.ny) <= lone_side(facts.element_bytes)) { return true; }
+  if (smaller(facts.nx, facts.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }
   const bool follows = facts.in_dense() && facts.out_dense() && little.slow.out_stride > 0;
   const size_type lone = most_lone_tile_elements * (element == 2 || element == 4 ? 3 : 1);
-  const size_type times = problem.batch > 1 && matrix <= lone ? times_of_lone_matrices : 1;
+  const size_type times = facts.batch > 1 && matrix <= lone ? times_of_lone_matrices : 1;
   return elements <= times * (follows ? limits.tile : limits.pitched);
 }
 inline choice choose_large(const transpose_facts& facts);
@@ -322,66 +308,64 @@ inline bool little_work(const transpose_facts& facts, choice& chosen) {
   if (!has_little_work(facts.element_bytes, facts.access_bytes, true)) { return false; }
   const small_problem little = little_problem(facts);
   const small_work work = work_of(little);
-  chosen.little = choose_small(little, most_counted, work.direct || facts.has_many_pointers());
-  chosen.is_certain = work.places <= certainly_little(small_limits_of(facts.element_bytes));
+  const small_limits& limits = small_limits_of(facts.element_bytes);
+  const size_type certain[] = {limits.tile,           limits.whole,      limits.pitched,
+                               limits.gathered,       limits.vectorised, limits.shifted,
+                               limits.shifted_columns};
+  // Tiles need a grid that counts the matrices by themselves.
+  const bool many_pointers = facts.pointer_arrays && facts.batch > max_grid_side;
+  chosen.little = choose_small(little, most_counted, work.direct || many_pointers);
+  chosen.is_certain = true;  // where it is little whichever mover takes it else
+  for (const size_type most : certain) { chosen.is_certain &= work.places <= most; }
   return chosen.little != small_mover::none &&
          (chosen.is_certain || is_little_beside(choose_large(facts), facts, little, work.places));
 }
 
-struct transpose_rule {
-  const char* name;
-  mover by;
-  tile_access access;  ///< of a tile
-  const char* why;
-  bool (*applies)(const transpose_facts&, choice&);
-};
-
 /// The first that applies decides, and the last always does.
 inline constexpr transpose_rule transpose_rules[] = {
-    {"vector tiles", mover::vector_tile, tile_access::any,
+    {"vector tiles",
      "one matrix that whole tiles of 16-byte accesses fill, and that is not large: these tiles "
      "start soonest",
-     vector_tiles},
-    {"micro-blocks", mover::micro_tile, tile_access::any,
+     vector_tiles, mover::vector_tile},
+    {"micro-blocks",
      "elements of 1 to 3 bytes in rows of whole groups of four, neither few nor many, or wide: a "
      "thread transposes 4 x 4 of them in registers",
-     micro_blocks},
-    {"little work", mover::little, tile_access::any,
+     micro_blocks, mover::micro_tile},
+    {"little work",
      "so few elements that latency decides, or sides too short for others: one element an access, "
      "and tiles small enough to give every multiprocessor a block",
-     little_work},
-    {"filled tiles", mover::tile, tile_access::whole,
+     little_work, mover::little},
+    {"filled tiles",
      "matrices of a batch on sectors that fill tiles of whole accesses: no tile asks a question",
-     filled_tiles},
-    {"vectorised panels", mover::vectorised_panel, tile_access::any,
+     filled_tiles, mover::tile, tile_access::whole},
+    {"vectorised panels",
      "few columns, few rows or small matrices on 16 bytes, with sides of whole micro-blocks: "
      "panels of which both sides are accesses of 16 bytes",
-     vectorised_panels},
-    {"whole tiles", mover::tile, tile_access::whole,
-     "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
-     tiles_of_whole_accesses},
-    {"word-shifted panels", mover::word_shifted_panel, tile_access::any,
+     vectorised_panels, mover::vectorised_panel},
+    {"whole tiles", "rows of whole accesses of 16 bytes: no row begins or ends inside of one",
+     tiles_of_whole_accesses, mover::tile, tile_access::whole},
+    {"word-shifted panels",
      "few columns, few rows or small matrices of 1- or 2-byte elements that start anywhere: words "
      "of a panel are shifted to where they belong",
-     word_shifted_panels},
-    {"gathered panels", mover::gathered_panel, tile_access::any,
+     word_shifted_panels, mover::word_shifted_panel},
+    {"gathered panels",
      "few columns, few rows, small matrices or large packed elements: a tile would be mostly "
      "empty, or has no room for them",
-     gathered_panels},
-    {"groups of whole words", mover::tile, tile_access::whole,
+     gathered_panels, mover::gathered_panel},
+    {"groups of whole words",
      "rows of whole accesses of elements that words do not hold one by one: they go in groups of "
      "whole words",
-     groups_of_whole_words},
-    {"tall tiles", mover::tile, tile_access::tall,
-     "many rows of few columns: tiles of longer segments of output rows", tall_tiles},
-    {"any tiles", mover::tile, tile_access::any,
-     "rows that start anywhere: tiles skewed to the sectors of the output", any_tiles},
+     groups_of_whole_words, mover::tile, tile_access::whole},
+    {"tall tiles", "many rows of few columns: tiles of longer segments of output rows", tall_tiles,
+     mover::tile, tile_access::tall},
+    {"any tiles", "rows that start anywhere: tiles skewed to the sectors of the output",
+     [](const transpose_facts&, choice&) { return true; }, mover::tile},
 };
 
 /// How a transpose is moved. What it names fits, and can be launched.
 inline choice choose(const transpose_facts& facts, size_type first_rule = 0) {
   for (const transpose_rule* rule = transpose_rules + first_rule;; ++rule) {
-    choice chosen{rule->by, rule->access, rule->name, rule->why, facts.shared_bytes()};
+    choice chosen{*rule, facts.shared_bytes()};
     if (rule->applies(facts, chosen)) { return chosen; }
   }
 }

@@ -357,7 +357,7 @@ inline batch_problem make_problem(relocation move, int x) {
   const relocation_axis& rows = move.axes[move.rank - 1];
   relocation_axis& cols = move.axes[x];
   if (cols.in_stride < 0) {
-    advance(move, cols, cols.extent - 1);
+    advance(move, x, cols.extent - 1);
     cols.out_stride = -cols.out_stride;
   }
   const relocation_axis matrices = move.rank == 3 ? move.axes[1 - x] : relocation_axis{1, 0, 0};

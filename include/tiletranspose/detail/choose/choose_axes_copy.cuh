@@ -119,12 +119,10 @@ constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
   return element_bytes <= 3 && access_bytes == access_width(element_bytes);
 }
 
-/// Tiles in micro-blocks are as large as leaves at least so much of them used: percent.
-inline constexpr size_type least_tile_filled = 50;
+/// Tiles in micro-blocks are as large as leaves at least half of them used, along both sides.
 inline bool fills_tiles(const axes_choice& choice) {
   const auto side = static_cast<size_type>(choice.tile_side);
-  return filled(choice.sides[0].extent, side) >= least_tile_filled &&
-         filled(choice.sides[1].extent, side) >= least_tile_filled;
+  return smaller(filled(choice.sides[0].extent, side), filled(choice.sides[1].extent, side)) >= 50;
 }
 
 /// True where rows of both sides are whole blocks of `count` elements, and aligned.
@@ -224,15 +222,6 @@ inline size_type most_ragged_percent(const axes_choice& choice, const relocation
   return choice.mover == axes_mover::tiles ? tiles : larger(tiles, most_ragged_elements);
 }
 
-/// True where panels are better than the tiles or single elements that were chosen: where segments of both sides are long.
-inline bool takes_panels(const axes_choice& choice, const relocation& move, size_type access) {
-  const size_type most = most_ragged_percent(choice, move, access);
-  const bool are_small = choice.mover == axes_mover::elements && move.in_element <= 3;
-  const size_type least = are_small ? least_panel_bytes_of_singles : least_panel_bytes;
-  return most > 0 && count_elements(move) * move.in_element >= least &&
-         ragged_percent(move, access) <= most;
-}
-
 /// Which mover takes elements that nothing happens to on the way.
 inline axes_choice choose_copy(const relocation& move) {
   const axes_choice choice = choose_axes(move);
@@ -272,8 +261,13 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
   const size_type bytes = copy.move.in_element;
   const bool is_wide = copy.mover == axes_mover::tiles && bytes > move.in_element;
   const auto width = static_cast<size_type>(is_wide ? access_width(bytes) : access_bytes);
-  const bool panels =
-      (!is_wide || bytes <= 4) && takes_panels(copy, is_wide ? copy.move : move, width);
+  const relocation& moved = is_wide ? copy.move : move;
+  const size_type most_ragged = most_ragged_percent(copy, moved, width);
+  const bool are_small = copy.mover == axes_mover::elements && moved.in_element <= 3;
+  const size_type least = are_small ? least_panel_bytes_of_singles : least_panel_bytes;
+  const bool panels = (!is_wide || bytes <= 4) && most_ragged > 0 &&
+                      count_elements(moved) * moved.in_element >= least &&
+                      ragged_percent(moved, width) <= most_ragged;
   if ((copy.mover == axes_mover::tiles || copy.mover == axes_mover::elements) &&
       copy.together == 1 && fits_word_shifted_tiles(copy, copy.move) &&
       !(panels && bytes == 2 && ragged_percent(copy.move, width) < least_ragged_beside_shifted)) {

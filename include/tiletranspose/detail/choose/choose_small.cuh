@@ -82,37 +82,12 @@ constexpr bool has_little_work(int element_bytes, int access, bool transposes) {
   return (transposes ? of_transposes : limits.rows) > 0;
 }
 
-/// Up to so much work a transpose is little, whichever mover takes it else.
-constexpr size_type certainly_little(const small_limits& limits) {
-  const size_type of_tiles = smaller(limits.tile, smaller(limits.whole, limits.pitched));
-  const size_type of_panels = smaller(smaller(limits.gathered, limits.vectorised),
-                                      smaller(limits.shifted, limits.shifted_columns));
-  return smaller(of_tiles, of_panels);
-}
-
 /// Elements that are counted by 31 bits, those that blocks at the end would have, too.
 inline constexpr size_type most_counted = all_work;
 
 /// No tile has more rows or columns, and no block takes more elements of a row.
 inline constexpr size_type longest_tile_side = 256;
 inline constexpr size_type longest_row_segment = 1024;
-
-/// True where bytes between any two elements of a matrix fit 31 bits, on both sides; those of the elements that blocks at
-/// the ends would have, too, whose offsets are worked out before it is seen that there are none.
-/// \param side  of tiles that move it; 1 for elements that are moved directly
-constexpr bool has_short_offsets(const small_problem& problem, size_type side = longest_tile_side) {
-  constexpr size_type most = (size_type{1} << 31) - 1;
-  const auto reach = [](size_type extent, long long stride) {
-    const size_type step = distance(stride);
-    return step == 0 ? 0 : extent > most / step ? most : extent * step;
-  };
-  const relocation_axis& fast = problem.fast;
-  const relocation_axis& slow = problem.slow;
-  const size_type row = fast.extent + (problem.transposes ? side : longest_row_segment);
-  const size_type rows = slow.extent + (problem.transposes ? side : 0);
-  return reach(row, fast.in_stride) + reach(rows, slow.in_stride) < most &&
-         reach(row, fast.out_stride) + reach(rows, slow.out_stride) < most;
-}
 
 /// Rows and columns of a tile for elements of a size, where several axes make up a side.
 constexpr int axes_tile_side(int element_bytes) {
@@ -188,17 +163,6 @@ TILETRANSPOSE_HOST_DEVICE constexpr int small_row_rounds(bool divides, int kept_
   return kept_bytes <= 2 ? 8 : 4;
 }
 
-/// True where rows would leave blocks partly empty.
-constexpr bool leaves_blocks_empty(const small_problem& problem) {
-  const size_type length = problem.fast.extent;
-  const auto block = static_cast<size_type>(
-      has_few_elements(problem)
-          ? few_row_threads
-          : small_row_threads(false) * small_row_rounds(false, problem.kept_bytes, 1));
-  return elements_of(problem) > few_row_elements &&
-         100 * length < least_filled_rows * divide_up(length, block) * block;
-}
-
 /// How little work is moved; `none` where the grid has no room for it.
 /// \param direct  of transposes: elements are moved without tiles
 constexpr small_mover small_mover_of(const small_problem& problem, bool direct) {
@@ -207,7 +171,13 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
   const bool fits_grid = problem.batch <= max_grid_side;
   if (!problem.transposes) {
     const bool is_one = slow == 1 && problem.batch == 1;
-    const bool fills = is_one || (fast > short_row && !leaves_blocks_empty(problem));
+    const auto block = static_cast<size_type>(
+        has_few_elements(problem)
+            ? few_row_threads
+            : small_row_threads(false) * small_row_rounds(false, problem.kept_bytes, 1));
+    const bool fills_blocks = elements_of(problem) <= few_row_elements ||
+                              100 * fast >= least_filled_rows * divide_up(fast, block) * block;
+    const bool fills = is_one || (fast > short_row && fills_blocks);
     return fills && slow <= max_grid_side && fits_grid ? small_mover::rows : small_mover::direct;
   }
   if (direct) { return small_mover::direct; }
@@ -216,15 +186,25 @@ constexpr small_mover small_mover_of(const small_problem& problem, bool direct) 
                                                              : small_mover::none;
 }
 
-/// True where a problem has so many elements at most, and offsets fit. Precondition: no extent is 0.
-/// \param side  as has_short_offsets has it
-constexpr bool is_little(const small_problem& problem, size_type elements,
-                         size_type side = longest_tile_side) {
+/// True where a problem has so many elements at most, and bytes between any two elements of a matrix fit 31 bits, on both
+/// sides; those of the elements that blocks at the ends would have, too, whose offsets are worked out before it is seen that
+/// there are none. Precondition: no extent is 0.
+/// \param side  of tiles that move it; 1 for elements that are moved directly
+constexpr bool is_little(const small_problem& problem, size_type elements, size_type side) {
+  constexpr size_type most_bytes = (size_type{1} << 31) - 1;
+  const auto reach = [](size_type extent, long long stride) {
+    const size_type step = distance(stride);
+    return step == 0 ? 0 : extent > most_bytes / step ? most_bytes : extent * step;
+  };
+  const relocation_axis& fast = problem.fast;
+  const relocation_axis& slow = problem.slow;
+  const size_type row = fast.extent + (problem.transposes ? side : longest_row_segment);
+  const size_type rows = slow.extent + (problem.transposes ? side : 0);
   const size_type most = smaller(elements, all_work);
-  const size_type fast = problem.fast.extent;
-  const size_type slow = problem.slow.extent;
-  return fast <= most && slow <= most && fast * slow <= most / problem.batch &&
-         has_short_offsets(problem, side);
+  return fast.extent <= most && slow.extent <= most &&
+         fast.extent * slow.extent <= most / problem.batch &&
+         reach(row, fast.in_stride) + reach(rows, slow.in_stride) < most_bytes &&
+         reach(row, fast.out_stride) + reach(rows, slow.out_stride) < most_bytes;
 }
 
 /// What moves a problem if it is little.

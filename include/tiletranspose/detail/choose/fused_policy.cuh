@@ -36,9 +36,8 @@ enum class fused_loads {
 };
 
 /// How a row is loaded, and thereby what a launch has to know about alignment.
-TILETRANSPOSE_HOST_DEVICE constexpr fused_loads choose_loads(fusion kind, int in_bytes,
-                                                             int in_access, int out_bytes,
-                                                             bool parts, bool aligned) {
+constexpr fused_loads choose_loads(fusion kind, int in_bytes, int in_access, int out_bytes,
+                                   bool parts, bool aligned) {
   const bool copies = kind == fusion::dual;
   if (in_access < 4 && in_access < in_bytes) { return fused_loads::unaligned; }
   if (parts) { return fused_loads::elements; }
@@ -58,7 +57,7 @@ struct fused_policy {
 };
 
 /// Packed elements whose words a thread shifts together.
-TILETRANSPOSE_HOST_DEVICE constexpr int unaligned_count(int in_bytes) {
+constexpr int unaligned_count(int in_bytes) {
   return in_bytes > 8 ? 1 : in_bytes % 4 == 2 || in_bytes == 8 ? 2 : 4;
 }
 
@@ -67,24 +66,21 @@ TILETRANSPOSE_HOST_DEVICE constexpr int unaligned_count(int in_bytes) {
 /// whose rows some of the old elements would have to be of a neighbour's. Small ones lose by segments that share sectors.
 /// In registers and in the shared rows, % of cudaMemcpyAsync: 3 packed bytes added to one 44, 96; floats to bytes 94, 100;
 /// halves to bytes 91, 102; but bytes 98, 86, halves 99, 97, in odd shapes 93, 84; halves to floats 93, 89 there.
-TILETRANSPOSE_HOST_DEVICE constexpr bool holds_operand_in_shared(int in_bytes, int in_access,
-                                                                 int out_bytes, int out_access) {
+constexpr bool holds_operand_in_shared(int in_bytes, int in_access, int out_bytes, int out_access) {
   if (in_access < in_bytes || out_access < out_bytes) { return true; }
   return in_bytes >= 4 ? out_bytes != 2 : in_bytes > out_bytes;
 }
 
 /// True where packed elements become such large ones that a conversion takes one of them a lane.
-TILETRANSPOSE_HOST_DEVICE constexpr bool widens_packed(int in_bytes, int out_bytes) {
+constexpr bool widens_packed(int in_bytes, int out_bytes) {
   return in_bytes <= 16 && out_bytes > 8 && out_bytes <= 16;
 }
 
 /// Figures: share of cudaMemcpyAsync of the bytes moved, NVIDIA H200, CUDA 13.0, 2026-11-22, near 16384 x 16384. Rows
 /// of odd shapes that neighbours read too pass the L2 cache twice, which is what most of them wait for: the larger a
 /// tile, the fewer. `whole`: elements of both sides are single accesses.
-TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes,
-                                                                    int out_bytes,
-                                                                    fused_loads loads, bool whole,
-                                                                    bool large) {
+constexpr fused_policy tuned_fused_policy(fusion kind, int in_bytes, int out_bytes,
+                                          fused_loads loads, bool whole, bool large) {
   if (large) { return {256, 32, 8, 4, 512}; }
   const bool combines = kind == fusion::accumulate;
   const int stored = combines ? in_bytes : out_bytes;
@@ -97,8 +93,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
       if (in_bytes > out_bytes && in_bytes <= 4) {
         return {in_bytes == 4 * out_bytes ? 256 : 128, 32, 16 / in_bytes, 1, 512};
       }
-      return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32,
-              16 / larger(larger(in_bytes, out_bytes), 2), 1};
+      return {out_bytes == 1 ? 128 : 64, widest == 8 ? 64 : 32, 16 / larger(widest, 2), 1};
     case fused_loads::shifted:
       // Bytes added to bytes 80 %, halves to halves 92; 77 and 87 by half as many columns and threads. Bytes added to
       // halves lose 6 points by such tiles.
@@ -151,10 +146,8 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_fused_policy(fusion kind,
 
 /// The same where the accumulator operand is read to the shared rows, by accesses of `out_access` bytes: the tiles of a
 /// conversion, or others with fewer old elements a thread.
-TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_operand_policy(int in_bytes, int out_bytes,
-                                                                      int out_access,
-                                                                      fused_loads loads,
-                                                                      bool whole) {
+constexpr fused_policy tuned_operand_policy(int in_bytes, int out_bytes, int out_access,
+                                            fused_loads loads, bool whole) {
   const fused_policy conversion =
       tuned_fused_policy(fusion::transform, in_bytes, out_bytes, loads, whole, false);
   // Floats 101 and 95 %; 100 and 95 by the tiles of a conversion, which need more registers.
@@ -175,8 +168,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr fused_policy tuned_operand_policy(int in_byt
 
 /// True where tiles pay that need more than the 48 KB every block may have, in large matrices: two outputs of halves as
 /// bytes 96 %, 92 without; of bytes 92, 86.
-TILETRANSPOSE_HOST_DEVICE constexpr bool has_large_fused_policy(fusion kind, int in_bytes,
-                                                                int out_bytes) {
+constexpr bool has_large_fused_policy(fusion kind, int in_bytes, int out_bytes) {
   return kind == fusion::dual && in_bytes <= 2 && out_bytes == 1;
 }
 

@@ -95,11 +95,8 @@ inline void lengthen_segments(panel_cut& cut, const relocation& move) {
   }
 }
 
-/// Parts of an axis that have as many sectors are whole ones.
-inline constexpr size_type least_whole_steps = 4;
-
 /// Has a side's segments grow to `wanted` elements or as far as they can, whole sectors of `sector` elements where a part
-/// of an axis has several. Parts of an axis are about equal.
+/// of an axis has four or more. Parts of an axis are about equal.
 inline void grow_segments(const relocation& move, const side_order& order, size_type wanted,
                           size_type sector, size_type* extents) {
   size_type length = 1;
@@ -111,7 +108,7 @@ inline void grow_segments(const relocation& move, const side_order& order, size_
     while (step > 1 && length * step / 2 % sector == 0) { step /= 2; }
     const size_type part = larger(extents[axis], divide_up(wanted, length));
     const size_type even = divide_up(all, divide_up(all, part));
-    const size_type whole = even < least_whole_steps * step ? even : divide_up(even, step) * step;
+    const size_type whole = even < 4 * step ? even : divide_up(even, step) * step;
     extents[axis] = smaller(all, larger(extents[axis], whole));
     length *= extents[axis];
     if (extents[axis] < all) { return; }
@@ -182,43 +179,38 @@ inline panel_cut cut_segments(const relocation& move, const side_order& in, cons
   return cut;
 }
 
-/// The panels of at most `most` elements whose segments are longest. `access_bytes`: of an element.
-inline panel_cut cut_panels(const relocation& move, const side_order& in, const side_order& out,
-                            size_type most, size_type access_bytes) {
-  const size_type sector = larger<size_type>(sector_bytes / access_bytes, 1);
-  const auto fits = [&](const panel_cut& cut) {
-    const size_type table_bytes = bytes_of_segment * (cut.elements / cut.out.length);
-    return cut.elements <= most && table_bytes <= panel_table_bytes;
-  };
-  size_type wanted = most;
-  size_type less = 0, before = 0;
-  panel_cut cut = cut_segments(move, in, out, wanted, sector);
-  while (wanted > 1 && !fits(cut)) {
-    // As much less as there are elements too many, but segments of both sides may grow with what is wanted, or neither.
-    const size_type needed = cut.elements > most ? wanted * most / cut.elements : wanted / 2;
-    less = cut.elements == before ? 2 * less : wanted - needed;
-    wanted = larger<size_type>(larger(wanted - smaller(less, wanted), wanted / 8), 1);
-    before = cut.elements;
-    cut = cut_segments(move, in, out, wanted, sector);
-  }
-  for (size_type more = 4 * wanted;
-       wanted < most && more > wanted / 8 && 5 * cut.elements < 4 * most; more /= 2) {
-    const panel_cut longer = cut_segments(move, in, out, wanted + more, sector);
-    if (fits(longer)) { cut = longer, wanted += more; }
-  }
-  return cut;
-}
-
-/// Panels of `panel_bytes`, but of `large_bytes` where segments would be short, and of so few elements that all
-/// multiprocessors have blocks, but `whole` of them at least.
+/// The panels whose segments are longest, of `panel_bytes` at most, or of `large_bytes` where segments would be short, and of so
+/// few elements that all multiprocessors have blocks, but `whole` of them at least. Elements are single accesses.
 inline panel_cut cut_by_size(const relocation& move, size_type panel_bytes, size_type large_bytes,
                              size_type whole = panel_axes_threads) {
   const side_order in = order_of(move, true);
   const side_order out = order_of(move, false);
   const size_type bytes = move.in_element;
-  const size_type most_elements = larger(count_elements(move) / least_panels, whole);
+  const size_type sector = larger<size_type>(sector_bytes / bytes, 1);
   const auto cut_by = [&](size_type most_bytes) {
-    return cut_panels(move, in, out, smaller(most_bytes / bytes, most_elements), bytes);
+    const size_type most =
+        smaller(most_bytes / bytes, larger(count_elements(move) / least_panels, whole));
+    const auto fits = [&](const panel_cut& cut) {
+      const size_type table_bytes = bytes_of_segment * (cut.elements / cut.out.length);
+      return cut.elements <= most && table_bytes <= panel_table_bytes;
+    };
+    size_type wanted = most;
+    size_type less = 0, before = 0;
+    panel_cut cut = cut_segments(move, in, out, wanted, sector);
+    while (wanted > 1 && !fits(cut)) {
+      // As much less as there are elements too many, but segments of both sides may grow with what is wanted, or neither.
+      const size_type needed = cut.elements > most ? wanted * most / cut.elements : wanted / 2;
+      less = cut.elements == before ? 2 * less : wanted - needed;
+      wanted = larger<size_type>(larger(wanted - smaller(less, wanted), wanted / 8), 1);
+      before = cut.elements;
+      cut = cut_segments(move, in, out, wanted, sector);
+    }
+    for (size_type more = 4 * wanted;
+         wanted < most && more > wanted / 8 && 5 * cut.elements < 4 * most; more /= 2) {
+      const panel_cut longer = cut_segments(move, in, out, wanted + more, sector);
+      if (fits(longer)) { cut = longer, wanted += more; }
+    }
+    return cut;
   };
   const panel_cut cut = cut_by(panel_bytes);
   const bool is_short = smaller(cut.in.length, cut.out.length) * bytes < short_segment_bytes;

@@ -49,12 +49,13 @@ constexpr size_type word_shifted_block_bytes(size_type shared_bytes) {
 
 /// The most lanes of a warp that use one bank where they read the words of `columns` groups side by side, of `walks`
 /// walks that lie `walk_bytes` apart, of matrices that lie `matrix_bytes` apart.
-inline unsigned walking_ways(unsigned columns, unsigned walks, unsigned walk_bytes,
-                             unsigned matrix_bytes) {
+inline unsigned walking_ways(size_type columns, size_type all_walks, size_type walk_bytes,
+                             size_type matrix_bytes) {
   unsigned char used[32] = {};
   unsigned worst = 0;
+  const auto walks = static_cast<unsigned>(all_walks);
   for (unsigned lane = 0, walk = 0; lane < 32; ++walk) {
-    const unsigned line = walk / walks * matrix_bytes + walk % walks * walk_bytes;
+    const size_type line = walk / walks * matrix_bytes + walk % walks * walk_bytes;
     for (unsigned column = 0; column < columns && lane < 32; ++column, ++lane) {
       worst = larger<unsigned>(worst, ++used[(line / 4 + column) % 32]);
     }
@@ -90,8 +91,7 @@ inline bool takes_word_shifted(const batch_problem& problem, size_type element, 
   const bool words = nx * element % 4 == 0 || ny * element % 4 == 0;
   const size_type least = words ? least_word_bytes : least_shifted_bytes;
   if (ny * element % 4 != 0 &&
-      walking_ways(static_cast<unsigned>(divide_up(nx * element, 4)), 1, 0,
-                   static_cast<unsigned>(matrix_bytes)) > most_walking_ways) {
+      walking_ways(divide_up(nx * element, 4), 1, 0, matrix_bytes) > most_walking_ways) {
     return false;
   }
   const size_type most = word_shifted_block_bytes(shared_bytes);
@@ -271,9 +271,7 @@ inline panel_walks choose_walks(size_type columns, size_type matrices, size_type
       const size_type warps =
           divide_up(divide_up(lanes * matrices * walks, 32), together) * together;
       if (warps * (steps + 3) * 2 > best_cost) { continue; }
-      const unsigned ways = walking_ways(static_cast<unsigned>(lanes), static_cast<unsigned>(walks),
-                                         static_cast<unsigned>(steps * group_bytes),
-                                         static_cast<unsigned>(matrix_bytes));
+      const unsigned ways = walking_ways(lanes, walks, steps * group_bytes, matrix_bytes);
       const size_type cost = warps * (steps + 3) * (1 + ways);
       if (cost <= best_cost) {
         best = {lanes, steps};

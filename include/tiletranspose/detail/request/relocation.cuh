@@ -60,31 +60,34 @@ inline bool permute_axes(relocation& move, const size_type* extents, const int* 
   return true;
 }
 
-/// Bytes in front of the first element, and from there to the end of the last, that a side reaches; false where they
-/// overflow. Nobody steps along an axis of one element.
-struct reach {
+/// Sets the address of the first byte that a side reaches, and that behind the last; false where they overflow. Nobody steps
+/// along an axis of one element.
+inline bool find_reach(const relocation& move, bool input, size_type& first, size_type& end) {
+  const auto at = reinterpret_cast<size_type>(input ? move.in : move.out);
+  const size_type element = input ? move.in_element : move.out_element;
   size_type before = 0;
-  size_type behind = 0;
-};
-inline bool add_reach(reach& side, size_type extent, long long stride, size_type element) {
-  size_type step_bytes = 0;
-  size_type bytes = 0;
-  if (extent == 1) { return true; }
-  if (!multiplies(distance(stride), element, step_bytes) ||
-      !multiplies(extent - 1, step_bytes, bytes)) {
-    return false;
+  size_type behind = element;
+  for (int k = 0; k < move.rank; ++k) {
+    const long long stride = input ? move.axes[k].in_stride : move.axes[k].out_stride;
+    size_type bytes = 0;
+    if (move.axes[k].extent == 1) { continue; }
+    if (!multiplies(distance(stride), element, bytes) ||
+        !multiplies(move.axes[k].extent - 1, bytes, bytes)) {
+      return false;
+    }
+    (stride < 0 ? before : behind) += bytes;  // 16 eighths of the address space at most
+    if (larger(before, behind) > ~size_type{0} / 8) { return false; }
   }
-  (stride < 0 ? side.before : side.behind) += bytes;  // 16 eighths of the address space at most
-  return side.before <= ~size_type{0} / 8 && side.behind <= ~size_type{0} / 8;
+  first = at - before;
+  end = at + behind;
+  return at >= before && behind <= ~size_type{0} - at;
 }
 
 /// Has a relocation begin so many steps further along an axis.
-inline void advance(relocation& move, const relocation_axis& axis, size_type steps) {
+inline void advance(relocation& move, int axis, size_type steps) {
   const auto count = static_cast<long long>(steps);
-  move.in = static_cast<const unsigned char*>(move.in) +
-            count * axis.in_stride * static_cast<long long>(move.in_element);
-  move.out = static_cast<unsigned char*>(move.out) +
-             count * axis.out_stride * static_cast<long long>(move.out_element);
+  move.in = static_cast<const unsigned char*>(move.in) + count * move.in_step(axis);
+  move.out = static_cast<unsigned char*>(move.out) + count * move.out_step(axis);
 }
 
 /// Drops axes of one element, has every axis of the output run forwards, sorts the axes by their strides there, and makes
@@ -95,7 +98,7 @@ inline void normalize(relocation& move) {
     relocation_axis axis = move.axes[k];
     if (axis.extent == 1) { continue; }
     if (axis.out_stride < 0) {
-      advance(move, axis, axis.extent - 1);
+      advance(move, k, axis.extent - 1);
       axis.in_stride = -axis.in_stride;
       axis.out_stride = -axis.out_stride;
     }
@@ -119,18 +122,6 @@ inline void normalize(relocation& move) {
   }
 }
 
-/// True where no two elements of the output share an address: every axis steps over all that faster ones reach.
-/// Precondition: the relocation is normalized.
-inline bool is_injective(const relocation& move) {
-  size_type reached = 0;
-  for (int k = move.rank - 1; k >= 0; --k) {
-    const auto stride = static_cast<size_type>(move.axes[k].out_stride);
-    if (stride <= reached) { return false; }
-    reached += (move.axes[k].extent - 1) * stride;
-  }
-  return true;
-}
-
 /// Examines a relocation and, where it may go, normalizes it.
 inline verdict examine(relocation& move) {
   if (!move.permutes) { return refuse("axes repeat, or are none of the array's"); }
@@ -140,31 +131,30 @@ inline verdict examine(relocation& move) {
   const verdict pointers = examine_pointers(move);
   if (pointers != verdict::go) { return pointers; }
   size_type bytes = larger(move.in_element, move.out_element);
-  reach in{0, move.in_element};
-  reach out{0, move.out_element};
   for (int k = 0; k < move.rank; ++k) {
-    const relocation_axis& axis = move.axes[k];
-    if (!multiplies(bytes, axis.extent, bytes) ||
-        !add_reach(in, axis.extent, axis.in_stride, move.in_element) ||
-        !add_reach(out, axis.extent, axis.out_stride, move.out_element)) {
-      return size_refused;
-    }
+    if (!multiplies(bytes, move.axes[k].extent, bytes)) { return size_refused; }
   }
-  const auto in_at = reinterpret_cast<size_type>(move.in);
-  const auto out_at = reinterpret_cast<size_type>(move.out);
-  if (in_at < in.before || in.behind > ~size_type{0} - in_at || out_at < out.before ||
-      out.behind > ~size_type{0} - out_at) {
+  size_type in_first = 0, in_end = 0;
+  size_type out_first = 0, out_end = 0;
+  if (!find_reach(move, true, in_first, in_end) || !find_reach(move, false, out_first, out_end)) {
     return size_refused;
   }
-  if (in_at - in.before < out_at + out.behind && out_at - out.before < in_at + in.behind) {
+  if (in_first < out_end && out_first < in_end) {
     return refuse("input and output share memory between their first and last elements");
   }
   normalize(move);
   if (move.rank > most_axes) {
     return refuse("more than 8 axes are left when those that stay together are one");
   }
-  return refuse_unless(is_injective(move),
-                       "an axis of the output does not step over all that the faster ones reach");
+  size_type reached = 0;
+  for (int k = move.rank - 1; k >= 0; --k) {
+    const auto stride = static_cast<size_type>(move.axes[k].out_stride);
+    if (stride <= reached) {  // two elements may share an address
+      return refuse("an axis of the output does not step over all that the faster ones reach");
+    }
+    reached += (move.axes[k].extent - 1) * stride;
+  }
+  return {verdict::go};
 }
 
 /// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are. Axes along
@@ -228,7 +218,7 @@ auto split(const relocation& move, Launch launch) {
   const size_type first_extent = half < whole ? half : half / whole * whole;
   first.axes[longest].extent = first_extent;
   second.axes[longest].extent -= first_extent;
-  advance(second, move.axes[longest], first_extent);
+  advance(second, longest, first_extent);
   const auto status = launch(first);
   return status == decltype(launch(first)){} ? launch(second) : status;
 }

@@ -104,13 +104,8 @@ inline bool make_region(const void* first, size_type outer, size_type length, si
       (!multiplies(stride, element, stride_bytes) || !multiplies(outer - 1, stride_bytes, reach))) {
     return false;
   }
-  const auto address = reinterpret_cast<size_type>(first);
-  if (reach > ~size_type{0} / 2 - segment_bytes ||
-      address > ~size_type{0} - (reach + segment_bytes)) {
-    return false;
-  }
-  region = {address, outer, segment_bytes, stride_bytes};
-  return true;
+  region = {reinterpret_cast<size_type>(first), outer, segment_bytes, stride_bytes};
+  return region.first <= ~size_type{0} - (reach + segment_bytes);
 }
 
 /// The memory of one side of a request. The matrices of a batch lie one behind the other or, where their rows have gaps,
@@ -142,7 +137,6 @@ inline bool make_side(const void* first, size_type rows, size_type cols, size_ty
          make_region(first, side.count, extent, outer_stride, element, all);
 }
 
-inline constexpr verdict stride_refused = refuse("a stride is shorter than its row");
 inline constexpr verdict size_refused =
     refuse("sizes overflow the address space, or a batch stride is less than a matrix");
 inline constexpr verdict overlap_refused = refuse("input and output share a byte");
@@ -155,7 +149,9 @@ inline verdict examine_sides(const transpose_request& request, symmetry s, regio
   const size_type out_cols = transposes(s) ? request.ny : request.nx;
   const verdict pointers = examine_pointers(request);
   if (pointers != verdict::go) { return pointers; }
-  if (request.in_stride < request.nx || request.out_stride < out_cols) { return stride_refused; }
+  if (request.in_stride < request.nx || request.out_stride < out_cols) {
+    return refuse("a stride is shorter than its row");
+  }
   // Behind arrays of pointers only the size of one matrix can be checked; a slot that both arrays
   // share names a matrix that would be read and written.
   const size_type batch = request.pointer_arrays ? 1 : request.batch;
@@ -193,13 +189,14 @@ inline verdict examine_inplace(const transpose_request& request, symmetry s) {
       "a matrix that is transposed in its own memory without scratch must be a square");
 }
 
-/// Whether `copy`, a second output of the input's shape and of the output's elements, can be written beside
-/// a request of one matrix that may go.
+/// Of a request of one matrix beside whose output `copy`, of the input's shape and of the output's elements, is written.
 inline verdict examine_copy(const transpose_request& request, const void* copy,
                             size_type copy_stride) {
   region_batch in{};
   region_batch out{};
   memory_region copied{};
+  const verdict answer = examine(request);
+  if (answer != verdict::go) { return answer; }
   const bool fits =
       examine_sides(request, symmetry::transpose, in, out) == verdict::go &&
       points(copy, request.out_alignment) && copy_stride >= request.nx &&
@@ -239,9 +236,11 @@ inline verdict examine_memory(const used_memory* memory, size_type count, size_t
   return {verdict::go};
 }
 
-/// Whether a dense matrix that may go in place can use `scratch`, of at least `least` bytes and aligned as its elements.
+/// Of a dense matrix in place that uses `scratch`, of at least `least` bytes and aligned as its elements.
 inline verdict examine_scratch(const transpose_request& request, const void* scratch,
                                size_type scratch_bytes, size_type least) {
+  const verdict answer = examine_inplace(request, symmetry::identity);
+  if (answer != verdict::go) { return answer; }
   const used_memory memory[] = {{request.out, request.nx * request.ny * request.out_element, true},
                                 {scratch, scratch_bytes, true}};
   return refuse_unless(

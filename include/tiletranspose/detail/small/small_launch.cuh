@@ -33,7 +33,7 @@ __global__ void __launch_bounds__(few_row_threads)
   constexpr int threads = small_row_threads(Divides);
   constexpr int rounds = small_row_rounds(Divides, Operation::kept_bytes, Operation::accesses);
   static_assert(Divides || larger(few_row_threads, threads * rounds) <= longest_row_segment,
-                "has_short_offsets knows of no more");
+                "is_little knows of no more");
   const block_place block{blockIdx.x, blockIdx.y, blockIdx.z};
   operation.show_compiler();
   if (Operation::kept_bytes > widest_row_element || arguments.few) {
@@ -48,7 +48,7 @@ __global__ void __launch_bounds__(few_row_threads)
 template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 cudaError_t launch_small_tiles(const small_problem& problem, const Batch& batch,
                                Operation operation, cudaStream_t stream) {
-  static_assert(Side <= longest_tile_side, "has_short_offsets knows of no more");
+  static_assert(Side <= longest_tile_side, "is_little knows of no more");
   return start(&small_tile_kernel<Operation, Side, BlockRows, Padding, Batch>,
                plan_small_tiles(problem, batch, Side, BlockRows), stream, operation);
 }
