@@ -149,14 +149,8 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
                                                    target.rows);
       }
     } else {
-      fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
-                                                             skewed ? -lead : 0, target.rows);
-    }
-    if constexpr (Shape::rows_at_once < Shape::tile_rows) {
-      for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
-        fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row,
-                                                        target.rows);
-      }
+      fill_rows<Shape, Interior, lead + Shape::tile_rows>(group, shared, source, -lead,
+                                                          skewed ? -lead : 0, target.rows);
     }
     if constexpr (lead == 0) {
       if (skewed) {
