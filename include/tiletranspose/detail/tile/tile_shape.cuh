@@ -24,8 +24,7 @@ template <int ElementBytes, int AccessBytes, int TileRows, int TileCols, int Thr
           int FillBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int in_bytes =
-      ElementBytes;  // both sides have one size, unlike those of fused calls
+  static constexpr int in_bytes = ElementBytes;  // unlike that of fused calls
   static constexpr int access_bytes = AccessBytes;
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;
@@ -217,11 +216,8 @@ struct tuned_shape {
 };
 
 /// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
-template <int ElementBytes>
-struct vector_shape {
-  static constexpr int side = vector_tile_row_bytes / ElementBytes;
-  using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
-};
+template <int ElementBytes, int Side = vector_tile_row_bytes / ElementBytes>
+using vector_shape = tile_shape<ElementBytes, ElementBytes, Side, Side, 64, 16, 16, 16, true>;
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
