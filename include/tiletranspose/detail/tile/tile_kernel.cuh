@@ -115,17 +115,6 @@ TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes
                          : source.first_byte <= -reach && source.end_byte >= row_bytes + reach);
 }
 
-/// The rows of a tile that lie a column further right, as a source of their own.
-template <class Shape>
-TILETRANSPOSE_FUNCTION tile_source next_rows_of(const tile_source& source) {
-  return {source.first + source.next_bytes,
-          source.stride_bytes,
-          source.end_row,
-          smaller(source.end_row + source.next_rows, Shape::tile_rows),
-          source.first_byte - Shape::element_bytes,
-          source.end_byte - Shape::element_bytes};
-}
-
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
                                               const tile_source& source,
@@ -136,8 +125,14 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     fill_rows_dealt<Shape, Interior, skew + Shape::tile_rows>(group, shared, source, -skew, skewed,
                                                               target.rows);
     if (!Interior && source.next_rows > 0 && source.end_row < Shape::tile_rows) {
-      fill_rows_dealt<Shape, false, skew>(group, shared, next_rows_of<Shape>(source),
-                                          source.end_row, true, target.rows);
+      constexpr int bytes = Shape::element_bytes;
+      const tile_source next{source.first + source.next_bytes,
+                             source.stride_bytes,
+                             source.end_row,
+                             smaller(source.end_row + source.next_rows, Shape::tile_rows),
+                             source.first_byte - bytes,
+                             source.end_byte - bytes};
+      fill_rows_dealt<Shape, false, skew>(group, shared, next, source.end_row, true, target.rows);
     }
   } else {
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;

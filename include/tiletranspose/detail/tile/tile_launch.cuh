@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(Fused::threads,
 template <class Fused, class Op>
 cudaError_t launch_fused_tiles(const batch_problem& problem, const row_major_copy& copy,
                                const Op& op, cudaStream_t stream, matrix_place first = {0, 0}) {
-  return plan_fused<Fused>(problem, copy, first, [&](const launch_plan<fused_arguments>& plan) {
+  return plan_fused<Fused>(problem, copy, first, [&](const auto& plan) {
     return start(&fused_kernel<Fused, Fused::kind, typename Fused::in, typename Fused::out, Op>,
                  plan, stream, op);
   });
