@@ -109,6 +109,14 @@ cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& mov
   return launch_axes_tiles(choice, move, copy_operation<ElementBytes, Access>{}, stream);
 }
 
+/// Launches word-shifted tiles. Precondition: fits_word_shifted_tiles.
+template <int ElementBytes>
+cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocation& move,
+                                      cudaStream_t stream) {
+  return start(&word_shifted_tile_kernel<ElementBytes>, plan_word_shifted_tiles(choice, move),
+               stream);
+}
+
 /// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {

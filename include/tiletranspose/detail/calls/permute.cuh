@@ -41,8 +41,7 @@ cudaError_t move_axes(const axes_choice& chosen, const relocation& move, cudaStr
       return with_size<1, 2, 3>(copy.move.in_element, [&](auto bytes) {
         constexpr int wide = decltype(bytes)::value;
         if constexpr (ElementBytes == 1 || ElementBytes == wide) {
-          return start(&word_shifted_tile_kernel<wide>, plan_word_shifted_tiles(copy, copy.move),
-                       stream);
+          return launch_word_shifted_tiles<wide>(copy, copy.move, stream);
         } else {
           return cudaErrorInvalidValue;
         }
