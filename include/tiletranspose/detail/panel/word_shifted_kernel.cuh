@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernel for elements of 1 and 2 bytes in small matrices and narrow ones whose rows start anywhere. A block
-/// moves a *panel*, as the kernel of vectorised panels does:
-///
-///     small matrices      several of a batch          one segment in, one segment out
-///     larger ones         one of a batch              one segment in, some segments out, one after the other
-///     columns are few     some rows of a matrix       one segment in, one segment of every output row out
-///     rows are few        some columns of a matrix    one segment of every row in, one segment out
+/// The kernel for elements of 1 and 2 bytes in small matrices and narrow ones whose rows start anywhere. A block moves a
+/// *panel*, as the kernel of vectorised panels does (vectorised_kernel.cuh), or one of a batch's larger matrices: one segment
+/// in, some segments out, one after the other.
 ///
 /// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* reads words of it, shifts them to where
 /// a group of columns starts, transposes them in registers, and shifts what it got down to where words of the output

@@ -117,7 +117,6 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
       } else {
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < words; ++w) {
-          const loop_step part(w);
           loaded[w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
         }
       }
@@ -130,7 +129,6 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
                                     from_byte - below + 4 * words + 4 <= source.end_byte))) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) {
-        const loop_step part(w);
         loaded[w] = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
       }
       next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
@@ -159,7 +157,6 @@ TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
       } else {
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < Shape::fill_bytes / 4; ++w) {
-          const loop_step part(c * Shape::fill_bytes / 4 + w);
           store_shared(to + c * Shape::pitch + 4 * w, transposed[c][w]);
         }
       }
@@ -306,7 +303,6 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
     if (!exists(round)) { continue; }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < elements; ++i) {
-      const loop_step part(i);
       store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift) +
                        round * together * Shape::element_bytes,
                    loaded[round].elements[i]);
