@@ -26,8 +26,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/tile/tile_fill.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
