@@ -141,6 +141,17 @@ struct tile_loads {
       }
     }
   }
+  /// The tile's part of the copy's row ends where the one of its right neighbour begins.
+  TILETRANSPOSE_FUNCTION bool in_copy() const {
+    return !Fused::deals || lane * count * Fused::out_bytes < (Fused::tile_cols + shift) *
+                                                                  Fused::out_bytes / sector_bytes *
+                                                                  sector_bytes;
+  }
+  /// Where the thread's first element is in the shared rows.
+  TILETRANSPOSE_FUNCTION int offset() const {
+    return static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes + row(0) * Fused::bytes +
+           col * Fused::pitch + Fused::lane_padding(lane, shift);
+  }
   TILETRANSPOSE_FUNCTION bool byte_exists(int byte) const {
     return Interior || (byte >= tile.source.first_byte && byte < tile.source.end_byte);
   }
@@ -344,9 +355,7 @@ struct tile_loads {
   template <class Convert>
   TILETRANSPOSE_FUNCTION void store_rows(int first, const loaded_batch& loaded,
                                          const Convert& convert) const {
-    // Where the thread's first element is in the shared rows.
-    const int from = static_cast<int>(Fused::row_offset(0)) + Fused::lead_bytes +
-                     row(0) * Fused::bytes + col * Fused::pitch + Fused::lane_padding(lane, shift);
+    const int from = offset();
     unsigned char* const to =
         tile.shared + (Fused::barrier_on_offset ? optimisation_barrier(from) : from);
     int columns[count];  // of the lane in the shared rows
@@ -360,10 +369,7 @@ struct tile_loads {
     // Some lanes are there for the copy alone, or for their neighbours.
     const bool is_filled = Fused::deals ? col > -count && col < Fused::tile_cols
                                         : !Fused::shifts || col < Fused::tile_cols;
-    // The tile's part of the copy's row ends where the one of its right neighbour begins.
-    const bool is_copied = !Fused::deals || lane * count * Fused::out_bytes <
-                                                (Fused::tile_cols + shift) * Fused::out_bytes /
-                                                    sector_bytes * sector_bytes;
+    const bool is_copied = in_copy();
     unsigned char* const copy_to =
         tile.copy.place(static_cast<size_type>(row(first)), 0) + col * Fused::out_bytes;
     const auto store_round = [&](int b) {
