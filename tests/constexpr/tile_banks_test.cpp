@@ -125,7 +125,7 @@ void check_size() {
   check_access<Bytes, access_width(Bytes)>();
   if constexpr (tt::has_whole_policy(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, Bytes, tile_access::whole>::type>("whole");
-    check<typename vector_shape<Bytes>::type>("vectors");
+    check<vector_shape<Bytes>>("vectors");
   }
   if constexpr (tt::has_whole_groups(Bytes, access_width(Bytes))) {
     check<typename tuned_shape<90, Bytes, access_width(Bytes), tile_access::whole>::type>("groups");

@@ -55,7 +55,7 @@ TEST_CASE("tiles of every layout") {
 }
 
 TEST_CASE("a tuned kernel's tile") {
-  using shape = tt::detail::vector_shape<4>::type;
+  using shape = tt::detail::vector_shape<4>;
   constexpr std::size_t side = shape::tile_cols;
   tt::emulated_buffer<unsigned> in(2 * side * side);
   tt::emulated_buffer<unsigned> out(2 * side * side);

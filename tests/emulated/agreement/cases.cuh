@@ -235,7 +235,7 @@ inline std::vector<kernel_case> cases() {
   add(tuned_case<4>(516, 260));
   add(tuned_case<8>(514, 258));
   add(tuned_case<16>(513, 257));
-  add({"tuned, 4 bytes, small", 512, 256, 4, ways_of_shape<tt::detail::vector_shape<4>::type>(),
+  add({"tuned, 4 bytes, small", 512, 256, 4, ways_of_shape<tt::detail::vector_shape<4>>(),
        launch_tuned<4>()});
   add({"tuned, 4 bytes, odd", 517, 259, 4, {0, 0}, launch_tuned<4>()});
   add({"3 columns (gathered panel)", 3, 40000, 4, {0, 0}, launch_tuned<4>()});

@@ -138,10 +138,7 @@ struct micro_items {
                                    unsigned) const {
     held value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < micro_elements; ++i) {
-      const loop_step here(i);
-      value.rows[i] = load_global<row>(from + i * step);
-    }
+    for (int i = 0; i < micro_elements; ++i) { value.rows[i] = load_global<row>(from + i * step); }
     return value;
   }
   TILETRANSPOSE_FUNCTION void keep(unsigned down, unsigned across, const held& value) const {
@@ -151,7 +148,6 @@ struct micro_items {
     thread_transpose<ElementBytes>(transposed, words);
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      const loop_step here(i);
       row column;
       __builtin_memcpy(&column, transposed[i], bytes);
       store_shared(place(down, across, i), column);
@@ -161,7 +157,6 @@ struct micro_items {
                                     unsigned across) const {
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < micro_elements; ++i) {
-      const loop_step here(i);
       store_global(to + i * step, load_shared<row>(place(down, across, i)));
     }
   }
@@ -195,7 +190,6 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   typename Items::held held[rounds];
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     const Step at = shuffle(y.in, down);
     if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
@@ -205,7 +199,6 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   keep_access_order();
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     const unsigned down = first + static_cast<unsigned>(k * BlockRows);
     if (col < arguments.sides[0].extent && y0 + down * count < arguments.sides[1].extent) {
       items.keep(down, lane, held[k]);
@@ -214,7 +207,6 @@ TILETRANSPOSE_FUNCTION void move_axes_tile(Group group, const Items& items,
   group.sync();
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     const unsigned across = first + static_cast<unsigned>(k * BlockRows);
     const Step at = shuffle(x.out, across);
     if (x0 + across * count < arguments.sides[0].extent && row < arguments.sides[1].extent) {
@@ -235,10 +227,7 @@ struct gather_operation : copy_operation<ElementBytes * Elements, ElementBytes *
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
     stored value;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < Elements; ++i) {
-      const loop_step here(i);
-      value.words[i] = load_global<word>(from + places[i]);
-    }
+    for (int i = 0; i < Elements; ++i) { value.words[i] = load_global<word>(from + places[i]); }
     return value;
   }
   static TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& value, no_operand,
@@ -295,7 +284,6 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
   unsigned char* places[rounds] = {};
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * threads);
     if (i >= end) { continue; }
     axis_steps<Step> at = there;
@@ -305,7 +293,6 @@ TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     if (first + static_cast<unsigned>(k * threads) >= end) { continue; }
     operation.store(places[k], held[k], {}, 0, 0);
   }

@@ -57,14 +57,16 @@ cudaError_t with_steps(const relocation& move, Launch launch) {
   return has_short_places(move) ? launch(0) : launch(0LL);
 }
 
-/// Launches tiles with the sides that were chosen; `operation` is what the kernel takes besides.
-template <class Step, class Kernel, class... Operation>
-cudaError_t start_axes_tiles(Kernel* kernel, int accesses, const axes_choice& choice,
-                             const relocation& move, cudaStream_t stream, Operation... operation) {
-  return plan_axes_tiles<Step>(choice, move, accesses,
-                               [&](const launch_plan<axes_tile_arguments<Step>>& plan) {
-                                 return start(kernel, plan, stream, operation...);
-                               });
+/// Launches tiles with the sides that were chosen, by the kernel kernel_of(Step{}); `operation` is what it takes besides.
+template <class KernelOf, class... Operation>
+cudaError_t start_axes_tiles(KernelOf kernel_of, int accesses, const axes_choice& choice,
+                             const relocation& move, cudaStream_t stream,
+                             const Operation&... operation) {
+  return with_steps(move, [&](auto step) {
+    return plan_axes_tiles<decltype(step)>(choice, move, accesses, [&](const auto& plan) {
+      return start(kernel_of(step), plan, stream, operation...);
+    });
+  });
 }
 
 /// Launches them element by element.
@@ -73,13 +75,11 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
   constexpr int side = axes_tile_side(sizeof(stored));
-  constexpr int block_rows = axes_block_rows(Operation::accesses);
-  return with_steps(move, [&](auto step) {
-    using steps = decltype(step);
-    return start_axes_tiles<steps>(
-        &axes_tile_kernel<Operation, side, block_rows, element_padding<stored, side>(), steps>,
-        Operation::accesses, choice, move, stream, operation);
-  });
+  const auto kernel_of = [](auto step) {
+    return &axes_tile_kernel<Operation, side, axes_block_rows(Operation::accesses),
+                             element_padding<stored, side>(), decltype(step)>;
+  };
+  return start_axes_tiles(kernel_of, Operation::accesses, choice, move, stream, operation);
 }
 
 /// The same in micro-blocks.
@@ -87,12 +87,11 @@ template <int ElementBytes>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                cudaStream_t stream) {
   const auto launch = [&](auto side) {
-    constexpr int lanes = decltype(side)::value / micro_elements;
-    return with_steps(move, [&](auto step) {
-      using steps = decltype(step);
-      return start_axes_tiles<steps>(&axes_micro_kernel<ElementBytes, lanes, steps>, 1, choice,
-                                     move, stream);
-    });
+    const auto kernel_of = [](auto step) {
+      return &axes_micro_kernel<ElementBytes, decltype(side)::value / micro_elements,
+                                decltype(step)>;
+    };
+    return start_axes_tiles(kernel_of, 1, choice, move, stream);
   };
   if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
     if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
@@ -123,11 +122,9 @@ template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
   return with_steps(move, [&](auto step) {
     using steps = decltype(step);
-    return plan_axes_elements<steps>(move, element_rounds_of<Operation>,
-                                     [&](const launch_plan<axes_element_arguments<steps>>& plan) {
-                                       return start(&axes_element_kernel<Operation, steps>, plan,
-                                                    stream, operation);
-                                     });
+    return plan_axes_elements<steps>(move, element_rounds_of<Operation>, [&](const auto& plan) {
+      return start(&axes_element_kernel<Operation, steps>, plan, stream, operation);
+    });
   });
 }
 

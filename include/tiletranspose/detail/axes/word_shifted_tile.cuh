@@ -119,7 +119,6 @@ struct word_shifted_tile {
       }
       TILETRANSPOSE_UNROLL
       for (unsigned r = 0; r < lane_rows; ++r) {
-        const loop_step part(r);
         const unsigned next = shuffle(words[r][0], lane + 1);
         TILETRANSPOSE_UNROLL
         for (unsigned w = 0; w < lane_words; ++w) {
@@ -132,7 +131,6 @@ struct word_shifted_tile {
       if (lane == 31) { continue; }
       TILETRANSPOSE_UNROLL
       for (unsigned i = 0; i < lane_cols * lane_accesses; ++i) {
-        const loop_step step(i);
         const unsigned c = i / lane_accesses;
         const unsigned part = i % lane_accesses;
         word16 rows;

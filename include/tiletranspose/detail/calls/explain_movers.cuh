@@ -217,11 +217,11 @@ void describe(explanation& result, vector_mover<ElementBytes>, const transpose_f
               const choice&, const launch_plan<vector_tile_arguments>&) {
   using tile = vector_shape<ElementBytes>;
   result.mover = "tile";
-  result.tile_rows = result.tile_cols = tile::side;
+  result.tile_rows = result.tile_cols = tile::tile_cols;
   result.load_bytes = result.store_bytes = max_access_bytes;
   result.memory = {mean_sectors(facts, true, vector_tile_row_bytes),
                    mean_sectors(facts, false, vector_tile_row_bytes), explained_bound::proved, 1,
-                   tile::type::drain_ways};
+                   tile::drain_ways};
 }
 template <class Mover>
 void describe(explanation& result, Mover, const transpose_facts& facts, const choice& chosen,

@@ -67,8 +67,9 @@ cudaError_t launch_written_tiles(Kernel* kernel, const batch_problem& problem, i
   // Strips side by side that blocks walk down together: tiles are narrow, so their reads are joined with a neighbour's.
   constexpr int joined_strips = 2;
   const size_type width = strip_width_of(problem, element, Tile::cols, Tile::cols, joined_strips);
-  size_type blocks = 0;
-  if (!order_tiles(arguments, problem.batch, element, Tile::rows * element_bytes, width, blocks)) {
+  const size_type blocks =
+      order_tiles(arguments, problem.batch, element, Tile::rows * element_bytes, width);
+  if (blocks > max_blocks) {
     return split(problem, element, element, [&](const batch_problem& part) {
       return launch_written_tiles<Tile>(kernel, part, element_bytes, threads, stream);
     });

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <tiletranspose/detail/calls/transpose.cuh>
-#include <tiletranspose/detail/tile/fused_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {

@@ -23,7 +23,7 @@ struct little_mover {};
 
 template <int ElementBytes>
 struct vector_mover {
-  using shape = typename vector_shape<ElementBytes>::type;
+  using shape = vector_shape<ElementBytes>;
   auto plan(const matrix_problem& problem, const choice&) const {
     return plan_vector_tiles<shape>(problem);
   }

@@ -345,11 +345,10 @@ inline launch_plan<axes_panel_arguments> plan_gathered(const batch_problem& prob
                               : large_panel_axes_bytes;
   const bool fits_panel =
       problem.batch > 1 && access_bytes < 4 && matrix_bytes <= large_matrix_bytes;
-  const size_type whole =
-      problem.pointer_arrays || fits_panel ? matrix_bytes / access_bytes : size_type{0};
+  size_type whole = panel_axes_threads;
+  if (problem.pointer_arrays || fits_panel) { whole = larger(whole, matrix_bytes / access_bytes); }
   launch_plan<axes_panel_arguments> plan =
-      axes_panel_layout(move, large, shared_bytes, larger<size_type>(whole, panel_axes_threads))
-          .plan();
+      axes_panel_layout(move, large, shared_bytes, whole).plan();
   if (!problem.pointer_arrays || plan.blocks > max_blocks) { return plan; }
   axes_panel_arguments& arguments = plan.arguments;
   const auto distance_from = [](const void* start, const void* at) {

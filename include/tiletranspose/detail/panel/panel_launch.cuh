@@ -64,10 +64,9 @@ __global__ void __launch_bounds__(Shape::threads,
 /// Launches panels of elements whose addresses are multiples of `AccessBytes`.
 template <int AccessBytes>
 cudaError_t launch_panels(const relocation& move, cudaStream_t stream) {
-  return plan_axes_panels(as_accesses(move, AccessBytes),
-                          [&](const launch_plan<axes_panel_arguments>& plan) {
-                            return start(&axes_panel_kernel<AccessBytes>, plan, stream);
-                          });
+  return plan_axes_panels(as_accesses(move, AccessBytes), [&](const auto& plan) {
+    return start(&axes_panel_kernel<AccessBytes>, plan, stream);
+  });
 }
 
 /// Launches planes: as many structures as one grid takes at a time.
@@ -80,7 +79,7 @@ cudaError_t launch_planes(const plane_request& request, cudaStream_t stream) {
   }
   return with_plane_shape<ElementBytes, Alignment, Planes>(request, [&](auto shape_value) {
     using shape = decltype(shape_value);
-    return plan_planes<shape>(request.structures, [&](const launch_plan<size_type>& plan) {
+    return plan_planes<shape>(request.structures, [&](const auto& plan) {
       const size_type count = arguments.count = plan.arguments;
       const cudaError_t status =
           start(&plane_kernel<shape, ToPlanes>, plan.blocks, plan.threads, 0, stream, arguments);

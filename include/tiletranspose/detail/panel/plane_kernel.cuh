@@ -70,7 +70,6 @@ struct segment_accesses {
     const unsigned lane = lane_index();
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < count; ++i) {
-      const loop_step here(i);
       const unsigned byte = (32 * i + lane) * sizeof(word);
       held[i] = load_constant<word>(first + byte);
     }
@@ -79,7 +78,6 @@ struct segment_accesses {
     const unsigned lane = lane_index();
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < count; ++i) {
-      const loop_step here(i);
       store_global(first + (32 * i + lane) * sizeof(word), held[i]);
     }
   }
@@ -135,12 +133,10 @@ TILETRANSPOSE_FUNCTION void move_accesses(const plane_arguments<Shape::planes>& 
   constexpr unsigned of_element = Shape::element_bytes / Shape::access;
   TILETRANSPOSE_UNROLL_BY(1)
   for (; first < end; first += size_type{Shape::accesses} * step) {
-    const loop_step round(first / step);
     word held[Shape::accesses] = {};
     unsigned char* to[Shape::accesses] = {};
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < Shape::accesses; ++i) {
-      const loop_step here(i);
       const size_type at = first + i * step;
       if (at >= end) { continue; }
       const auto part = static_cast<unsigned>(at % Shape::struct_accesses);
@@ -153,7 +149,6 @@ TILETRANSPOSE_FUNCTION void move_accesses(const plane_arguments<Shape::planes>& 
     }
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < Shape::accesses; ++i) {
-      const loop_step here(i);
       if (to[i] != nullptr) { store_global(to[i], held[i]); }
     }
   }
@@ -186,18 +181,13 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
   if constexpr (ToPlanes) {
     of_structs loaded[rounds];
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      const loop_step here(r);
-      loaded[r].load(struct_segment(r));
-    }
+    for (int r = 0; r < rounds; ++r) { loaded[r].load(struct_segment(r)); }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
-      const loop_step here(r);
       unsigned words[Shape::words];
       loaded[r].take(words);
       TILETRANSPOSE_UNROLL
       for (int k = 0; k < Shape::planes; ++k) {
-        const loop_step of(k);
         unsigned plane[Shape::plane_words];
         pick_elements<Shape::element_bytes>(plane, words,
                                             [k](int i) { return i * Shape::planes + k; });
@@ -210,16 +200,11 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
     of_plane loaded[rounds][Shape::planes];
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
-      const loop_step here(r);
       TILETRANSPOSE_UNROLL
-      for (int k = 0; k < Shape::planes; ++k) {
-        const loop_step of(k);
-        loaded[r][k].load(plane_segment(k, r));
-      }
+      for (int k = 0; k < Shape::planes; ++k) { loaded[r][k].load(plane_segment(k, r)); }
     }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < rounds; ++r) {
-      const loop_step here(r);
       unsigned planes[Shape::words];
       TILETRANSPOSE_UNROLL
       for (int k = 0; k < Shape::planes; ++k) {

@@ -16,8 +16,6 @@
 
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/packed_elements.cuh>
-#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

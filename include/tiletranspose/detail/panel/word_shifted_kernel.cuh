@@ -2,13 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernel for elements of 1 and 2 bytes in small matrices and narrow ones whose rows start anywhere. A block
-/// moves a *panel*, as the kernel of vectorised panels does:
-///
-///     small matrices      several of a batch          one segment in, one segment out
-///     larger ones         one of a batch              one segment in, some segments out, one after the other
-///     columns are few     some rows of a matrix       one segment in, one segment of every output row out
-///     rows are few        some columns of a matrix    one segment of every row in, one segment out
+/// The kernel for elements of 1 and 2 bytes in small matrices and narrow ones whose rows start anywhere. A block moves a
+/// *panel*, as the kernel of vectorised panels does (vectorised_kernel.cuh), or one of a batch's larger matrices: one segment
+/// in, some segments out, one after the other.
 ///
 /// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* reads words of it, shifts them to where
 /// a group of columns starts, transposes them in registers, and shifts what it got down to where words of the output
@@ -80,7 +76,6 @@ struct word_walk {
     for (unsigned q = 0; q < count; ++q) { to[q] += 4 * step; }
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned left = steps; left > 0; --left) {
-      const loop_step part(steps - left);
       unsigned words[count];
       load(from, shifts, in_words, words);
       ++step;
@@ -456,15 +451,6 @@ struct word_shifted_panel {
       }
     }
   }
-
-  /// Goes to the columns that follow, of a matrix that is in shared memory already.
-  TILETRANSPOSE_FUNCTION void go_to_next_columns() {
-    in_first += cols * element;
-    col += cols;
-    cols = static_cast<unsigned>(smaller<size_type>(arguments.nx - col, arguments.panel_cols));
-    matrix_bytes = rows * cols * element;
-    find_output();
-  }
 };
 
 /// The kernel's body: one block moves the panel that `block` names.
@@ -486,7 +472,13 @@ TILETRANSPOSE_FUNCTION void move_word_shifted(Group group, unsigned char* shared
     group.sync();
     panel.drain();
     if (!panel.many || panel.col + panel.cols == arguments.nx) { break; }
-    panel.go_to_next_columns();
+    // The columns that follow are in shared memory already.
+    panel.in_first += panel.cols * panel.element;
+    panel.col += panel.cols;
+    panel.cols =
+        static_cast<unsigned>(smaller<size_type>(arguments.nx - panel.col, arguments.panel_cols));
+    panel.matrix_bytes = panel.rows * panel.cols * panel.element;
+    panel.find_output();
     group.sync();
   }
 }

@@ -251,7 +251,6 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
   };
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
-    const loop_step here(k);
     const unsigned i = first + static_cast<unsigned>(k * Threads);
     if (i >= count) { continue; }
     const unsigned char* from = nullptr;
@@ -276,7 +275,6 @@ TILETRANSPOSE_FUNCTION void move_small_rows(Group group,
   }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < Rounds; ++k) {
-    const loop_step here(k);
     if (first + static_cast<unsigned>(k * Threads) >= count) { continue; }
     operation.write_second(held[k], row[k], col[k]);
     operation.store(to(k), held[k], old[k], row[k], col[k]);

@@ -33,11 +33,6 @@ bool starts_in_step(const matrix_problem& problem, const row_major_copy& copy) {
          phase(copy.data, copy.stride_bytes, Fused::out_bytes);
 }
 
-/// The dynamic shared memory of a block: none where every block may have what it needs.
-template <class Fused>
-inline constexpr size_type dynamic_bytes_of =
-    Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
-
 /// Calls go(plan) for the launch of a problem, or for the launches that it has to be split into. Only conversions have batches.
 template <class Fused, class Go>
 auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place first, Go go)
@@ -52,12 +47,12 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
     copy.in_step = starts_in_step<Fused>(problem, copy);
   }
   arguments.problem.nx += divide_up(copy.sector_mask, Fused::out_bytes);
-  size_type blocks = 0;
   // Two outputs, one along each side of the input: blocks go along the rows, whose tiles share lines of the input and
   // of the copy where rows start anywhere.
   const size_type strip_width = Fused::copies ? dual_strip_width : 1;
-  if (!order_tiles(arguments, problem.batch, Fused::out_bytes, Fused::segment_bytes, strip_width,
-                   blocks)) {
+  const size_type blocks =
+      order_tiles(arguments, problem.batch, Fused::out_bytes, Fused::segment_bytes, strip_width);
+  if (blocks > max_blocks) {
     const auto launch = [&](const batch_problem& part) {
       const matrix_place place =
           problem.batch > 1 ? matrix_place{0, 0} : place_of(part, problem, Fused::in_bytes);
@@ -68,11 +63,14 @@ auto plan_fused(const batch_problem& problem, row_major_copy copy, matrix_place 
     return split(problem, Fused::in_bytes, Fused::out_bytes, launch);
   }
   arguments.problem.nx = problem.nx;
+  // What every block may have is not asked for.
+  constexpr size_type dynamic_bytes =
+      Fused::shared_bytes <= default_shared_bytes ? 0 : Fused::shared_bytes;
   return go(
       launch_plan<fused_arguments>{{arguments, find_interior<Fused>(problem, skewed), copy, first},
                                    blocks,
                                    Fused::threads,
-                                   dynamic_bytes_of<Fused>});
+                                   dynamic_bytes});
 }
 
 /// Chooses the kernel, and calls visit(fused_shape): for rows of the input that are aligned to loads, and those of a copy

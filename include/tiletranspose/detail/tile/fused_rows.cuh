@@ -141,11 +141,6 @@ struct tile_loads {
       }
     }
   }
-  /// Some lanes are there for the copy alone, or for their neighbours.
-  TILETRANSPOSE_FUNCTION bool fills() const {
-    return Fused::deals ? col > -count && col < Fused::tile_cols
-                        : !Fused::shifts || col < Fused::tile_cols;
-  }
   /// The tile's part of the copy's row ends where the one of its right neighbour begins.
   TILETRANSPOSE_FUNCTION bool in_copy() const {
     return !Fused::deals || lane * count * Fused::out_bytes < (Fused::tile_cols + shift) *
@@ -371,7 +366,9 @@ struct tile_loads {
         columns[i] = optimisation_barrier(from + columns[i]);
       }
     }
-    const bool is_filled = fills();
+    // Some lanes are there for the copy alone, or for their neighbours.
+    const bool is_filled = Fused::deals ? col > -count && col < Fused::tile_cols
+                                        : !Fused::shifts || col < Fused::tile_cols;
     const bool is_copied = in_copy();
     unsigned char* const copy_to =
         tile.copy.place(static_cast<size_type>(row(first)), 0) + col * Fused::out_bytes;

@@ -156,17 +156,15 @@ struct fused_shape {
   TILETRANSPOSE_HOST_DEVICE static constexpr int wrap_padding(int i, int shift) {
     return i < shift % count ? padding : 0;
   }
-  struct fill_lanes {
-    constexpr long long operator()(int lane) const {
-      return lane % lanes * count * pitch + lane_padding(lane % lanes, 0) +
-             lane / lanes * bytes * micro_rows;
-    }
-  };
+  static constexpr long long fill_offset(int lane) {
+    return lane % lanes * count * pitch + lane_padding(lane % lanes, 0) +
+           lane / lanes * bytes * micro_rows;
+  }
   // The lanes of a warp that loads one row have one shift, which moves what each of them writes by as much. Those that
   // load several rows have none.
   static_assert(!deals || lanes >= 32, "");
   /// Large elements that are stored part by part may conflict: fused_banks_test.cpp knows how often.
-  static constexpr int fill_ways = request_ways(fill_lanes{}, fill_access);
+  static constexpr int fill_ways = request_ways(fill_offset, fill_access);
   static_assert(access_bytes < bytes || fill_ways == 1, "a shipped tile must not conflict");
 
   using vector = packed_elements<In, count, (count > 1 ? load_bytes : in_access)>;
@@ -193,7 +191,6 @@ struct fused_shape {
   /// Neighbours need what lies around a load of rows that start anywhere, and load it soon: load_constant_near. So do
   /// those that read old elements, but for parts of words, which gain nothing by it. Short rows, as tiles of wider
   /// outputs have, take 256 bytes, and so do large packed elements and words that keep their size.
-
   static constexpr bool fetches_far =
       Kind == fusion::transform &&
       ((out_bytes > in_bytes && out_bytes > 2) || (loads_unaligned && in_bytes > 8) ||

@@ -117,7 +117,6 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
       } else {
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < words; ++w) {
-          const loop_step part(w);
           loaded[w] = load_constant_near<unsigned, Shape::fetched>(from + 4 * w);
         }
       }
@@ -130,7 +129,6 @@ TILETRANSPOSE_FUNCTION void load_micro_row(const tile_source& source, const unsi
                                     from_byte - below + 4 * words + 4 <= source.end_byte))) {
       TILETRANSPOSE_UNROLL
       for (int w = 0; w < words; ++w) {
-        const loop_step part(w);
         loaded[w] = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * w);
       }
       next = load_constant_near<unsigned, Shape::fetched>(word_below(from) + 4 * words);
@@ -159,7 +157,6 @@ TILETRANSPOSE_FUNCTION void store_micro_block(unsigned char* to,
       } else {
         TILETRANSPOSE_UNROLL
         for (int w = 0; w < Shape::fill_bytes / 4; ++w) {
-          const loop_step part(c * Shape::fill_bytes / 4 + w);
           store_shared(to + c * Shape::pitch + 4 * w, transposed[c][w]);
         }
       }
@@ -183,28 +180,22 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   const unsigned rank = group.thread_rank();
   const loop_step call(from_row);
 
-  // Where a round takes whole rows, each thread stays in its column and one addition finds the next row.
-  constexpr bool straight = Shape::threads % load_threads == 0;
-  static_assert(straight || load_threads == Shape::row_loads,
-                "a thread that is idle is so in every round");
+  // A round takes whole rows: each thread stays in its column, and one addition finds the next row.
+  static_assert(Shape::threads % load_threads == 0, "");
   if (load_threads != Shape::row_loads && rank % load_threads >= Shape::row_loads) { return; }
-  constexpr int round_rows = Shape::threads / load_threads * micro_rows;
-  const size_type round_bytes = (straight ? round_rows - micro_rows : 0) * source.stride_bytes;
+  constexpr int round_rows = Shape::round_rows;
+  const size_type round_bytes = (round_rows - micro_rows) * source.stride_bytes;
 
   // The first row of a round that is the thread's.
   const auto row_of = [&](int round) {
-    const unsigned step = rank + round * Shape::threads;
-    return from_row + static_cast<int>(straight
-                                           ? rank / load_threads * micro_rows + round * round_rows
-                                           : step / load_threads * micro_rows);
+    return from_row + static_cast<int>(rank / load_threads * micro_rows + round * round_rows);
   };
   // Which rounds may hold such rows the compiler knows.
   const auto is_left_out = [&](int round, int row) {
     return first_row != from_row && from_row + round * round_rows < 0 && row < first_row;
   };
   // What all loads of a thread share is asked once, because loads between which more is asked are not under way together.
-  constexpr bool may_leave = straight && Shape::varies_width;
-  if (may_leave &&
+  if (Shape::varies_width &&
       static_cast<int>(rank % load_threads * Shape::load_bytes) >= cols * Shape::element_bytes) {
     return;
   }
@@ -216,17 +207,14 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
   for (int round = 0; round < rounds; ++round) {
     const unsigned step = rank + round * Shape::threads;
     const int row = row_of(round);
-    const int byte = static_cast<int>((straight ? rank : step) % load_threads * Shape::load_bytes);
-    if constexpr (!straight) { address = source.row(row) + byte; }
-    if (straight && round > 0) { address += round_bytes; }
+    const int byte = static_cast<int>(rank % load_threads * Shape::load_bytes);
+    if (round > 0) { address += round_bytes; }
     TILETRANSPOSE_UNROLL
     for (int r = 0; r < micro_rows; ++r, address += source.stride_bytes) {
       const loop_step here(round * micro_rows + r);
-      const bool row_exists =
-          (all_busy || step < steps) && !is_left_out(round, row) &&
-          (!Shape::varies_width || may_leave || byte < cols * Shape::element_bytes) &&
-          (Interior ||
-           (row + r >= source.first_row && row + r < source.end_row + source.next_rows));
+      const bool row_exists = (all_busy || step < steps) && !is_left_out(round, row) &&
+                              (Interior || (row + r >= source.first_row &&
+                                            row + r < source.end_row + source.next_rows));
       const bool is_next = !Interior && Shape::joins_segments && row + r >= source.end_row;
       const unsigned char* const from = is_next ? address + source.next_bytes : address;
       const int from_byte = is_next ? byte + Shape::element_bytes : byte;
@@ -240,8 +228,8 @@ TILETRANSPOSE_FUNCTION void fill_rows(Group group, unsigned char* shared, const 
     const unsigned step = rank + round * Shape::threads;
     const int row = row_of(round);
     if ((!all_busy && step >= steps) || is_left_out(round, row)) { continue; }
-    unsigned char* to = shared + Shape::fill_offset((straight ? rank : step) % load_threads) +
-                        Shape::lead_bytes + row * Shape::element_bytes;
+    unsigned char* to = shared + Shape::fill_offset(rank % load_threads) + Shape::lead_bytes +
+                        row * Shape::element_bytes;
     store_micro_block<Shape>(to, loaded[round]);
   }
 }
@@ -315,7 +303,6 @@ TILETRANSPOSE_FUNCTION void fill_rows_dealt(Group group, unsigned char* shared,
     if (!exists(round)) { continue; }
     TILETRANSPOSE_UNROLL
     for (int i = 0; i < elements; ++i) {
-      const loop_step part(i);
       store_shared(to + i * Shape::pitch + Shape::dealt_padding(i, shift) +
                        round * together * Shape::element_bytes,
                    loaded[round].elements[i]);

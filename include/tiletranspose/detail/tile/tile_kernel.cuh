@@ -26,8 +26,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/memory.cuh>
-#include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/tile/tile_fill.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
@@ -115,17 +113,6 @@ TILETRANSPOSE_FUNCTION bool is_interior(const tile_source& source, int row_bytes
                          : source.first_byte <= -reach && source.end_byte >= row_bytes + reach);
 }
 
-/// The rows of a tile that lie a column further right, as a source of their own.
-template <class Shape>
-TILETRANSPOSE_FUNCTION tile_source next_rows_of(const tile_source& source) {
-  return {source.first + source.next_bytes,
-          source.stride_bytes,
-          source.end_row,
-          smaller(source.end_row + source.next_rows, Shape::tile_rows),
-          source.first_byte - Shape::element_bytes,
-          source.end_byte - Shape::element_bytes};
-}
-
 template <class Shape, bool Interior, class Group>
 TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared,
                                               const tile_source& source,
@@ -136,8 +123,14 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
     fill_rows_dealt<Shape, Interior, skew + Shape::tile_rows>(group, shared, source, -skew, skewed,
                                                               target.rows);
     if (!Interior && source.next_rows > 0 && source.end_row < Shape::tile_rows) {
-      fill_rows_dealt<Shape, false, skew>(group, shared, next_rows_of<Shape>(source),
-                                          source.end_row, true, target.rows);
+      constexpr int bytes = Shape::element_bytes;
+      const tile_source next{source.first + source.next_bytes,
+                             source.stride_bytes,
+                             source.end_row,
+                             smaller(source.end_row + source.next_rows, Shape::tile_rows),
+                             source.first_byte - bytes,
+                             source.end_byte - bytes};
+      fill_rows_dealt<Shape, false, skew>(group, shared, next, source.end_row, true, target.rows);
     }
   } else {
     constexpr int lead = Shape::leads_with_tile ? Shape::skew_rows : 0;
@@ -149,14 +142,8 @@ TILETRANSPOSE_FUNCTION void move_tile_between(Group group, unsigned char* shared
                                                    target.rows);
       }
     } else {
-      fill_rows<Shape, Interior, lead + Shape::rows_at_once>(group, shared, source, -lead,
-                                                             skewed ? -lead : 0, target.rows);
-    }
-    if constexpr (Shape::rows_at_once < Shape::tile_rows) {
-      for (int row = Shape::rows_at_once; row < Shape::tile_rows; row += Shape::rows_at_once) {
-        fill_rows<Shape, Interior, Shape::rows_at_once>(group, shared, source, row, row,
-                                                        target.rows);
-      }
+      fill_rows<Shape, Interior, lead + Shape::tile_rows>(group, shared, source, -lead,
+                                                          skewed ? -lead : 0, target.rows);
     }
     if constexpr (lead == 0) {
       if (skewed) {

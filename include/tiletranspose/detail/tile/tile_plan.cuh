@@ -56,11 +56,7 @@ struct tile_order {
 
   TILETRANSPOSE_FUNCTION place operator()(unsigned block, unsigned down = jump_rows) const {
     const unsigned batch = matrix.quotient(block);
-    return in_matrix(matrix.remainder(block, batch), batch, down);
-  }
-  /// The place of a tile, counted from the matrix' first one.
-  TILETRANSPOSE_FUNCTION place in_matrix(unsigned tile, unsigned batch = 0,
-                                         unsigned down = jump_rows) const {
+    const unsigned tile = matrix.remainder(block, batch);
     const unsigned at_strip = strip.quotient(tile);
     const unsigned in_strip = strip.remainder(tile, at_strip);
     const divider columns = at_strip == last_strip ? last_width : width;
@@ -85,19 +81,18 @@ struct tile_arguments {
   bool cols_touch = false;
 };
 
-/// Cuts a problem into tiles of `segment_bytes` of an output row and arguments.tile_cols columns of the input;
-/// false where one launch cannot take them all.
-inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
-                        int segment_bytes, size_type strip_width, size_type& blocks) {
+/// Cuts a problem into tiles of `segment_bytes` of an output row and arguments.tile_cols columns of the input, and says
+/// how many there are: max_blocks + 1 where one launch cannot take them all.
+inline size_type order_tiles(tile_arguments& arguments, size_type batch, size_type out_element,
+                             int segment_bytes, size_type strip_width) {
   // Joined segments of a row begin and end with sectors, and cover as many as would hold the row.
   const unsigned skew = arguments.cols_touch ? 0 : arguments.sector_mask;
   const size_type row_tiles =
       divide_up(arguments.problem.ny * out_element + skew, static_cast<size_type>(segment_bytes));
   const size_type col_tiles = divide_up(arguments.problem.nx, arguments.tile_cols);
   if (row_tiles > max_blocks / col_tiles || row_tiles * col_tiles > max_blocks / batch) {
-    return false;
+    return max_blocks + 1;
   }
-  blocks = row_tiles * col_tiles * batch;
   arguments.order = tile_order(row_tiles, col_tiles, strip_width);
   // Rows of the input lie so far apart that reads down a strip fall on the same memory parts, and half a row away on others.
   const matrix_problem& problem = arguments.problem;
@@ -106,7 +101,7 @@ inline bool order_tiles(tile_arguments& arguments, size_type batch, size_type ou
       problem.ny >= least_jump_rows && problem.ny <= most_jump_rows) {
     arguments.order.jump_half();
   }
-  return true;
+  return row_tiles * col_tiles * batch;
 }
 
 /// Columns of tiles that are walked down side by side: `usual`, or by narrow_row_bytes where a matrix is narrow or tall.
@@ -131,7 +126,7 @@ launch_plan<tile_arguments> plan_tiles(const batch_problem& problem, size_type s
     cols = smaller<size_type>(cols, divide_up(even, 8) * 8);
   }
   launch_plan<tile_arguments> plan{{problem, {}, sector_mask(problem), static_cast<unsigned>(cols)},
-                                   max_blocks + 1,
+                                   0,
                                    Shape::threads,
                                    Shape::shared_bytes};
   tile_arguments& arguments = plan.arguments;
@@ -145,11 +140,8 @@ launch_plan<tile_arguments> plan_tiles(const batch_problem& problem, size_type s
   if (!Shape::whole) {
     strip_width = strip_width_of(problem, element_bytes, most_cols, cols, strip_width);
   }
-  size_type blocks = 0;
-  if (order_tiles(arguments, problem.batch, element_bytes, Shape::segment_bytes, strip_width,
-                  blocks)) {
-    plan.blocks = blocks;
-  }
+  plan.blocks =
+      order_tiles(arguments, problem.batch, element_bytes, Shape::segment_bytes, strip_width);
   return plan;
 }
 

@@ -24,8 +24,7 @@ template <int ElementBytes, int AccessBytes, int TileRows, int TileCols, int Thr
           int FillBytes, int StoreBytes, bool Whole, int Fetched = 0>
 struct tile_shape {
   static constexpr int element_bytes = ElementBytes;
-  static constexpr int in_bytes =
-      ElementBytes;  // both sides have one size, unlike those of fused calls
+  static constexpr int in_bytes = ElementBytes;  // unlike that of fused calls
   static constexpr int access_bytes = AccessBytes;
   static constexpr int tile_rows = TileRows;
   static constexpr int tile_cols = TileCols;
@@ -89,28 +88,19 @@ struct tile_shape {
   }
   /// Columns before the first and behind the last one that dealt loads may write without a question.
   static constexpr int spare_cols = deals_loads ? micro_cols : 0;
-  /// Rows that are loaded at a time: up to 32 registers' worth per thread, or all.
-  static constexpr int thread_words =
-      TileRows * load_threads / Threads / micro_rows * micro_rows * larger(LoadBytes / 4, 1);
-  static constexpr int rows_at_once = !splits_element     ? TileRows
-                                      : thread_words > 64 ? TileRows / 4
-                                      : thread_words > 32 ? TileRows / 2
-                                                          : TileRows;
   static constexpr int skew_rows =
       round_up((sector_bytes + ElementBytes - 1) / ElementBytes, micro_rows);
   static constexpr int lead_bytes =
       skew_rows * ElementBytes;  // shared bytes before the tile's first row
   static constexpr int round_rows = Threads / load_threads * micro_rows;
   TILETRANSPOSE_HOST_DEVICE static constexpr int rounds_of(int rows) {
-    return divide_up(rows, larger(round_rows, 1));
+    return divide_up(rows, round_rows);
   }
   /// Whether the rows before the tile are loaded with its first ones: where that takes no round more or, where some
   /// threads of a row are idle, none more than by themselves, so that all loads are under way together.
-  static constexpr bool leads_with_tile = round_rows > 0 &&
-                                          rounds_of(skew_rows + rows_at_once) <=
-                                              rounds_of(rows_at_once) + (load_threads != row_loads
-                                                                             ? rounds_of(skew_rows)
-                                                                             : 0);
+  static constexpr bool leads_with_tile =
+      rounds_of(skew_rows + TileRows) <=
+      rounds_of(TileRows) + (load_threads != row_loads ? rounds_of(skew_rows) : 0);
   static constexpr int segment_bytes = TileRows * ElementBytes;
   static_assert(segment_bytes % sector_bytes == 0 && TileRows % micro_rows == 0, "");
   static_assert(TileCols % micro_cols == 0 && segment_bytes % StoreBytes == 0, "");
@@ -226,11 +216,8 @@ struct tuned_shape {
 };
 
 /// The tiles of `vector_kernel`: eight 16-byte accesses wide and as tall, one micro-block a thread.
-template <int ElementBytes>
-struct vector_shape {
-  static constexpr int side = vector_tile_row_bytes / ElementBytes;
-  using type = tile_shape<ElementBytes, ElementBytes, side, side, 64, 16, 16, 16, true>;
-};
+template <int ElementBytes, int Side = vector_tile_row_bytes / ElementBytes>
+using vector_shape = tile_shape<ElementBytes, ElementBytes, Side, Side, 64, 16, 16, 16, true>;
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
