@@ -114,9 +114,8 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
   for (int i = 0; i < count; ++i) {
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
-    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
-                                               peer_transport<Part>{parts, reach}, part.temp,
-                                               part.stream));
+    ranks.push_back(std::unique_ptr<exchange>(
+        new exchange{plan, {part.out, part.in}, {parts, reach}, part.temp, part.stream}));
     rounds = ranks.back()->rounds();
     cudaError_t status = cudaSetDevice(part.device);
     if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }

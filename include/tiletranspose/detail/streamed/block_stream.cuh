@@ -126,14 +126,11 @@ struct block_stream {
  private:
   /// Waits until block k - 3 has left the GPU, and has the host finish it and make block k ready, which takes its buffers.
   bool exchange(size_type k) {
-    row_copy fill;
-    row_copy empty;
     const bool finishes = k >= blocks_under_way;
-    const matrix_block last = finishes ? plan.block(k - blocks_under_way) : matrix_block{};
     if (finishes && !ok(done[k % blocks_under_way].wait())) { return false; }
-    if (finishes) { empty = out.empty(last.transposed(), plan.offset(k)); }
-    if (k < plan.count()) { fill = in.fill(plan.block(k), plan.offset(k)); }
-    team.copy(fill, empty);
+    const matrix_block last = finishes ? plan.block(k - blocks_under_way) : matrix_block{};
+    const matrix_block next = k < plan.count() ? plan.block(k) : matrix_block{};
+    team.copy(in.fill(next, plan.offset(k)), out.empty(last.transposed(), plan.offset(k)));
     done_bytes += last.rows * last.cols * sizeof(T);
     if (finishes && options.progress != nullptr) {
       options.progress(options.user, done_bytes, in.rows * in.cols * sizeof(T));
