@@ -188,8 +188,8 @@ TEST_CASE("tile banks: plain bytes of squares in place", "[banks]") {
 
 TEST_CASE("tile banks: every warp of every tile", "[banks]") {
   check_sizes(std::make_integer_sequence<int, 64>());
-  check<large_swap_shape<1>>("large square in place, 1 byte");
-  check<large_swap_shape<2>>("large square in place, 2 bytes");
+  check<swap_shape<1, true>>("large square in place, 1 byte");
+  check<swap_shape<2, true>>("large square in place, 2 bytes");
 }
 
 // The headers prove this of what a group of threads may begin with but for whole accesses.

@@ -65,17 +65,18 @@ void check_square(std::size_t element_bytes, std::size_t side, std::size_t gap, 
 template <class Shape, class Body>
 void check_pairs(std::size_t side, std::size_t tile, std::size_t gap, std::size_t offset,
                  int most_ways, Body body) {
-  check_square(Shape::element_bytes, side, gap, offset, most_ways,
-               [&](const tt::emulator_options& options, unsigned char* first, std::size_t stride,
-                   std::size_t length) {
-                 const tt::detail::swap_arguments arguments({first, stride, side}, tile, 0,
-                                                            {first, first + length});
-                 return tt::emulate(options, static_cast<unsigned>(arguments.order.blocks()),
-                                    2 * Shape::threads, 2 * Shape::shared_bytes,
-                                    [&](tt::emulated_block block) {
-                                      body(block.shared(), arguments, block.index().x);
-                                    });
-               });
+  check_square(
+      Shape::element_bytes, side, gap, offset, most_ways,
+      [&](const tt::emulator_options& options, unsigned char* first, std::size_t stride,
+          std::size_t length) {
+        const tt::detail::swap_arguments arguments{{first, stride, side},
+                                                   tt::detail::pair_order((side + tile - 1) / tile),
+                                                   {first, first + length}};
+        return tt::emulate(
+            options, static_cast<unsigned>(arguments.order.blocks()), 2 * Shape::threads,
+            2 * Shape::shared_bytes,
+            [&](tt::emulated_block block) { body(block.shared(), arguments, block.index().x); });
+      });
 }
 
 // Little squares, an element or one of its accesses a lane.
@@ -187,7 +188,7 @@ TEST_CASE("squares: tiles of plain bytes, other elements") {
 
 template <int ElementBytes>
 void check_large_tiles() {
-  using shape = tt::detail::large_swap_shape<ElementBytes>;
+  using shape = tt::detail::swap_shape<ElementBytes, true>;
   check_pairs<shape>(2 * shape::tile_rows + 16, shape::tile_rows, 16, 0, 1,
                      [](unsigned char* shared, const auto& arguments, unsigned block) {
                        tt::detail::swap_tiles<shape>(shared, arguments, block);

@@ -44,23 +44,20 @@ TILETRANSPOSE_FUNCTION void copy_async(void* shared, const void* global, int fir
                                        int end = Bytes, access_site site = access_site::at()) {
   (void)first, (void)end, (void)site;
   using word = access_word_t<Bytes>;
+  if constexpr (Bytes < 4 || !copies_async) {
+    store_shared(shared, load_global<word>(global, site), site);
+  } else {
 #if TILETRANSPOSE_ON_DEVICE
-  if constexpr (copies_async && Bytes >= 4) {
     __pipeline_memcpy_async(shared, global, Bytes);
-  } else {
-    store_shared(shared, load_global<word>(global));
-  }
 #else
-  if (running != nullptr && Bytes >= 4) {
-    running->start_copy(
-        {shared, global, Bytes, static_cast<unsigned>(first), static_cast<unsigned>(end)}, site);
-  } else {
-    store_shared(
-        shared,
-        Bytes < 4 ? load_global<word>(global, site) : load_global_part<word>(global, first, end),
-        site);
-  }
+    if (running != nullptr) {
+      running->start_copy(
+          {shared, global, Bytes, static_cast<unsigned>(first), static_cast<unsigned>(end)}, site);
+    } else {
+      store_shared(shared, load_global_part<word>(global, first, end), site);
+    }
 #endif
+  }
 }
 
 /// Closes the group of copies that this thread started since the last call; it may be empty.
@@ -174,11 +171,7 @@ TILETRANSPOSE_FUNCTION void bulk_load_box(const matrix_box& here, const box_desc
       : "r"(shared_address(here.shared)), "l"(&box), "r"(x), "r"(y), "r"(shared_address(barrier))
       : "memory");
 #elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) {
-    running->load_box(here, barrier, site);
-  } else {
-    copy_box(here, true);
-  }
+  running != nullptr ? running->load_box(here, barrier, site) : copy_box(here, true);
 #endif
   (void)here, (void)box, (void)x, (void)y, (void)site, (void)barrier;
 }
@@ -194,11 +187,7 @@ TILETRANSPOSE_FUNCTION void bulk_store_box(const matrix_box& here, const box_des
                : "memory");
   asm volatile("cp.async.bulk.commit_group;" : : : "memory");
 #elif !TILETRANSPOSE_ON_DEVICE
-  if (running != nullptr) {
-    running->store_box(here, site);
-  } else {
-    copy_box(here, false);
-  }
+  running != nullptr ? running->store_box(here, site) : copy_box(here, false);
 #endif
   (void)here, (void)box, (void)x, (void)y, (void)site;
 }

@@ -44,17 +44,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr unsigned common_divisor(unsigned a, unsigned
 /// The x in 0 .. modulus - 1 with value * x == 1 modulo `modulus`, after Euclid.
 /// Precondition: the two have no divisor in common, and are less than 2^31.
 TILETRANSPOSE_HOST_DEVICE constexpr unsigned inverse_modulo(unsigned value, unsigned modulus) {
-  long long x = 1, next_x = 0;
-  long long remainder = value % modulus, next_remainder = modulus;
-  while (next_remainder != 0) {
-    const long long quotient = remainder / next_remainder;
-    long long swapped = remainder - quotient * next_remainder;
-    remainder = next_remainder, next_remainder = swapped;
-    swapped = x - quotient * next_x;
-    x = next_x, next_x = swapped;
-  }
-  const auto range = static_cast<long long>(modulus);
-  return static_cast<unsigned>((x % range + range) % range);
+  const unsigned least = value % modulus;
+  if (least <= 1) { return least; }
+  const unsigned long long inverse = inverse_modulo(modulus, least);
+  return modulus - static_cast<unsigned>(inverse * modulus / least);
 }
 
 struct divider {

@@ -120,7 +120,6 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
                                           static_cast<Offset>(lane) * in_steps.along_row);
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     if (k * BlockRows < loads) {
       held[k] = operation.load(from + static_cast<long long>(BlockRows * in_steps.along_col) * k,
                                row0 + static_cast<unsigned>(first + k * BlockRows),
@@ -137,7 +136,6 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   if constexpr (Operation::fetches) {
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < rounds; ++k) {
-      const loop_step here(k);
       if (k * BlockRows < stores) { old[k] = operation.fetch(to(k)); }
     }
   }
@@ -145,7 +143,6 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   if constexpr (rounds * Operation::accesses <= 24) { keep_access_order(); }
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     if (k * BlockRows < loads) {
       tile.set(first + k * BlockRows, lane, held[k]);
       operation.write_second(held[k], row0 + static_cast<unsigned>(first + k * BlockRows),
@@ -155,7 +152,6 @@ TILETRANSPOSE_FUNCTION void transpose_elements(Group group, const Tile& tile, un
   group.sync();
   TILETRANSPOSE_UNROLL
   for (int k = 0; k < rounds; ++k) {
-    const loop_step here(k);
     if (k * BlockRows < stores) {
       operation.store(to(k), tile.get(element, (first + k * BlockRows) * parts + lane % parts),
                       old[k], row0 + static_cast<unsigned>(lane),

@@ -131,8 +131,7 @@ class call_scope {
     TILETRANSPOSE_TELL_MACHINE(enter_call(caller));
   }
   TILETRANSPOSE_FUNCTION ~call_scope() { TILETRANSPOSE_TELL_MACHINE(leave_call()); }
-  call_scope(const call_scope&) = delete;
-  call_scope& operator=(const call_scope&) = delete;
+  call_scope& operator=(call_scope&&) = delete;
 };
 
 }  // namespace detail
@@ -156,8 +155,7 @@ class [[maybe_unused]] loop_step {
     TILETRANSPOSE_TELL_MACHINE(enter_step(static_cast<unsigned long long>(number)));
   }
   TILETRANSPOSE_FUNCTION ~loop_step() { TILETRANSPOSE_TELL_MACHINE(leave_step()); }
-  loop_step(const loop_step&) = delete;
-  loop_step& operator=(const loop_step&) = delete;
+  loop_step& operator=(loop_step&&) = delete;
 };
 
 TILETRANSPOSE_NAMESPACE_END

@@ -6,8 +6,6 @@
 
 #pragma once
 
-#include <type_traits>
-
 #include <tiletranspose/banks.cuh>
 #include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/memory.cuh>

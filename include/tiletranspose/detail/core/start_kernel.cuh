@@ -8,7 +8,6 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/divide.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN

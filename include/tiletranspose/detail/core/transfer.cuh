@@ -16,8 +16,7 @@ namespace detail {
 class side_stream {
  public:
   side_stream() = default;
-  side_stream(const side_stream&) = delete;
-  side_stream& operator=(const side_stream&) = delete;
+  side_stream& operator=(side_stream&&) = delete;
   ~side_stream() {
     if (owned_) { (void)cudaStreamDestroy(stream_); }
   }
@@ -45,8 +44,7 @@ class side_stream {
 class stream_mark {
  public:
   stream_mark() = default;
-  stream_mark(const stream_mark&) = delete;
-  stream_mark& operator=(const stream_mark&) = delete;
+  stream_mark& operator=(stream_mark&&) = delete;
   ~stream_mark() {
     if (event_ != nullptr) { (void)cudaEventDestroy(event_); }
   }

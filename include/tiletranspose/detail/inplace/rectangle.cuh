@@ -3,17 +3,12 @@
 
 /// \file
 /// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments
-/// (rectangle_segments.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_columns.cuh. Bands of
-/// columns lie in the shared memory of all blocks at once, and rows in that of one; where they are longer than that they
-/// move through scratch memory.
+/// (rectangle_segments.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_columns.cuh.
 
 #pragma once
 
-#include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/rectangle_segments.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
-#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -60,37 +55,18 @@ __global__ void __launch_bounds__(shuffle_threads)
     TILETRANSPOSE_UNROLL_BY(4)
     for (size_type at = first; at < row_bytes; at += step) {
       const auto element = static_cast<unsigned>(at / ElementBytes);
-      const size_type moved =
-          size_type{grid.target_col(above, element)} * ElementBytes + at % ElementBytes;
+      const unsigned s = grid.by_wide.quotient(element);
+      const unsigned t = grid.by_wide.remainder(element, s);
+      const unsigned col =
+          grid.modulo_wide.remainder(static_cast<unsigned long long>(t) * grid.tall + above) *
+              grid.common +
+          s;
+      const size_type moved = size_type{col} * ElementBytes + at % ElementBytes;
       const size_type from = Undo ? moved : at;
       store_global(row + (Undo ? at : moved),
                    is_shared ? load_shared<word>(shared + from) : load_global<word>(copy + from));
     }
   }
-}
-
-/// Shared memory of a block of the rows' kernel; 0 where a row does not fit, so that scratch memory has the copies.
-inline size_type row_shuffle_bytes(const rectangle_problem& problem) {
-  return problem.row_bytes() <= most_shared_bytes() ? problem.row_bytes() : 0;
-}
-
-/// Step 1 on all rows, or undone. Precondition: the kernel is allowed row_shuffle_bytes.
-template <bool Undo, int ElementBytes, int Access>
-cudaError_t launch_row_shuffles(const rectangle_problem& problem, const rectangle& grid,
-                                cudaStream_t stream) {
-  const size_type row_bytes = problem.row_bytes();
-  const size_type shared_bytes = row_shuffle_bytes(problem);
-  const bool is_shared = shared_bytes != 0;
-  const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
-  const size_type blocks =
-      is_shared ? problem.rows : smaller(larger<size_type>(held, 1), problem.rows);
-  const size_type warps = divide_up(row_bytes, 32 * Access);
-  const int threads = 32 * static_cast<int>(smaller<size_type>(warps, shuffle_threads / 32));
-  const row_shuffle_arguments arguments{problem.data, is_shared ? nullptr : problem.scratch, grid,
-                                        static_cast<unsigned>(threads),
-                                        static_cast<unsigned>(blocks)};
-  return start(&row_shuffle_kernel<Undo, ElementBytes, Access>, blocks, threads, shared_bytes,
-               stream, arguments);
 }
 
 /// The steps of rectangle_columns.cuh. What can be refused is refused before anything moves; a launch that fails later
@@ -101,26 +77,39 @@ cudaError_t launch_steps(const rectangle_problem& problem, const column_plan& pl
   const rectangle& grid = plan.grid;
   const size_type row_bytes = problem.row_bytes();
   const size_type square_bytes = grid.common * ElementBytes;
+  const auto shuffle = &row_shuffle_kernel<Undo, ElementBytes, Access>;
+  // Where a row does not fit the shared memory of a block, scratch memory has the copies.
+  const bool is_shared = grid.wide == 1 || row_bytes <= most_shared_bytes();
+  const size_type shuffle_bytes = is_shared ? row_bytes : 0;
   const auto rows = [&] {
-    return grid.wide == 1 ? cudaSuccess
-                          : launch_row_shuffles<Undo, ElementBytes, Access>(problem, grid, stream);
+    if (grid.wide == 1) { return cudaSuccess; }
+    const size_type held = smaller(problem.scratch_bytes, cached_scratch_bytes) / row_bytes;
+    const size_type blocks =
+        is_shared ? problem.rows : smaller(larger<size_type>(held, 1), problem.rows);
+    const size_type warps = divide_up(row_bytes, 32 * Access);
+    const int threads = 32 * static_cast<int>(smaller<size_type>(warps, shuffle_threads / 32));
+    const row_shuffle_arguments arguments{problem.data, is_shared ? nullptr : problem.scratch, grid,
+                                          static_cast<unsigned>(threads),
+                                          static_cast<unsigned>(blocks)};
+    return start(shuffle, blocks, threads, shuffle_bytes, stream, arguments);
   };
   const size_type bits = reinterpret_cast<size_type>(problem.data) | row_bytes | square_bytes;
   const square_kernel square =
       find_square_kernel<ElementBytes, Access>(problem.rows * problem.cols, grid.common, bits);
   const auto squares = [&] {
     if (grid.common == 1) { return cudaSuccess; }
-    const swap_arguments arguments(
-        {problem.data, row_bytes, grid.common}, square.tile.side, square_bytes,
-        {problem.data, problem.data + problem.rows * row_bytes}, grid.wide);
+    swap_arguments arguments{{problem.data, row_bytes, grid.common},
+                             pair_order(divide_up(grid.common, square.tile.side)),
+                             {problem.data, problem.data + problem.rows * row_bytes},
+                             square_bytes};
+    arguments.wide = divider(grid.wide);
     return launch_swaps(square, arguments, grid.tall, stream);
   };
   const auto columns = [&] { return launch_columns(problem, plan, {}, stream); };
   cudaError_t status = cudaSuccess;
   if (grid.common > 1) { status = allow_shared_bytes(square.function, square.tile.shared_bytes); }
   if (status == cudaSuccess && grid.wide > 1) {
-    status = allow_shared_bytes(&row_shuffle_kernel<Undo, ElementBytes, Access>,
-                                row_shuffle_bytes(problem));
+    status = allow_shared_bytes(shuffle, shuffle_bytes);
   }
   if (status == cudaSuccess && plan.blocks == 0) {  // else allow_at_once did
     status = allow_shared_bytes(plan.kernel, plan.shared_bytes());
@@ -142,7 +131,8 @@ cudaError_t launch_rectangle(const rectangle_problem& problem, cudaStream_t stre
   }
   cudaError_t status = plan.set_together(widest_band_bytes);
   if (status != cudaSuccess) { return status; }
-  if constexpr (Access == access_width(ElementBytes) && has_segments<ElementBytes>) {
+  if constexpr (Access == access_width(ElementBytes) &&
+                segment_step(ElementBytes) <= longest_segment_bytes) {
     if (reinterpret_cast<size_type>(problem.data) % 16 == 0 &&
         !takes_bands(grid.wide, grid.common * ElementBytes,
                      plan.blocks == 0 ? 0 : plan.band_bytes)) {

@@ -28,10 +28,7 @@
 
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_launch.cuh>
-#include <tiletranspose/group.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -52,15 +49,6 @@ struct rectangle {
   rectangle() = default;
   rectangle(size_type m, size_type n)
       : rows(static_cast<unsigned>(m)), cols(static_cast<unsigned>(n)) {}
-
-  /// Step 1: the column that element `col` of a row of squares `row_of_squares` goes to.
-  TILETRANSPOSE_FUNCTION unsigned target_col(unsigned row_of_squares, unsigned col) const {
-    const unsigned s = by_wide.quotient(col);
-    const unsigned t = by_wide.remainder(col, s);
-    return modulo_wide.remainder(static_cast<unsigned long long>(t) * tall + row_of_squares) *
-               common +
-           s;
-  }
 };
 
 /// a + b modulo `modulus`. Precondition: both are less than it, and it is less than 2^31.
@@ -425,11 +413,7 @@ struct column_plan {
   void set_bands(size_type wanted, size_type most) {
     const size_type accesses = smaller<size_type>(wanted / access, column_threads);
     band_bytes = smaller(larger<size_type>(accesses, 1) * access, row_bytes());
-    limit_rows(most / band_bytes);
-  }
-  /// At most so many rows a tile.
-  void limit_rows(size_type most) {
-    tile_rows = smaller<size_type>(larger<size_type>(most, 1), grid.rows);
+    tile_rows = smaller<size_type>(larger<size_type>(most / band_bytes, 1), grid.rows);
   }
 
   /// Bands in the shared memory of all blocks, as wide as fits it, up to `widest` bytes; no blocks where none fit.
@@ -448,7 +432,7 @@ struct column_plan {
       const size_type fair = larger<size_type>(divide_up(grid.rows * bands(), allowed.count), 64);
       const size_type rows =
           2 * band_tiles() <= allowed.count ? tile_rows * used_tile_tenths / 10 : tile_rows;
-      limit_rows(smaller(fair, rows));
+      tile_rows = larger<size_type>(smaller(fair, rows), 1);
       if (band_tiles() <= allowed.count) {
         blocks = smaller(allowed.count, bands() * band_tiles());
         return cudaSuccess;

@@ -21,10 +21,7 @@
 #pragma once
 
 #include <numeric>
-#include <type_traits>
 
-#include <tiletranspose/detail/core/async_copy.cuh>
-#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/inplace/rectangle_columns.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -367,10 +364,6 @@ __global__ void __launch_bounds__(remainder_threads)
   }
 }
 
-/// False for elements whose segments would be too long.
-template <int ElementBytes>
-inline constexpr bool has_segments = segment_step(ElementBytes) <= longest_segment_bytes;
-
 /// Slabs of a matrix, the bands of their columns, and what is left of it.
 struct segment_plan {
   /// Of shared memory beside the rows of a tile.
@@ -400,23 +393,20 @@ struct segment_plan {
     return 32 + remainder_bytes() + larger(bands, slabs + 1) * sizeof(unsigned);
   }
 
-  segment_plan() = default;
   /// Where a block holds a slab, the longest segments that fit; else such that rows of tiles are long. Segments begin on
   /// sectors or, where that leaves more than the scratch memory holds, on 16 bytes.
-  segment_plan(const rectangle_problem& whole, const blocks_at_once& offered) {
-    const size_type element = whole.element_bytes;
+  void choose() {
+    const size_type element = problem.element_bytes;
     const size_type step = segment_step(static_cast<unsigned>(element));
-    segment_plan found;
-    found.problem = whole;
-    found.allowed = offered;
+    segment_plan found = *this;
     for (const size_type aligned : {size_type{sector_bytes}, size_type{max_access_bytes}}) {
       found.group = aligned / std::gcd(element, aligned);
-      found.slant = found.group - std::gcd(whole.rows, found.group);
+      found.slant = found.group - std::gcd(problem.rows, found.group);
       for (size_type bytes = divide_up(shortest_segment_bytes, step) * step;
            bytes <= longest_segment_bytes; bytes += step) {
         if (!found.set_tiles(bytes)) { break; }
         const bool longer =
-            found.tile_cols == whole.cols ||
+            found.tile_cols == problem.cols ||
             (found.tile_cols * element >= wide_tile_bytes && bytes <= longest_shared_segment_bytes);
         if ((slabs == 0 || longer) && found.cut()) { *this = found; }
       }
@@ -476,11 +466,11 @@ struct segment_plan {
 template <bool Undo, int ElementBytes>
 cudaError_t plan_segments(const rectangle_problem& problem, segment_plan& plan) {
   constexpr int sharing = slab_blocks(ElementBytes);
-  blocks_at_once allowed;
   cudaError_t status = allow_at_once(&slab_kernel<Undo, ElementBytes>, slab_threads, sharing,
-                                     most_tiles_bytes / sharing, allowed);
-  if (status != cudaSuccess || allowed.count == 0) { return status; }
-  plan = segment_plan(problem, allowed);
+                                     most_tiles_bytes / sharing, plan.allowed);
+  if (status != cudaSuccess || plan.allowed.count == 0) { return status; }
+  plan.problem = problem;
+  plan.choose();
   if (plan.slabs == 0) { return cudaSuccess; }
   plan.columns = {rectangle(plan.slabs, problem.cols), plan.segment_bytes, 16,
                   &column_kernel<Undo, 16, true>};

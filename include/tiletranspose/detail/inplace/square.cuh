@@ -7,7 +7,6 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/choose_small.cuh>
-#include <tiletranspose/detail/core/grid.cuh>
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/inplace/swap_tiles.cuh>
 
@@ -98,9 +97,9 @@ cudaError_t transpose_square(const matrix_problem& problem, cudaStream_t stream)
     const unsigned char* const end =
         square.data + (square.side - 1) * square.stride_bytes + square.side * ElementBytes;
     const cudaError_t status = allow_shared_bytes(kernel.function, kernel.tile.shared_bytes);
-    return status != cudaSuccess
-               ? status
-               : launch_swaps(kernel, {square, kernel.tile.side, 0, {square.data, end}}, 1, stream);
+    if (status != cudaSuccess) { return status; }
+    const pair_order order(divide_up(square.side, kernel.tile.side));
+    return launch_swaps(kernel, {square, order, {square.data, end}}, 1, stream);
   });
 }
 

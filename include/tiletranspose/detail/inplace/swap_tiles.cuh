@@ -16,7 +16,6 @@
 #include <tiletranspose/detail/choose/choose_inplace.cuh>
 #include <tiletranspose/detail/core/element_tile.cuh>
 #include <tiletranspose/detail/core/grid.cuh>
-#include <tiletranspose/detail/core/memory.cuh>
 #include <tiletranspose/detail/core/packed_elements.cuh>
 #include <tiletranspose/detail/tile/tile_kernel.cuh>
 #include <tiletranspose/group.cuh>
@@ -71,29 +70,18 @@ struct pair_order {
 struct swap_arguments {
   square_problem first;
   pair_order order;
-  memory_range memory;     ///< asked only where rows start anywhere
-  size_type square_bytes;  ///< of a row of a square
-  divider pairs;           ///< blocks of a square
-  divider wide;            ///< squares of a row of the grid
-
-  swap_arguments(const square_problem& one, size_type tile_side, size_type row_bytes,
-                 const memory_range& around, size_type in_row = 1)
-      : first(one),
-        order(divide_up(one.side, tile_side)),
-        memory(around),
-        square_bytes(row_bytes),
-        pairs(order.blocks()),
-        wide(in_row) {}
+  memory_range memory;                      ///< asked only where rows start anywhere
+  size_type square_bytes = 0;               ///< of a row of a square
+  divider pairs = divider(order.blocks());  ///< blocks of a square
+  divider wide = divider();                 ///< squares of a row of the grid
 };
 
 /// Half the threads of a block; each half moves one tile of a pair. Its barrier is the block's.
 template <int Threads>
-struct half_block {
+struct half_block : private static_block<2 * Threads> {
   using block = static_block<2 * Threads>;
+  using block::sync;
   TILETRANSPOSE_FUNCTION static unsigned thread_rank() { return block::thread_rank() % Threads; }
-  TILETRANSPOSE_FUNCTION static void sync(access_site site = access_site::at()) {
-    block::sync(site);
-  }
   /// 0 or 1: which half the calling thread belongs to.
   TILETRANSPOSE_FUNCTION static unsigned number() { return block::thread_rank() / Threads; }
 };
@@ -170,9 +158,6 @@ struct swap_shape : tile_shape<ElementBytes, ElementBytes, swap_side(ElementByte
     }
   }
 };
-/// The same of large squares.
-template <int ElementBytes>
-using large_swap_shape = swap_shape<ElementBytes, (ElementBytes <= 2)>;
 
 /// Tiles of squares whose rows start anywhere, or whose elements are no accesses. In shared memory row c of such a tile is
 /// its column c as plain bytes: a row of the output. Rows of the input are loaded by *wide* accesses of 16 bytes, from the
@@ -333,7 +318,6 @@ struct byte_tile_shape {
           if (!exists(step) || !inside(wide)) { continue; }
           TILETRANSPOSE_UNROLL
           for (int u = 0; u < word_accesses; ++u) {
-            const loop_step inner(static_cast<int>(w) * word_accesses + u);
             store_shared(to(step) + places[u], access_of(rotated[step][w], u));
           }
         }
@@ -391,7 +375,6 @@ struct byte_tile_shape {
       const int ends = front + (length - front) % 16;
       TILETRANSPOSE_UNROLL_BY(1)
       for (int end = at % accesses * access_bytes; end < ends; end += 16) {
-        const loop_step inner(end / 16);
         const int byte = end < front ? end : length - ends + end;
         store_global(out + byte, load_shared<narrow>(row + byte));
       }
@@ -429,7 +412,7 @@ auto with_swap_shape(size_type elements, size_type side, size_type bits, size_ty
   using bytes = byte_tile_shape<ElementBytes, Access>;
   if constexpr (Access == ElementBytes) {
     if (takes_whole_accesses(ElementBytes, side, bits, tile_of<bytes>, most)) {
-      using large = large_swap_shape<ElementBytes>;
+      using large = swap_shape<ElementBytes, (ElementBytes <= 2)>;
       return has_many_tiles(tile_of<large>, side, most) ? visit(large{})
                                                         : visit(swap_shape<ElementBytes>{});
     }
@@ -454,8 +437,7 @@ struct little_square_shape {
   static constexpr int element_bytes = ElementBytes;
   static constexpr bool packs = packs_words(ElementBytes, Access);
   static constexpr int parts = packs ? 1 : whole::accesses;  ///< of an element, one a lane
-  using operation =
-      typename std::conditional<parts == 1, whole, copy_operation<Access, Access>>::type;
+  using operation = std::conditional_t<parts == 1, whole, copy_operation<Access, Access>>;
   using stored = typename operation::stored;
   static constexpr int lanes = Side * parts;  ///< of a row
   static constexpr int block_rows = packs ? 8 : lanes <= 128 ? 4 : lanes <= 256 ? 2 : 1;

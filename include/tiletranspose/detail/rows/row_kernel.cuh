@@ -7,7 +7,7 @@
 /// A block takes *segments* of rows and writes them by accesses of 16 bytes that start on the output's lines, wherever
 /// the input's lines are. There are three ways to what such an access writes:
 ///
-/// *together* (row_staged.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have
+/// *together* (row_segments.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have
 /// 1, 2, 4, 8 or 16 bytes, or a multiple of 16. The segment is copied to shared memory as it lies in the input, two
 /// accesses to it are shifted together, and their elements are reversed in registers.
 ///
@@ -21,17 +21,16 @@
 ///     3 words of the input      a b c d|e f g h|i j k l     elements of 3 bytes, a letter for each byte
 ///     reversed by their thread  j k l g|h i d e|f a b c
 ///
-/// *row-staged* (row_staged.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
+/// *row-staged* (row_segments.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
 /// accesses are put together from the segment in shared memory.
 ///
-/// What lies at the ends of a segment outside of whole accesses is moved by bytes, so that no byte outside of a row is
-/// written. In place, a block takes a segment and the one it trades places with; it reads both before it writes either,
-/// and no other block writes them.
+/// In place, a block takes a segment and the one it trades places with; it reads both before it writes either, and no other
+/// block writes them.
 
 #pragma once
 
 #include <tiletranspose/banks.cuh>
-#include <tiletranspose/detail/rows/row_staged.cuh>
+#include <tiletranspose/detail/rows/row_segments.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -101,10 +100,7 @@ TILETRANSPOSE_FUNCTION unsigned char* reversed_segment(unsigned char* shared,
 /// The word that starts `at` bytes into a shared segment. The GPU reads what lies around the segment, too, though it is
 /// not used; the CPU, which would see that nobody wrote it, does not.
 TILETRANSPOSE_FUNCTION unsigned word_around(const unsigned char* source, int at, int bytes) {
-#if !TILETRANSPOSE_ON_DEVICE
-  if (at <= -4 || at >= bytes) { return 0; }
-#endif
-  (void)bytes;
+  if (!TILETRANSPOSE_ON_DEVICE && (at <= -4 || at >= bytes)) { return 0; }
   return load_shared<unsigned>(source + at);
 }
 
@@ -151,7 +147,6 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
     unsigned char* const to = reversed - past + at;
     TILETRANSPOSE_UNROLL
     for (int w = 0; w < whole::words; ++w) {
-      const loop_step inner(w);
       const unsigned word = reversed_word<whole>(words, w);
       store_shared(to + 4 * w, past == 0 ? word : funnel_shift(before, word, 32 - 8 * past));
       before = word;
@@ -189,7 +184,17 @@ TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
   } else {
     stage_segments<shared_rounds(Order)>(shared, work);
     group.sync();
-    write_segments<Order, Element>(shared, work);
+    const auto reader = [&](const row_segment& segment, unsigned index) {
+      return row_reader<Order, Element>{arguments, work.shared_segment(shared, index, segment),
+                                        work.rank / 8, static_cast<unsigned>(segment.bytes)};
+    };
+    const thread_segment own = work.own();
+    const auto of_thread = reader(own.segment, own.index);
+    write_accesses<shared_rounds(Order)>(
+        work, own, [&](int start) { return of_thread.access(start); },
+        [&](const row_segment& segment, unsigned index, int at) {
+          return reader(segment, index).byte(static_cast<unsigned>(at));
+        });
   }
 }
 

@@ -7,7 +7,9 @@
 
 #pragma once
 
-#include <tiletranspose/detail/core/grid.cuh>
+#include <iterator>
+#include <utility>
+
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
 #include <tiletranspose/group.cuh>
@@ -23,52 +25,42 @@ __global__ void __launch_bounds__(row_block_threads,
   move_rows<Order, Element>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
-using row_kernel_pointer = void (*)(row_arguments);
+/// The kernels of any type; those that are made for elements of `Known` bytes come last.
+template <int Known>
+inline constexpr row_choice row_choices[] = {
+    {row_order::forward, 0},   {row_order::vectors, 0},    {row_order::words, 0},
+    {row_order::elements, 0},  {row_order::halves, 0},     {row_order::bytes, 0},
+    {row_order::any, 0},       {row_order::accesses, 0},   {row_order::reversed, 1},
+    {row_order::reversed, 2},  {row_order::reversed, 4},   {row_order::reversed, 8},
+    {row_order::reversed, 16}, {known_order(Known), Known}};
 
-/// The kernels that rows of a type's elements can need.
+/// The kernel for a choice, of those that rows of a type's elements can need.
 /// \tparam IsArray  the rows are one, an array that is reversed out of place, which needs fewer
-template <int ElementBytes, int Alignment, bool IsArray>
-struct row_kernels {
-  static constexpr int known = known_element(ElementBytes);
-
-  /// The kernel for a choice.
-  static row_kernel_pointer find(row_choice wanted) {
-    row_kernel_pointer found = nullptr;
-    offer<row_order::forward, row_order::vectors, row_order::words, row_order::elements,
-          row_order::halves, row_order::bytes, row_order::any, row_order::accesses>(wanted, found);
-    offer_made_for<row_order::reversed, 1, 2, 4, 8, 16>(wanted, found);
-    offer_made_for<known_order(known), known>(wanted, found);
-    return found;
-  }
-
- private:
-  template <row_order... Orders>
-  static void offer(row_choice wanted, row_kernel_pointer& found) {
-    (offer_made_for<Orders, 0>(wanted, found), ...);
-  }
-  template <row_order Order, int... Elements>
-  static void offer_made_for(row_choice wanted, row_kernel_pointer& found) {
-    (offer_kernel<Order, Elements>(wanted, found), ...);
-  }
-  template <row_order Order, int Element>
-  static void offer_kernel(row_choice wanted, row_kernel_pointer& found) {
-    constexpr row_choice kernel{Order, Element};
+template <int ElementBytes, int Alignment, bool IsArray, std::size_t... Numbers>
+auto find_row_kernel(row_choice wanted, std::index_sequence<Numbers...>) {
+  constexpr int known = known_element(ElementBytes);
+  void (*found)(row_arguments) = nullptr;
+  const auto offer = [&](auto number) {
+    constexpr row_choice kernel = row_choices<known>[decltype(number)::value];
     if constexpr (moves_rows_by(kernel, ElementBytes)) {
       if constexpr (!IsArray || reverses_array_by(kernel, ElementBytes, Alignment, known)) {
-        if (wanted == kernel) { found = &row_kernel<Order, Element>; }
+        if (wanted == kernel) { found = &row_kernel<kernel.order, kernel.element>; }
       }
     }
-  }
-};
+  };
+  (offer(std::integral_constant<std::size_t, Numbers>{}), ...);
+  return found;
+}
 
 /// Moves rows, out of place or in place. Of rows that do not touch, a terabyte of them and more, no grid has the blocks.
 template <int ElementBytes, int Alignment, bool IsArray = false>
 cudaError_t launch_rows(const row_problem& rows, cudaStream_t stream) {
-  using kernels = row_kernels<ElementBytes, Alignment, IsArray>;
-  return plan_rows(join_rows(rows), row_bits(rows, Alignment), kernels::known,
+  return plan_rows(join_rows(rows), row_bits(rows, Alignment), known_element(ElementBytes),
                    [&](row_choice kernel, const launch_plan<row_arguments>& plan) {
-                     return start(kernels::find(kernel), plan.blocks, plan.threads,
-                                  plan.shared_bytes, stream, plan.arguments);
+                     return start(
+                         find_row_kernel<ElementBytes, Alignment, IsArray>(
+                             kernel, std::make_index_sequence<std::size(row_choices<0>)>{}),
+                         plan.blocks, plan.threads, plan.shared_bytes, stream, plan.arguments);
                    });
 }
 

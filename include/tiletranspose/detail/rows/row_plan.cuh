@@ -8,7 +8,6 @@
 #pragma once
 
 #include <tiletranspose/detail/choose/panel_cut.cuh>
-#include <tiletranspose/detail/request/problem.cuh>
 #include <tiletranspose/detail/request/relocation.cuh>
 #include <tiletranspose/detail/rows/row_kernel.cuh>
 
@@ -109,8 +108,7 @@ inline row_problem join_rows(row_problem problem) {
 /// True where joined rows of elements that reverses_in_panels are so short that a block has the threads for the period of
 /// their segments: then a panel's segments run along many rows.
 inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
-  return rows.reverses && !rows.from_last_row && rows.ny > 1 && rows.batch == 1 &&
-         !rows.pointer_arrays && rows.dense() &&
+  return rows.reverses && rows.ny > 1 && rows.batch == 1 && !rows.pointer_arrays && rows.dense() &&
          lanes_of_period(rows.row_bytes() / access_bytes, access_bytes) <=
              size_type{panel_axes_threads};
 }
@@ -119,23 +117,17 @@ inline bool goes_in_panels(const row_problem& rows, size_type access_bytes) {
 inline relocation relocation_of(const row_problem& rows) {
   const size_type element = rows.element_bytes;
   const auto length = static_cast<long long>(rows.nx);
-  relocation move{{static_cast<const unsigned char*>(rows.in) + (rows.nx - 1) * element, rows.out,
-                   element, element, 1, 1},
-                  2,
-                  {}};
-  move.axes[0] = {rows.ny, length, length};
-  move.axes[1] = {rows.nx, -1, 1};
-  return move;
+  return {{static_cast<const unsigned char*>(rows.in) + (rows.nx - 1) * element, rows.out, element,
+           element, 1, 1},
+          2,
+          {{rows.ny, length, length}, {rows.nx, -1, 1}}};
 }
 
 /// The bits that the address of some row has. Behind pointer arrays only what the type promises is known.
-inline size_type row_bits(const row_problem& rows, size_type promised) {
-  size_type bits = rows.pointer_arrays ? promised
-                                       : reinterpret_cast<size_type>(rows.in) |
-                                             reinterpret_cast<size_type>(rows.out);
-  if (rows.ny > 1) { bits |= rows.in_stride_bytes | rows.out_stride_bytes; }
-  if (rows.batch > 1) { bits |= rows.in_batch_bytes | rows.out_batch_bytes; }
-  return bits;
+inline size_type row_bits(row_problem rows, size_type promised) {
+  if (rows.ny == 1) { rows.in_stride_bytes = rows.out_stride_bytes = 0; }
+  if (rows.batch == 1) { rows.in_batch_bytes = rows.out_batch_bytes = 0; }
+  return address_bits_of(rows, promised);
 }
 
 /// Rows as the mover for little work takes them. Their matrices start at the elements that come first.
@@ -183,19 +175,8 @@ inline int whole_access(const row_problem& rows) {
   return is_wide && reverses && several && !rows.pointer_arrays ? static_cast<int>(width) : 0;
 }
 
-/// In place, half of the rows trade places with the others, or half of each. False where nothing does, or where a row in
-/// the middle is reversed in itself.
-inline bool halve(small_problem& work, const row_problem& rows) {
-  if (work.slow.extent == 1 || !rows.from_last_row) {
-    work.fast.extent = divide_up(work.fast.extent, 2);
-    return rows.reverses;
-  }
-  const bool is_odd = work.slow.extent % 2 != 0;
-  work.slow.extent /= 2;
-  return !is_odd || !rows.reverses;
-}
-
-/// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes as many as it counts.
+/// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes as many as it counts. In
+/// place, half of the rows trade places with the others, or half of each.
 inline little_rows choose_little_rows(const row_problem& rows) {
   const int access = whole_access(rows);
   if (access > 0) {
@@ -206,9 +187,16 @@ inline little_rows choose_little_rows(const row_problem& rows) {
     work.access = access;
     size_type most = access == max_access_bytes ? most_counted : small_limits_of(access).rows;
     bool moves = true;
-    if (rows.in_place()) {
+    if (rows.in_place()) {  // unless nothing moves, or a row in the middle is reversed in itself
       most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
-      moves = halve(work.problem, rows);
+      size_type& count = work.problem.slow.extent;
+      if (count == 1 || !rows.from_last_row) {
+        moves = rows.reverses;
+        work.problem.fast.extent = divide_up(work.problem.fast.extent, 2);
+      } else {
+        moves = count % 2 == 0 || !rows.reverses;
+        count /= 2;
+      }
     }
     if (moves) { work.mover = choose_small(work.problem, most, false); }
     if (work.mover != small_mover::none) { return work; }
@@ -222,8 +210,7 @@ inline little_rows choose_little_rows(const row_problem& rows) {
 /// else at a multiple of 16.
 inline unsigned find_lead(const void* out, size_type element, size_type most) {
   const auto address = reinterpret_cast<size_type>(out);
-  constexpr size_type steps[] = {128, 16};
-  for (const size_type step : steps) {
+  for (const size_type step : {size_type{128}, size_type{16}}) {
     for (unsigned lead = 0; lead < 128 && lead <= most; ++lead) {
       if ((address - lead * element) % step == 0) { return lead; }
     }
@@ -233,9 +220,8 @@ inline unsigned find_lead(const void* out, size_type element, size_type most) {
 
 /// The fewest elements or rows of `bytes` bytes that are whole lines of 128 bytes.
 inline size_type count_of_lines(size_type bytes) {
-  size_type count = 128;
-  while (count > 1 && count / 2 * bytes % 128 == 0) { count /= 2; }
-  return count;
+  const size_type bits = bytes | 128;
+  return 128 / (bits & (0 - bits));
 }
 
 /// Bytes of a block's accesses that the alignment of a segment may waste: a line.
@@ -244,34 +230,9 @@ inline constexpr size_type spare_bytes = 128;
 inline constexpr size_type half_shared_bytes =
     (size_type{row_block_threads} * row_rounds * 16 - spare_bytes) / 2;
 
-/// The two sides of a launch. In place, rows that are taken from the last to the first trade places with each other, and
-/// rows that do not fit a block with their own other half.
-inline row_arguments make_row_arguments(const row_problem& problem) {
-  row_arguments arguments{};
-  static_cast<matrix_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
-  arguments.row_bytes = problem.row_bytes();
-  arguments.covered_bytes = problem.row_bytes();
-  arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
-  arguments.reverses = problem.reverses;
-  arguments.dense = problem.in_stride_bytes == problem.row_bytes() && problem.ny > 1;
-  arguments.extent = arguments.row_bytes * (arguments.dense ? problem.ny : 1);
-  arguments.element = divider(problem.element_bytes);
-  if (problem.from_last_row) { arguments.in_rise = (problem.ny - 1) * problem.in_stride_bytes; }
-  if (problem.in_place()) {
-    if (problem.from_last_row) {
-      arguments.swaps = true;
-      arguments.ny = problem.ny / 2;
-    } else if (problem.row_bytes() > half_shared_bytes) {
-      arguments.swaps = true;
-      arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
-    }
-  }
-  return arguments;
-}
-
 /// What a launch of the row kernel does. Precondition in place: not all stay, and ny > 1 where from_last_row is set.
 struct row_plan {
-  row_arguments arguments;
+  row_arguments arguments{};
   row_choice kernel;
   size_type matrix_blocks;  ///< blocks of one matrix
   unsigned shared_bytes;
@@ -279,14 +240,29 @@ struct row_plan {
   size_type most_segment;  ///< bytes of a segment
 
   /// Cuts joined rows into segments. `alignment` is what every address of an element is a multiple of; `known` is the
-  /// size of an element that kernels are made for.
-  row_plan(const row_problem& problem, size_type alignment, int known)
-      : arguments(make_row_arguments(problem)) {
+  /// size of an element that kernels are made for. In place, rows that are taken from the last to the first trade places
+  /// with each other, and rows that do not fit a block with their own other half.
+  row_plan(const row_problem& problem, size_type alignment, int known) {
+    static_cast<matrix_problem&>(arguments) = run_backwards(problem, problem.from_last_row, false);
+    arguments.row_bytes = arguments.covered_bytes = problem.row_bytes();
+    arguments.element_bytes = static_cast<unsigned>(problem.element_bytes);
+    arguments.reverses = problem.reverses;
+    arguments.dense = problem.in_stride_bytes == problem.row_bytes() && problem.ny > 1;
+    arguments.extent = arguments.row_bytes * (arguments.dense ? problem.ny : 1);
+    arguments.element = divider(problem.element_bytes);
+    if (problem.from_last_row) { arguments.in_rise = (problem.ny - 1) * problem.in_stride_bytes; }
+    arguments.swaps =
+        problem.in_place() && (problem.from_last_row || problem.row_bytes() > half_shared_bytes);
+    if (arguments.swaps && problem.from_last_row) {
+      arguments.ny = problem.ny / 2;
+    } else if (arguments.swaps) {
+      arguments.covered_bytes = problem.nx / 2 * problem.element_bytes;
+    }
+
     const row_shape shape{problem.reverses, problem.element_bytes, problem.nx, alignment,
                           problem.of_rows};
     const row_choice unjoined = choose_rows(shape, known, false);
     const size_type row_bytes = arguments.covered_bytes;
-
     // Rows are not joined where their bytes lie together or a kernel knows their elements, but for short ones.
     const bool is_any = !lie_together(unjoined.order) && unjoined.element == 0;
     const bool joins =
@@ -297,9 +273,6 @@ struct row_plan {
     rounds = static_cast<size_type>(shared_rounds(kernel.order));
     const size_type held = rounds * row_block_threads * 16 / (arguments.swaps ? 2 : 1);
     most_segment = held - spare_bytes;
-    arguments.joined_rows = 1;
-    arguments.block_segments = 1;
-    arguments.line_mask = 127;
     size_type row_blocks = 1;
     if (row_bytes <= most_segment / 2) {
       join_short_rows(problem, joins);
@@ -308,7 +281,6 @@ struct row_plan {
     }
     set_threads();
     arguments.row_blocks = divider(row_blocks);
-    arguments.joined_bytes = divider(arguments.joined_rows > 1 ? row_bytes : 1);
     const size_type block_rows = size_type{arguments.block_segments} * arguments.joined_rows;
     matrix_blocks = divide_up(arguments.ny, block_rows) * row_blocks;
   }
@@ -350,6 +322,7 @@ struct row_plan {
       const size_type fit = most_segment / row_bytes;
       arguments.joined_rows = static_cast<unsigned>(
           smaller(fit >= line_rows ? fit / line_rows * line_rows : fit, problem.ny));
+      arguments.joined_bytes = divider(row_bytes);
     } else if (arguments.ny > 1) {
       arguments.line_mask = 15;
       // A thread moves accesses of one segment alone.

@@ -51,10 +51,9 @@ class block_plan {
     rows_ = equal_parts(larger(panel, least), ny);
     cols_ = equal_parts(most / (rows_ == ny ? ny : rows_ + most_padding), nx);
     across_ = divide_up(nx, cols_);
-    count_ = across_ * divide_up(ny, rows_);
   }
 
-  constexpr size_type count() const { return count_; }
+  constexpr size_type count() const { return across_ * divide_up(ny_, rows_); }
   constexpr size_type block_bytes() const { return block_bytes_; }
   constexpr matrix_block block(size_type index) const {
     const size_type x = index % across_ * cols_;
@@ -82,7 +81,6 @@ class block_plan {
   size_type cols_ = 1;
   size_type rows_ = 1;
   size_type across_ = 1;
-  size_type count_ = 1;
 };
 
 }  // namespace detail

@@ -14,7 +14,6 @@
 #include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/request/make_request.cuh>
 #include <tiletranspose/detail/streamed/block_plan.cuh>
-#include <tiletranspose/detail/streamed/copy_team.cuh>
 #include <tiletranspose/detail/streamed/row_store.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -37,10 +36,6 @@ namespace detail {
 /// 0.7 ms, so that a call takes less of its own.
 inline constexpr size_type lent_buffer_bytes = size_type{16} << 20;
 inline constexpr size_type own_buffer_bytes = size_type{8} << 20;
-
-struct pinned_deleter {
-  void operator()(void* memory) const { (void)cudaFreeHost(memory); }
-};
 
 /// A matrix in host memory, dense and not empty, and where its blocks are for the GPU.
 template <class T>
@@ -126,14 +121,11 @@ struct block_stream {
  private:
   /// Waits until block k - 3 has left the GPU, and has the host finish it and make block k ready, which takes its buffers.
   bool exchange(size_type k) {
-    row_copy fill;
-    row_copy empty;
     const bool finishes = k >= blocks_under_way;
-    const matrix_block last = finishes ? plan.block(k - blocks_under_way) : matrix_block{};
     if (finishes && !ok(done[k % blocks_under_way].wait())) { return false; }
-    if (finishes) { empty = out.empty(last.transposed(), plan.offset(k)); }
-    if (k < plan.count()) { fill = in.fill(plan.block(k), plan.offset(k)); }
-    team.copy(fill, empty);
+    const matrix_block last = finishes ? plan.block(k - blocks_under_way) : matrix_block{};
+    const matrix_block next = k < plan.count() ? plan.block(k) : matrix_block{};
+    team.copy(in.fill(next, plan.offset(k)), out.empty(last.transposed(), plan.offset(k)));
     done_bytes += last.rows * last.cols * sizeof(T);
     if (finishes && options.progress != nullptr) {
       options.progress(options.user, done_bytes, in.rows * in.cols * sizeof(T));
@@ -189,7 +181,7 @@ cudaError_t stream_matrix(host_side<T> out, host_side<T> in, void* temp, size_ty
   const size_type pinned_buffers =
       blocks_under_way * ((in.pageable() ? 1 : 0) + (out.pageable() ? 1 : 0));
   size_type buffer = temp_bytes / (2 * blocks_under_way);
-  std::unique_ptr<void, pinned_deleter> own;
+  std::unique_ptr<void, cudaError_t (*)(void*)> own(nullptr, &cudaFreeHost);
   void* pinned = options.pinned;
   if (pinned_buffers > 0) {
     const size_type most = pinned != nullptr ? lent_buffer_bytes : own_buffer_bytes;

@@ -81,8 +81,6 @@ class copy_team {
     } catch (const std::exception&) {  // those that there are will do
     }
   }
-  copy_team(const copy_team&) = delete;
-  copy_team& operator=(const copy_team&) = delete;
   ~copy_team() {
     ends_ = true;
     ++number_;
