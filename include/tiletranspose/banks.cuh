@@ -80,7 +80,8 @@ struct walk_steps {
   TILETRANSPOSE_HOST_DEVICE constexpr walk_steps(tile_walk walk, int element_bytes, int rows,
                                                  int cols)
       : by_columns(walk.by_columns),
-        access_bytes(walk.access_bytes > 0 ? walk.access_bytes : access_width(element_bytes)),
+        access_bytes(walk.access_bytes > 0 ? walk.access_bytes
+                                           : access_width(static_cast<size_type>(element_bytes))),
         parts(access_bytes < element_bytes ? element_bytes / access_bytes : 1),
         elements(access_bytes > element_bytes ? access_bytes / element_bytes : 1),
         line_steps(walk.by_columns ? rows * parts : cols / elements * parts),

@@ -13,27 +13,41 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The rules that the compiler checks for a tile written by hand; one place for the class and the launch.
+/// The rules that the compiler checks for a tile written by hand, for the class and the launch: the first that is broken has
+/// its sentence.
+/// \returns whether all hold
 template <class T, int TileDim, int BlockRows, int Padding, int BankWidth>
 TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
-  static_assert(check_element<T>(), "");
-  static_assert(TileDim > 0 && BlockRows > 0 && TileDim % BlockRows == 0,
-                "tt: BlockRows must divide TileDim; 32x32 tiles take 1, 2, 4, 8, 16 or 32");
-  static_assert(TileDim * BlockRows <= 1024,
-                "tt: TileDim * BlockRows threads must fit a block of 1024; take fewer BlockRows");
-  static_assert(BankWidth == 4 || BankWidth == 8, "tt: BankWidth must be 4 or 8 bytes");
-  static_assert(Padding >= 0, "tt: Padding must not be negative; 0 packs the rows of a tile");
-  static_assert(TileDim * (TileDim + Padding) * sizeof(T) <= default_shared_bytes,
-                "tt: the tile must fit 48 KB of shared memory; take a smaller TileDim");
-  if constexpr (TileDim > 0 && Padding >= 0) {
-    constexpr int bytes = static_cast<int>(sizeof(T));
-    constexpr bank_model model = banks_of_width(BankWidth);
-    constexpr bool conflict_free = padded_ways(bytes, TileDim, TileDim, Padding, model, 1) == 1;
-    static_assert(conflict_free || Padding == padding_for(bytes, TileDim, TileDim, model),
-                  "tt: with this Padding the threads that read a column of the tile use the same "
-                  "banks; take tt::default_padding<T, TileDim, TileDim, BankWidth>()");
+  if constexpr (!is_element<T>()) {
+    return check_element<T>() && false;
+  } else {
+    constexpr bool divides = TileDim > 0 && BlockRows > 0 && TileDim % BlockRows == 0;
+    static_assert(divides,
+                  "tt: BlockRows must divide TileDim; 32x32 tiles take 1, 2, 4, 8, 16 or 32");
+    constexpr bool fits_block = divides && TileDim * BlockRows <= 1024;
+    static_assert(fits_block || !divides,
+                  "tt: TileDim * BlockRows threads must fit a block of 1024; take fewer BlockRows");
+    constexpr bool has_banks = fits_block && (BankWidth == 4 || BankWidth == 8);
+    static_assert(has_banks || !fits_block, "tt: BankWidth must be 4 or 8 bytes");
+    constexpr bool pads = has_banks && Padding >= 0;
+    static_assert(pads || !has_banks,
+                  "tt: Padding must not be negative; 0 packs the rows of a tile");
+    constexpr bool fits_shared =
+        pads && TileDim * (TileDim + Padding) * sizeof(T) <= default_shared_bytes;
+    static_assert(fits_shared || !pads,
+                  "tt: the tile must fit 48 KB of shared memory; take a smaller TileDim");
+    if constexpr (fits_shared) {
+      constexpr int bytes = static_cast<int>(sizeof(T));
+      constexpr bank_model model = banks_of_width(BankWidth);
+      constexpr bool conflict_free = padded_ways(bytes, TileDim, TileDim, Padding, model, 1) == 1 ||
+                                     Padding == padding_for(bytes, TileDim, TileDim, model);
+      static_assert(conflict_free,
+                    "tt: with this Padding the threads that read a column of the tile use the same "
+                    "banks; take tt::default_padding<T, TileDim, TileDim, BankWidth>()");
+      return conflict_free;
+    }
+    return false;
   }
-  return true;
 }
 
 }  // namespace detail
@@ -80,7 +94,7 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_tile() {
 template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, TileDim>(),
           int BankWidth = 4>
 class block_transpose {
-  static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
+  static_assert((detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), true), "");
 
  public:
   using tile = shared_tile<T, padded_layout<T, TileDim, TileDim, Padding>>;

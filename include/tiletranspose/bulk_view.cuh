@@ -122,7 +122,7 @@ template <class Tile, class Element>
 [[nodiscard]] cudaError_t make_bulk_view(bulk_view<Tile, Element>* view,
                                          matrix_view<Element> matrix) {
   if (view == nullptr || (matrix.data == nullptr && matrix.rows > 0 && matrix.cols > 0) ||
-      (matrix.rows > 1 && matrix.stride < matrix.cols)) {
+      (matrix.rows > 0 && matrix.stride < matrix.cols)) {
     return cudaErrorInvalidValue;
   }
   *view = bulk_view<Tile, Element>{matrix, {}, false};

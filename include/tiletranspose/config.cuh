@@ -105,9 +105,9 @@ inline constexpr int max_access_bytes = 16;
 /// \code static_assert(tt::access_width(12, 4) == 4 && tt::access_width(12, 1) == 1 && tt::access_width(32, 32) == 16); \endcode
 TILETRANSPOSE_HOST_DEVICE constexpr int access_width(size_type element_bytes,
                                                      size_type alignment = max_access_bytes) {
-  int width = max_access_bytes;
+  size_type width = max_access_bytes;
   while (element_bytes % width != 0 || alignment % width != 0) { width /= 2; }
-  return width;
+  return static_cast<int>(width);
 }
 
 TILETRANSPOSE_NAMESPACE_END

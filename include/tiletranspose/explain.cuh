@@ -49,14 +49,15 @@ explanation explain_dense_reorient(transpose_request request, symmetry s, explai
 /// What tt::transpose(out, in, nx, ny) would launch.
 template <class T>
 explanation explain(T* out, const T* in, size_type nx, size_type ny, explained_device device = {}) {
-  return detail::explain_transpose<sizeof(T), alignof(T)>(detail::dense_request(out, in, nx, ny),
-                                                          device);
+  return detail::explain_transpose<detail::checked_size<T>(), alignof(T)>(
+      detail::dense_request(out, in, nx, ny), device);
 }
 
 /// The same for pitched matrices and parts of matrices.
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, explained_device device = {}) {
-  return detail::explain_transpose<sizeof(T), alignof(T)>(detail::view_request(out, in), device);
+  return detail::explain_transpose<detail::checked_size<T, Element>(), alignof(T)>(
+      detail::view_request(out, in), device);
 }
 
 /// What tt::transpose_batched(out, in, nx, ny, batch) would launch.
@@ -65,7 +66,7 @@ explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type b
                     explained_device device = {}) {
   size_type elements = 0;
   detail::multiplies(nx, ny, elements);
-  return detail::explain_transpose<sizeof(T), alignof(T)>(
+  return detail::explain_transpose<detail::checked_size<T>(), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, elements, elements), device);
 }
 
@@ -73,7 +74,7 @@ explanation explain(T* out, const T* in, size_type nx, size_type ny, size_type b
 template <class T>
 explanation explain(T* out, size_type out_batch_stride, const T* in, size_type in_batch_stride,
                     size_type nx, size_type ny, size_type batch, explained_device device = {}) {
-  return detail::explain_transpose<sizeof(T), alignof(T)>(
+  return detail::explain_transpose<detail::checked_size<T>(), alignof(T)>(
       detail::dense_request(out, in, nx, ny, batch, out_batch_stride, in_batch_stride), device);
 }
 
@@ -81,7 +82,7 @@ explanation explain(T* out, size_type out_batch_stride, const T* in, size_type i
 template <class T>
 explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type ny,
                     size_type batch, explained_device device = {}) {
-  return detail::explain_transpose<sizeof(T), alignof(T)>(
+  return detail::explain_transpose<detail::checked_size<T>(), alignof(T)>(
       detail::pointers_request(outs, ins, nx, ny, batch), device);
 }
 
@@ -89,7 +90,7 @@ explanation explain(T* const* outs, const T* const* ins, size_type nx, size_type
 template <class T, class Element>
 explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
                     size_type in_batch_stride, size_type batch, explained_device device = {}) {
-  return detail::explain_transpose<sizeof(T), alignof(T)>(
+  return detail::explain_transpose<detail::checked_size<T, Element>(), alignof(T)>(
       detail::in_batch(detail::view_request(out, in), batch, out_batch_stride, in_batch_stride),
       device);
 }
@@ -98,8 +99,8 @@ explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<
 template <class T, class Element>
 explanation explain(matrix_view<T> out, matrix_view<Element> in, symmetry s,
                     explained_device device = {}) {
-  return detail::explain_reorient<sizeof(T), alignof(T)>(detail::reorient_request(out, in, s), s,
-                                                         device);
+  return detail::explain_reorient<detail::checked_size<T, Element>(), alignof(T)>(
+      detail::reorient_request(out, in, s), s, device);
 }
 
 /// What tt::reorient_batched(out, in, nx, ny, batch, s) would launch.
@@ -126,7 +127,7 @@ template <class T, class Element>
 explanation explain(matrix_view<T> out, size_type out_batch_stride, matrix_view<Element> in,
                     size_type in_batch_stride, size_type batch, symmetry s,
                     explained_device device = {}) {
-  return detail::explain_reorient<sizeof(T), alignof(T)>(
+  return detail::explain_reorient<detail::checked_size<T, Element>(), alignof(T)>(
       detail::in_batch(detail::reorient_request(out, in, s), batch, out_batch_stride,
                        in_batch_stride),
       s, device);
@@ -179,14 +180,15 @@ explanation explain_dual(matrix_view<Out> copy, matrix_view<Out> out, matrix_vie
 /// are symmetries. Of squares that are transposed it says the mover and the rule alone.
 template <class T>
 explanation explain_inplace(matrix_view<T> data, symmetry s = symmetry::transpose) {
-  return detail::explain_reorient_inplace<sizeof(T), alignof(T)>(detail::inplace_request(data), s);
+  return detail::explain_reorient_inplace<detail::checked_size<T>(), alignof(T)>(
+      detail::inplace_request(data), s);
 }
 
 /// What tt::transpose_inplace(temp, temp_bytes, data, nx, ny) would do: the mover and the rule.
 template <class T>
 explanation explain_inplace(const void* temp, size_type temp_bytes, T* data, size_type nx,
                             size_type ny) {
-  return detail::explain_with_scratch<sizeof(T), alignof(T)>(
+  return detail::explain_with_scratch<detail::checked_size<T>(), alignof(T)>(
       detail::inplace_request(matrix_view<T>{data, ny, nx, nx}), temp, temp_bytes);
 }
 
@@ -204,7 +206,7 @@ template <class T, std::size_t Rank>
 explanation explain_permute(T* out, const T* in, const size_type (&extents)[Rank],
                             const int (&axes)[Rank], explained_device device = {}) {
   static_assert(detail::check_rank<Rank>(), "");
-  return detail::explain_permute<sizeof(T), alignof(T)>(
+  return detail::explain_permute<detail::checked_size<T>(), alignof(T)>(
       detail::make_relocation(out, in, extents, axes), device);
 }
 
@@ -214,7 +216,7 @@ explanation explain_permute(T* out, const std::ptrdiff_t (&out_strides)[Rank], c
                             const std::ptrdiff_t (&in_strides)[Rank],
                             const size_type (&extents)[Rank], explained_device device = {}) {
   static_assert(detail::check_rank<Rank>(), "");
-  return detail::explain_permute<sizeof(T), alignof(T)>(
+  return detail::explain_permute<detail::checked_size<T>(), alignof(T)>(
       detail::make_relocation(out, out_strides, in, in_strides, extents), device);
 }
 

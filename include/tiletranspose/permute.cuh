@@ -15,7 +15,7 @@
 /// cudaErrorInvalidValue, before anything is launched: a pointer that is null or misaligned for its type, axes that repeat
 /// or are none of the array's, sizes that overflow, more than 8 axes left, input and output that share memory anywhere
 /// between their first and last elements, or an output in which an axis does not step over all that the faster ones reach
-/// (two elements might share an address). Where an extent is 0 nothing is done.
+/// (two elements might share an address). Where an extent is 0 and the axes are in order nothing is done.
 ///
 /// What two axes and a batch can express is moved as `transpose` and `reorient` move it, at their speed. Other permutes go
 /// through tiles, whose sides take several axes where one is short, through panels along several axes, or element by

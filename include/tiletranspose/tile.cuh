@@ -147,6 +147,15 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool check_source() {
   return true;
 }
 
+/// What it asks of the matrix that it is written to.
+template <class T, class Element>
+TILETRANSPOSE_HOST_DEVICE constexpr bool check_target() {
+  static_assert(same_type<Element, T>,
+                "tt: a tile is written to a matrix of its own element type, which is not const; "
+                "convert by shared_tile::get and matrix_view::set");
+  return true;
+}
+
 /// A type without meaning: what is left of T when only its bytes are moved, so that all types of one size
 /// and alignment share one kernel.
 template <int Bytes, int Alignment>

@@ -198,4 +198,17 @@ TILETRANSPOSE_FUNCTION void store_tile_transposed(
       });
 }
 
+// Matrices of other elements than the tile's.
+
+template <class Group, class Element, class T, class Layout, class... Caller>
+TILETRANSPOSE_FUNCTION void store_tile(Group, matrix_view<Element>, size_type, size_type,
+                                       shared_tile<T, Layout>, Caller...) {
+  static_assert(detail::check_target<T, Element>(), "");
+}
+template <class Group, class Element, class T, class Layout, class... Caller>
+TILETRANSPOSE_FUNCTION void store_tile_transposed(Group, matrix_view<Element>, size_type, size_type,
+                                                  shared_tile<T, Layout>, Caller...) {
+  static_assert(detail::check_target<T, Element>(), "");
+}
+
 TILETRANSPOSE_NAMESPACE_END

@@ -114,9 +114,12 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
           int BankWidth = 4>
 [[nodiscard]] cudaError_t transpose(T* out, const T* in, size_type nx, size_type ny,
                                     cudaStream_t stream = nullptr) {
-  static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
-      detail::dense_request(out, in, nx, ny), stream);
+  if constexpr (detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>()) {
+    return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+        detail::dense_request(out, in, nx, ny), stream);
+  } else {
+    return cudaErrorInvalidValue;  // after the sentence that the compiler has said
+  }
 }
 
 /// The same for pitched matrices and parts of matrices.
@@ -125,9 +128,12 @@ template <class T, int TileDim, int BlockRows, int Padding = default_padding<T, 
 [[nodiscard]] cudaError_t transpose(matrix_view<T> out, matrix_view<Element> in,
                                     cudaStream_t stream = nullptr) {
   static_assert(detail::check_matrices<T, Element>(), "");
-  static_assert(detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>(), "");
-  return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
-      detail::view_request(out, in), stream);
+  if constexpr (detail::check_tile<T, TileDim, BlockRows, Padding, BankWidth>()) {
+    return detail::run_explicit_transpose<sizeof(T), alignof(T), TileDim, BlockRows, Padding>(
+        detail::view_request(out, in), stream);
+  } else {
+    return cudaErrorInvalidValue;  // after the sentence that the compiler has said
+  }
 }
 
 /// Transposes `batch` matrices that lie one behind the other.

@@ -126,6 +126,8 @@ TEST_CASE("explain: what of fused calls and of calls in place is refused, and by
   constexpr std::size_t huge = std::size_t{1} << 40;
   refused(tt::explain_inplace(floats{in.data, huge, huge, huge}), "overflow");
   refused(tt::explain_inplace(at<char>(46), 11, in.data, 3, 4), "scratch");
+  refused(tt::explain_inplace(nullptr, 0, at<float>(40, 2), 3, 4), "alignment");
+  CHECK(tt::explain_inplace(nullptr, 0, in.data, 3, 4).answer == tt::explained::does_nothing);
   refused(tt::explain_inplace(in.data, 1 << 20, in.data, 3, 4), "scratch");
 }
 

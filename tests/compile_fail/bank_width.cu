@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: BankWidth must be 4 or 8 bytes
+// expect alone: tt: BankWidth must be 4 or 8 bytes
 
 #include <tiletranspose/transpose.cuh>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: BlockRows must divide TileDim; 32x32 tiles take 1, 2, 4, 8, 16 or 32
+// expect alone: tt: BlockRows must divide TileDim; 32x32 tiles take 1, 2, 4, 8, 16 or 32
 
 #include <tiletranspose/transpose.cuh>
 

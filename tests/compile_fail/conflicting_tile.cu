@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: with this Padding the threads that read a column of the tile use the same banks
+// expect alone: tt: with this Padding the threads that read a column of the tile use the same banks
 
 #include <tiletranspose/transpose.cuh>
 

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: Padding must not be negative; 0 packs the rows of a tile
+// expect alone: tt: Padding must not be negative; 0 packs the rows of a tile
 
 #include <tiletranspose/transpose.cuh>
 

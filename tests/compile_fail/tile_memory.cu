@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: the tile must fit 48 KB of shared memory; take a smaller TileDim
+// expect alone: tt: the tile must fit 48 KB of shared memory; take a smaller TileDim
 
 #include <tiletranspose/transpose.cuh>
 

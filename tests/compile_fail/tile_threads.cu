@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-// expect: tt: TileDim * BlockRows threads must fit a block of 1024; take fewer BlockRows
+// expect alone: tt: TileDim * BlockRows threads must fit a block of 1024; take fewer BlockRows
 
 #include <tiletranspose/transpose.cuh>
 

@@ -485,6 +485,7 @@ TEST_CASE("tile io: what cannot be described", "[tile_io][quick]") {
   CHECK_FALSE(described({data, 1, std::size_t{1} << 31, std::size_t{1} << 31}));
   CHECK_FALSE(described({data, 2, 4, std::size_t{1} << 38}));
   CHECK(tt::make_bulk_view(&view, matrix{nullptr, 64, 64, 64}) == cudaErrorInvalidValue);
+  CHECK(tt::make_bulk_view(&view, matrix{data, 1, 64, 63}) == cudaErrorInvalidValue);
   CHECK(tt::make_bulk_view(&view, matrix{data, 64, 64, 63}) == cudaErrorInvalidValue);
   CHECK(tt::make_bulk_view(static_cast<decltype(&view)>(nullptr), matrix{data, 64, 64, 64}) ==
         cudaErrorInvalidValue);

@@ -265,6 +265,12 @@ template <int ElementBytes, int Alignment>
 explanation explain_with_scratch(const transpose_request& request, const void* temp,
                                  size_type temp_bytes) {
   explanation result = explain_start(request);
+  if (temp == nullptr) {
+    if (explain_verdict(result, examine_inplace(request, symmetry::identity))) { return result; }
+    result.answer = explained::does_nothing;
+    say(result, "", "no scratch", "without scratch the call says how many bytes it needs");
+    return result;
+  }
   const size_type least = least_scratch(request.nx, request.ny, ElementBytes);
   if (explain_verdict(result, examine_scratch(request, temp, temp_bytes, least))) { return result; }
   if (request.nx == 1 || request.ny == 1) {

@@ -133,7 +133,8 @@ double mean_sectors(const transpose_facts& facts, bool input, size_type bytes, s
   const size_type stride = input ? facts.in_stride_bytes : facts.out_stride_bytes;
   const size_type batch = input ? facts.in_batch_bytes : facts.out_batch_bytes;
   const auto address = reinterpret_cast<size_type>(input ? facts.in : facts.out);
-  const size_type further = tables ? facts.access_bytes : facts.batch > 1 ? batch : 0;
+  const auto access = static_cast<size_type>(facts.access_bytes);
+  const size_type further = tables ? access : facts.batch > 1 ? batch : 0;
   const size_type bits = sector_bytes | stride | cut | further;
   const size_type step = bits & (0 - bits);  // the least distance between two starts
   size_type sum = 0;

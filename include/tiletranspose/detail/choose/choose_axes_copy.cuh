@@ -116,7 +116,7 @@ constexpr int micro_matrix_side(int element_bytes, size_type bytes) {
   return element_bytes == 1 ? micro_tile_side(1, bytes) : 64;
 }
 constexpr bool has_micro_tile(int element_bytes, int access_bytes) {
-  return element_bytes <= 3 && access_bytes == access_width(element_bytes);
+  return element_bytes <= 3 && access_bytes == access_width(static_cast<size_type>(element_bytes));
 }
 
 /// Tiles in micro-blocks are as large as leaves at least half of them used, along both sides.

@@ -153,7 +153,8 @@ constexpr bool moves_rows_by(row_choice kernel, int element) {
 /// \param known  as for choose_rows
 constexpr bool reverses_array_by(row_choice kernel, int element, int alignment, int known) {
   const auto bytes = static_cast<size_type>(element);
-  const bool has_little = has_little_work(element, access_width(bytes, alignment), false);
+  const bool has_little =
+      has_little_work(element, access_width(bytes, static_cast<size_type>(alignment)), false);
   const size_type little = has_little ? small_limits_of(element).rows : 0;
   const size_type lengths[] = {little + 1, little + 2, size_type{1} << 40};
   for (const size_type length : lengths) {

@@ -244,7 +244,8 @@ struct byte_tile_shape {
                                           const memory_range& memory) {
     const unsigned rank = group.thread_rank();
     if (tile.exists) {
-      const unsigned char* const last = tile.from + (tile.rows - 1) * tile.stride_bytes;
+      const unsigned char* const last =
+          tile.from + static_cast<size_type>(tile.rows - 1) * tile.stride_bytes;
       if (smaller(tile.rows, tile.cols) == side &&
           (starts_aligned || memory.reaches_around(tile.from, last + tile.cols * element_bytes))) {
         fill<true>(rank, tile, memory);
@@ -382,13 +383,13 @@ struct byte_tile_shape {
   }
 
   /// The words of 16 bytes, from number `first` on.
-  TILETRANSPOSE_FUNCTION static void rotate_words(const word16& wide, unsigned first,
+  TILETRANSPOSE_FUNCTION static void rotate_words(const word16& all, unsigned first,
                                                   word (&rotated)[words]) {
     if constexpr (words == 1) {
-      rotated[0] = wide;
+      rotated[0] = all;
     } else {
       word read[words];
-      __builtin_memcpy(read, &wide, 16);
+      __builtin_memcpy(read, &all, 16);
       rotate_back(read, words - first, rotated);
     }
   }

@@ -49,6 +49,13 @@ constexpr bool check_matrices() {
   }
 }
 
+/// Bytes of the elements of a call, whose types are checked.
+template <class Out, class In = Out>
+constexpr int checked_size() {
+  static_assert(check_matrices<Out, In>(), "");
+  return static_cast<int>(sizeof(Out));
+}
+
 /// Whether pointers to an output and an input fit together, or to the arrays of pointers of a batch.
 template <class Out, class In>
 inline constexpr bool is_pair = same_type<Out, std::remove_const_t<In>>;

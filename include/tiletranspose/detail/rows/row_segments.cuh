@@ -77,7 +77,7 @@ struct thread_segment {
 
   /// Where an access of the thread starts, counted from the segment's first byte.
   TILETRANSPOSE_FUNCTION int start(const void* first, int round) const {
-    return static_cast<int>((at + round * step) * 16) -
+    return static_cast<int>((at + static_cast<unsigned>(round) * step) * 16) -
            static_cast<int>(address_bits(first) & arguments.line_mask);
   }
 };

@@ -58,16 +58,16 @@ struct segment_rounds {
   /// Rounds after which a thread is at the same place of a row that lies in its sectors, and in the banks of
   /// shared memory, as the row before does; all of them where there are no such rows.
   static constexpr unsigned find_period() {
-    unsigned period = 1;
-    for (; period < rounds; ++period) {
-      const unsigned down = period * Shape::threads / row_threads;
-      if (period * Shape::threads % row_threads == 0 &&
+    unsigned found = 1;
+    for (; found < rounds; ++found) {
+      const unsigned down = found * Shape::threads / row_threads;
+      if (found * Shape::threads % row_threads == 0 &&
           down * Shape::element_bytes % Shape::skew_bytes == 0 && down % Shape::micro_cols == 0 &&
           (Shape::row_offset(down) - Shape::row_offset(0)) % 16 == 0) {
         break;
       }
     }
-    return period;
+    return found;
   }
   static constexpr unsigned period = find_period();
   static constexpr unsigned period_rows = period * Shape::threads / row_threads;
@@ -226,7 +226,7 @@ struct tile_target {
       }
     }
     const int row = rows - 1;
-    unsigned char* const out = first + row * stride_bytes;
+    unsigned char* const out = first + static_cast<size_type>(row) * stride_bytes;
     const int end = end_byte - joined_bytes;
     if (out + end == matrix_end) {
       const int skew = static_cast<int>(address_bits(out) & sector_mask);

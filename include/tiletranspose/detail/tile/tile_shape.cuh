@@ -165,7 +165,8 @@ struct tile_shape {
                element * pitch + dealt_row(step) * ElementBytes;
       }
       if (step % load_threads >= row_loads) { return -1; }
-      return fill_offset(step % load_threads) + step / load_threads * micro_rows * ElementBytes;
+      return static_cast<long long>(fill_offset(static_cast<unsigned>(step % load_threads))) +
+             step / load_threads * micro_rows * ElementBytes;
     }
   };
   static constexpr bool fills_without_conflict() {
