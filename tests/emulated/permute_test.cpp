@@ -412,6 +412,48 @@ bool check_word_shifted_tiles(std::mt19937& generator, int rank, size_type most)
   return true;
 }
 
+/// Matrices whose columns end about where the last tile does, wherever they begin in their sectors.
+template <int Bytes>
+void check_ends_of_word_shifted_tiles() {
+  constexpr auto bytes = static_cast<std::size_t>(Bytes);
+  constexpr size_type cols = 40;
+  const auto step =
+      static_cast<size_type>(tt::detail::word_shifted_tile_shape{Bytes}.sector_rows());
+  for (size_type tiles = 1; tiles <= 3; ++tiles) {
+    for (const size_type further : {0, 1, 2}) {
+      const size_type rows = tiles * step + further - 32 / bytes;
+      if (rows < 2 || rows > 1000) { continue; }
+      for (const size_type first : {0, 1, 2, 3}) {
+        const std::vector<axis> axes{{rows, static_cast<std::ptrdiff_t>(cols), 1},
+                                     {cols, 1, static_cast<std::ptrdiff_t>(rows)}};
+        memory in(random_bytes(rows * cols * bytes + 128));
+        memory out(std::vector<unsigned char>(rows * cols * bytes + 128, guard));
+        const std::size_t out_first = 64 + first * bytes;
+        const auto alignment = static_cast<size_type>(tt::access_width(Bytes));
+        tt::detail::relocation move{in.bytes.data() + 64,
+                                    out.bytes.data() + out_first,
+                                    bytes,
+                                    bytes,
+                                    alignment,
+                                    alignment,
+                                    2,
+                                    {}};
+        for (std::size_t k = 0; k < 2; ++k) {
+          move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
+        }
+        tt::detail::normalize(move);
+        cpu::this_device() = {};
+        INFO(Bytes << " bytes, " << rows << " rows, " << first << " elements into a sector");
+        REQUIRE(tt::detail::launch_word_shifted_tiles<Bytes>(choose_axes(move), move, nullptr) ==
+                cudaSuccess);
+        REQUIRE(cpu::this_device().faults == 0);
+        REQUIRE(out.content() ==
+                expected(in.content(), 64, out.bytes.size(), out_first, axes, Bytes));
+      }
+    }
+  }
+}
+
 template <int Bytes, int Access>
 void check_panels_of_all_ranks() {
   std::mt19937 generator(16 + Bytes);
@@ -504,6 +546,12 @@ TEST_CASE("permute: word-shifted tiles") {
     moved += check_word_shifted_tiles<3>(generator, rank, most) ? 1 : 0;
   }
   CHECK(moved >= 45);
+}
+
+TEST_CASE("permute: columns that end with a word-shifted tile") {
+  check_ends_of_word_shifted_tiles<1>();
+  check_ends_of_word_shifted_tiles<2>();
+  check_ends_of_word_shifted_tiles<3>();
 }
 
 // Elements of a dense array whose axes change places.

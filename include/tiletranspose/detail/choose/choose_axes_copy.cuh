@@ -68,9 +68,10 @@ inline word_shifted_tiles cut_word_shifted_tiles(const axes_choice& choice,
   const auto cols = static_cast<size_type>(shape.cols());
   const auto most_rows = static_cast<size_type>(shape.most_rows());
   const auto step = static_cast<size_type>(shape.sector_rows());
+  const auto address_step = static_cast<size_type>(access_width(move.in_element));
   grow_sides(tiles.sides, move, choice.x, {cols, most_rows}, true);
   const size_type reached =
-      tiles.sides[1].extent + (sector_bytes - 1) / static_cast<size_type>(shape.element_bytes);
+      tiles.sides[1].extent + divide_up(sector_bytes - address_step, move.in_element);
   tiles.rows = divide_up(divide_up(reached, divide_up(reached, most_rows)), step) * step;
   tiles.x_tiles = divide_up(tiles.sides[0].extent, cols);
   tiles.y_tiles = divide_up(reached, tiles.rows);
