@@ -326,7 +326,8 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(bytes_mover({4000, 3000, 64}) == "rows");
   CHECK(bytes_mover({4000, 3000, 32}) == "elements along several axes");
   CHECK(bytes_mover({4000, 3000, 65}) == "panels along several axes");
-  CHECK(bytes_mover({400, 300, 65}) == "rows");  // few bytes
+  CHECK(bytes_mover({300, 300, 81}) == "rows");  // few bytes
+  CHECK(bytes_mover({300, 300, 65}) == "little work by elements");
   CHECK(bytes_mover({4000, 3000, 1793}) == "rows");
   // What stays together is an element of a tile: in micro-blocks, whose rows are whole and aligned, or as it is.
   const tt::explanation pixels =
@@ -345,8 +346,18 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(mover(shifted) == "word-shifted tiles along several axes");
   CHECK(shifted.store_bytes == 16);
   CHECK(launch(shifted) == "819 blocks of 256 threads");
-  // Rows that stay where they are, in images of which the input has larger ones.
-  CHECK(mover(tt::explain_permute(out, {1200, 3, 1}, in, {4000, 5, 1}, {5000, 400, 3})) == "rows");
+  // Rows that stay where they are, in images of which the input has larger ones: short ones element by element.
+  CHECK(mover(tt::explain_permute(out, {38800, 97, 1}, in, {40400, 101, 1}, {500, 400, 97})) ==
+        "rows");
+  CHECK(mover(tt::explain_permute(out, {1200, 3, 1}, in, {4000, 5, 1}, {5000, 400, 3})) ==
+        "little work by elements");
+  // Bytes that lie in the words of the output as in the input's are copied, others shifted.
+  const auto copied = [&](int offset) {
+    return mover(tt::explain_permute(reinterpret_cast<unsigned char*>(out) + offset,
+                                     reinterpret_cast<const unsigned char*>(in), {50000000}, {0}));
+  };
+  CHECK(copied(4) == "copy");
+  CHECK(copied(3) == "rows");
 
   const tt::explanation tiles = tt::explain_permute(out, in, {30, 4, 5, 6, 300}, {4, 3, 2, 1, 0});
   CHECK(mover(tiles) == "tiles along several axes");

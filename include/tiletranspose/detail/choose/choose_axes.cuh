@@ -309,7 +309,12 @@ inline axes_choice choose_axes(const relocation& move) {
   const relocation_axis& fast = move.axes[y];
   const bool steps_by_one = fast.out_stride == 1 && distance(move.axes[x].in_stride) == 1;
   if (x == y) {
-    if (y == 0 && steps_by_one && fast.in_stride == 1) { return {axes_mover::copy, x, {}}; }
+    // cudaMemcpyAsync has 27 to 35 % of its speed where words of the input are none of the output.
+    const bool are_words =
+        (reinterpret_cast<size_type>(move.in) - reinterpret_cast<size_type>(move.out)) % 4 == 0;
+    if (y == 0 && steps_by_one && fast.in_stride == 1 && are_words) {
+      return {axes_mover::copy, x, {}};
+    }
     const bool rows_apart = y == 0 || distance(move.axes[y - 1].in_stride) >= fast.extent;
     const bool forwards = y != 2 || move.axes[0].in_stride > 0;
     const bool are_rows = steps_by_one && y <= 2 && rows_apart && forwards && !are_short_rows(move);

@@ -66,5 +66,20 @@ inline constexpr unsigned least_grouped_memory = 38 * 1024;
 inline constexpr size_type uneven_segment_bytes = tuning_row{
     4096, "2026-11-24", "3 bytes, rows of 4096 92, 98, 16384 92, 97; 12 bytes, 4096 93, 98"};
 
+/// Segments with gaps between them, of rows or of matrices, go element by element up to so many bytes: of elements of whole
+/// words, of halves and of others. Row kernel, elements: bytes, 12 in each row 9, 39, 50 34, 45, 100 50, 44.
+inline constexpr size_type most_apart_words_bytes =
+    tuning_row{384, "2026-11-27",
+               "row kernel, elements, H100: floats, 12 bytes 8, 42, 100 47, 73, 350 95, 111"};
+inline constexpr size_type most_apart_halves_bytes =
+    tuning_row{160, "2026-11-27", "likewise: 12 bytes 9, 50, 70 46, 89, 130 58, 67, 260 74, 65"};
+inline constexpr size_type most_apart_packed_bytes =
+    tuning_row{80, "2026-11-27", "likewise: 3 bytes, 12 9, 31, 50 29, 43, 130 52, 47"};
+constexpr size_type most_apart_segment_bytes(size_type element_bytes) {
+  return element_bytes % 4 == 0   ? most_apart_words_bytes
+         : element_bytes % 2 == 0 ? most_apart_halves_bytes
+                                  : most_apart_packed_bytes;
+}
+
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -175,17 +175,30 @@ inline int whole_access(const row_problem& rows) {
   return is_wide && reverses && several && !rows.pointer_arrays ? static_cast<int>(width) : 0;
 }
 
-/// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes as many as it counts. In
-/// place, half of the rows trade places with the others, or half of each.
+/// True of short segments with gaps between them, of rows or of matrices: a block of the row kernel would have little of each.
+inline bool are_short_apart(const row_problem& rows) {
+  const bool dense = rows.dense();
+  const size_type segment = rows.row_bytes() * (dense ? rows.ny : 1);
+  const bool goes_on =
+      dense &&
+      (rows.batch == 1 || (rows.in_batch_bytes == segment && rows.out_batch_bytes == segment));
+  return !goes_on && !rows.pointer_arrays &&
+         segment <= most_apart_segment_bytes(rows.element_bytes);
+}
+
+/// Which rows the mover for little work takes: few, out of place; of whole accesses of 16 bytes, and of short segments with
+/// gaps, as many as it counts. In place, half of the rows trade places with the others, or half of each.
 inline little_rows choose_little_rows(const row_problem& rows) {
   const int access = whole_access(rows);
+  const bool are_short = are_short_apart(rows);
   if (access > 0) {
     row_problem wide = rows;
     wide.element_bytes = static_cast<size_type>(access);
     wide.nx = rows.row_bytes() / wide.element_bytes;
     little_rows work = make_little_rows(wide);
     work.access = access;
-    size_type most = access == max_access_bytes ? most_counted : small_limits_of(access).rows;
+    size_type most =
+        access == max_access_bytes || are_short ? most_counted : small_limits_of(access).rows;
     bool moves = true;
     if (rows.in_place()) {  // unless nothing moves, or a row in the middle is reversed in itself
       most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
@@ -202,7 +215,10 @@ inline little_rows choose_little_rows(const row_problem& rows) {
     if (work.mover != small_mover::none) { return work; }
   }
   little_rows work = make_little_rows(rows);
-  if (!rows.in_place()) { work.mover = choose_small_rows(work.problem); }
+  if (!rows.in_place()) {
+    work.mover = are_short ? choose_small(work.problem, most_counted, false)
+                           : choose_small_rows(work.problem);
+  }
   return work;
 }
 
