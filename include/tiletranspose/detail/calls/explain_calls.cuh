@@ -88,7 +88,9 @@ void explain_rows(explanation& result, const row_problem& rows) {
   with_access<ElementBytes, Alignment>(bits, [&](auto access_bytes) {
     constexpr int access = decltype(access_bytes)::value;
     if (work.mover != small_mover::none && fits_registers(ElementBytes, access)) {
-      say(result, "", "little work", "so few elements that latency decides: one element an access");
+      say(result, "", "little work",
+          "so few elements that latency decides, or short segments with gaps between them: one "
+          "element an access");
       describe_little(result, work.mover, work.problem, access);
     } else if (reverses_in_panels(ElementBytes) && !rows.in_place() &&
                goes_in_panels(joined, access)) {
