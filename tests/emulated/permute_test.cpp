@@ -736,10 +736,10 @@ TEST_CASE("permute: a function on the way") {
 }
 
 namespace {
-axes_mover mover_of(std::vector<axis> axes) {
-  static unsigned char places[2];
+axes_mover mover_of(std::vector<axis> axes, int out = 1) {
+  alignas(8) static unsigned char places[8];
   tt::detail::relocation move{
-      {&places[0], &places[1], 4, 4, 1, 1}, static_cast<int>(axes.size()), {}};
+      {&places[0], &places[out], 4, 4, 1, 1}, static_cast<int>(axes.size()), {}};
   for (std::size_t k = 0; k < axes.size(); ++k) {
     move.axes[k] = {axes[k].extent, axes[k].in, axes[k].out};
   }
@@ -749,7 +749,8 @@ axes_mover mover_of(std::vector<axis> axes) {
 }  // namespace
 
 TEST_CASE("permute: what two axes and a batch can express goes to their movers") {
-  CHECK(mover_of({{9, 35, 35}, {7, 5, 5}, {5, 1, 1}}) == axes_mover::copy);
+  CHECK(mover_of({{9, 35, 35}, {7, 5, 5}, {5, 1, 1}}, 4) == axes_mover::copy);
+  CHECK(mover_of({{9, 35, 35}, {7, 5, 5}, {5, 1, 1}}) == axes_mover::rows);  // words are shifted
   CHECK(mover_of({{9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);
   CHECK(mover_of({{9, -40, 1}, {40, 1, 9}}) == axes_mover::transpose);
   CHECK(mover_of({{3, 360, 360}, {9, 40, 1}, {40, 1, 9}}) == axes_mover::transpose);

@@ -19,16 +19,23 @@ struct alignas(16) word16 {
   unsigned x, y, z, w;
 };
 
-/// The type that one access of `Bytes` bytes moves. Its functions are never called.
-template <int Bytes>
-struct access_word {
-  static unsigned char of(access_word<1>*);
-  static unsigned short of(access_word<2>*);
-  static unsigned of(access_word<4>*);
-  static unsigned long long of(access_word<8>*);
-  static word16 of(access_word<16>*);
-  using type = decltype(of(static_cast<access_word*>(nullptr)));
+template <class Word>
+struct type_is {
+  using type = Word;
 };
+/// The type that one access of `Bytes` bytes moves.
+template <int Bytes>
+struct access_word;
+template <>
+struct access_word<1> : type_is<unsigned char> {};
+template <>
+struct access_word<2> : type_is<unsigned short> {};
+template <>
+struct access_word<4> : type_is<unsigned> {};
+template <>
+struct access_word<8> : type_is<unsigned long long> {};
+template <>
+struct access_word<16> : type_is<word16> {};
 template <int Bytes>
 using access_word_t = typename access_word<Bytes>::type;
 
@@ -56,16 +63,19 @@ TILETRANSPOSE_FUNCTION Word load(const void* address) {
 #endif
 }
 
+/// As many bytes as Word has, for types that cannot be assigned: of const members, say.
+template <class Word>
+struct alignas(Word) bytes_of {
+  unsigned char bytes[sizeof(Word)];
+};
+
 template <class Word>
 TILETRANSPOSE_FUNCTION void store(void* address, const Word& word) {
 #if TILETRANSPOSE_ON_DEVICE
   if constexpr (__is_assignable(Word&, const Word&)) {
     *static_cast<Word*>(address) = word;
-  } else {  // a type of const members, say
-    struct alignas(Word) bytes_of {
-      unsigned char bytes[sizeof(Word)];
-    };
-    *static_cast<bytes_of*>(address) = reinterpret_cast<const bytes_of&>(word);
+  } else {
+    *static_cast<bytes_of<Word>*>(address) = reinterpret_cast<const bytes_of<Word>&>(word);
   }
 #else
   __builtin_memcpy(address, &word, sizeof(Word));

@@ -68,27 +68,30 @@ struct matrix_mover {
   T* out;
   const T* in;
 
-  /// Transposes a slice, or copies one that is: from the input or, where `from` is not null, from `cols` dense rows; and into the
-  /// output or, where `to` is not null, into such rows.
-  cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
-                   void* to, cudaStream_t stream) const {
-    const size_type nx = plan.columns.total;
-    const size_type ny = plan.rows.total;
-    matrix_view<T> target{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
-    if (to == nullptr) {
-      target.data = out + (slice.x - plan.first_column()) * ny + slice.y;
-      target.stride = ny;
-    }
-    if (from == nullptr) {
-      const matrix_view<const T> source{in + (slice.y - plan.first_row()) * nx + slice.x,
-                                        slice.rows, slice.cols, nx};
-      return run_transpose<sizeof(T), alignof(T), matrices::one>(view_request(target, source),
-                                                                 stream);
-    }
+  /// Transposes a slice of the input into the output; or to where it is packed, `cols` dense rows of the output.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
+    const matrix_view<const T> source{
+        in + (slice.y - plan.first_row()) * plan.columns.total + slice.x, slice.rows, slice.cols,
+        plan.columns.total};
+    const matrix_view<T> packed{static_cast<T*>(to), slice.cols, slice.rows, slice.rows};
+    return run_transpose<sizeof(T), alignof(T), matrices::one>(
+        view_request(to != nullptr ? packed : place_of(plan, slice), source), stream);
+  }
+  /// Copies what is packed into the output.
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
     const matrix_view<const T> packed{static_cast<const T*>(from), slice.cols, slice.rows,
                                       slice.rows};
     return run_reorient<sizeof(T), alignof(T), matrices::one, false>(
-        reorient_request(target, packed, symmetry::identity), symmetry::identity, stream);
+        reorient_request(place_of(plan, slice), packed, symmetry::identity), symmetry::identity,
+        stream);
+  }
+
+ private:
+  matrix_view<T> place_of(const exchange_plan& plan, const exchange_slice& slice) const {
+    const size_type pitch = plan.rows.total;
+    return {out + (slice.x - plan.first_column()) * pitch + slice.y, slice.cols, slice.rows, pitch};
   }
 };
 
@@ -102,6 +105,16 @@ struct array_mover {
   relocation whole;  ///< of the whole array
 
   /// As matrix_mover's: what is packed is dense, in the output's order.
+  cudaError_t pack(const exchange_plan& plan, const exchange_slice& slice, void* to,
+                   cudaStream_t stream) const {
+    return move(plan, slice, nullptr, to, stream);
+  }
+  cudaError_t place(const exchange_plan& plan, const exchange_slice& slice, const void* from,
+                    cudaStream_t stream) const {
+    return move(plan, slice, from, nullptr, stream);
+  }
+
+ private:
   cudaError_t move(const exchange_plan& plan, const exchange_slice& slice, const void* from,
                    void* to, cudaStream_t stream) const {
     size_type extents[most_given_axes];
@@ -143,40 +156,38 @@ struct array_mover {
 /// because transfer waits for work before each step. The order above is that of two steps ahead. An exchange of one step
 /// needs no second stream.
 template <class Mover, class Transport>
-struct device_exchange {
-  exchange_plan plan;
-  Mover mover;
-  Transport transport;
-  void* temp;
-  cudaStream_t work;
-  // What stands behind is its own.
-  side_stream transfers{};
-  stream_mark packed{};
-  stream_mark arrived[exchange_buffers]{};
-  cudaError_t first_error = cudaSuccess;
+class device_exchange {
+ public:
+  device_exchange(const exchange_plan& plan, const Mover& mover, const Transport& transport,
+                  void* temp, cudaStream_t work)
+      : plan_(plan),
+        mover_(mover),
+        transport_(transport),
+        temp_(static_cast<unsigned char*>(temp)),
+        work_(work) {}
 
   /// Makes what the call needs beside memory, on the current device.
   cudaError_t prepare(cudaStream_t lent) {
     if (is_simple()) { return cudaSuccess; }
-    bool made = ok(transfers.make(lent)) && ok(packed.make());
-    for (stream_mark& mark : arrived) { made = made && ok(mark.make()); }
-    return first_error;
+    bool made = ok(transfer_.make(lent)) && ok(packed_.make());
+    for (stream_mark& mark : arrived_) { made = made && ok(mark.make()); }
+    return status_;
   }
 
   /// In each round a step is sent, and the one before those that travel or wait is put into place.
-  size_type rounds() const { return plan.steps + ahead(); }
+  size_type rounds() const { return plan_.steps + ahead(); }
 
   /// Queues one of the rounds; nothing more where something fails.
   cudaError_t round(size_type number) {
-    if (number < plan.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
-    if (number >= ahead() && first_error == cudaSuccess) { place(number - ahead()); }
-    return first_error;
+    if (number < plan_.steps) { (void)(pack(number) && transfer(number) && keep(number)); }
+    if (number >= ahead() && status_ == cudaSuccess) { place(number - ahead()); }
+    return status_;
   }
 
   /// After a failure: has the caller's stream wait for transfers that are under way, as far as that still can be had.
   cudaError_t abandon() {
-    if (!is_simple() && packed.set(transfers.get()) == cudaSuccess) { (void)packed.hold(work); }
-    return first_error;
+    if (!is_simple() && packed_.set(transfer_.get()) == cudaSuccess) { (void)packed_.hold(work_); }
+    return status_;
   }
   cudaError_t run() {
     for (size_type number = 0; number < rounds(); ++number) {
@@ -188,49 +199,58 @@ struct device_exchange {
  private:
   /// Transposes what is sent into the send half of its buffer.
   bool pack(size_type step) {
-    plan.for_each_sent(step, [&](const exchange_slice& slice) {
-      if (first_error == cudaSuccess) {
-        ok(mover.move(plan, slice, nullptr, buffer(step) + slice.offset, work));
-      }
+    unsigned char* const to = buffer(step);
+    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
+      if (status_ == cudaSuccess) { ok(mover_.pack(plan_, slice, to + slice.offset, work_)); }
     });
-    return first_error == cudaSuccess;
+    return status_ == cudaSuccess;
   }
   bool transfer(size_type step) {
-    if (plan.ranks == 1) { return true; }
+    if (plan_.ranks == 1) { return true; }
     unsigned char* const sent = buffer(step);
-    cudaStream_t const stream = is_simple() ? work : transfers.get();
-    return (is_simple() || (ok(packed.set(work)) && ok(packed.hold(stream)))) &&
-           ok(transport.transfer(plan, step, sent, sent + plan.send_bytes, stream)) &&
+    cudaStream_t const stream = is_simple() ? work_ : transfer_.get();
+    return (is_simple() || (ok(packed_.set(work_)) && ok(packed_.hold(stream)))) &&
+           ok(transport_.transfer(plan_, step, sent, sent + plan_.send_bytes, stream)) &&
            (is_simple() || ok(mark(step).set(stream)));
   }
   /// Transposes a slice of what stays on this rank.
   bool keep(size_type step) {
-    const exchange_slice slice = plan.kept(step);
-    return slice.bytes == 0 || ok(mover.move(plan, slice, nullptr, nullptr, work));
+    const exchange_slice slice = plan_.kept(step);
+    return slice.bytes == 0 || ok(mover_.pack(plan_, slice, nullptr, work_));
   }
   /// Brings what has arrived to where it belongs.
   void place(size_type step) {
-    if (!is_simple() && !ok(mark(step).hold(work))) { return; }
+    if (!is_simple() && !ok(mark(step).hold(work_))) { return; }
     if constexpr (!Transport::lands) {
-      const unsigned char* const received = buffer(step) + plan.send_bytes;
-      plan.for_each_received(step, [&](const exchange_slice& slice) {
-        if (first_error == cudaSuccess) {
-          ok(mover.move(plan, slice, received + slice.offset, nullptr, work));
+      const unsigned char* const received = buffer(step) + plan_.send_bytes;
+      plan_.for_each_received(step, [&](const exchange_slice& slice) {
+        if (status_ == cudaSuccess) {
+          ok(mover_.place(plan_, slice, received + slice.offset, work_));
         }
       });
     }
   }
 
-  bool is_simple() const { return plan.steps == 1; }
-  size_type ahead() const { return smaller(plan.buffers() - 1, Transport::ahead); }
+  bool is_simple() const { return plan_.steps == 1; }
+  size_type ahead() const { return smaller(plan_.buffers() - 1, Transport::ahead); }
   unsigned char* buffer(size_type step) const {
-    return static_cast<unsigned char*>(temp) + buffer_begin(plan, step, Transport::lands);
+    return temp_ + buffer_begin(plan_, step, Transport::lands);
   }
-  stream_mark& mark(size_type step) { return arrived[step % plan.buffers()]; }
+  stream_mark& mark(size_type step) { return arrived_[step % plan_.buffers()]; }
   bool ok(cudaError_t status) {
-    if (first_error == cudaSuccess) { first_error = status; }
-    return first_error == cudaSuccess;
+    if (status_ == cudaSuccess) { status_ = status; }
+    return status_ == cudaSuccess;
   }
+
+  exchange_plan plan_;
+  Mover mover_;
+  Transport transport_;
+  unsigned char* temp_;
+  cudaStream_t work_;
+  side_stream transfer_;
+  stream_mark packed_;
+  stream_mark arrived_[exchange_buffers];
+  cudaError_t status_ = cudaSuccess;
 };
 
 }  // namespace detail

@@ -198,7 +198,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
     return cudaErrorInvalidValue;
   }
   const auto exchange_by = [&](auto transport) {
-    device_exchange<Mover, decltype(transport)> exchange{plan, mover, transport, temp, stream};
+    device_exchange<Mover, decltype(transport)> exchange(plan, mover, transport, temp, stream);
     status = exchange.prepare(options.transfer_stream);
     return status == cudaSuccess ? exchange.run() : status;
   };

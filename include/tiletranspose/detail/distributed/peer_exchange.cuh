@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include <tiletranspose/detail/core/transfer.cuh>
 #include <tiletranspose/detail/distributed/device_exchange.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -26,7 +27,8 @@ inline cudaError_t ask_reach(int device, int other) {
 class device_guard {
  public:
   device_guard() : known_(cudaGetDevice(&device_) == cudaSuccess) {}
-  device_guard& operator=(device_guard&&) = delete;
+  device_guard(const device_guard&) = delete;
+  device_guard& operator=(const device_guard&) = delete;
   ~device_guard() {
     if (known_) { (void)cudaSetDevice(device_); }
   }
@@ -40,19 +42,20 @@ class device_guard {
 template <class Part>
 cudaError_t join_streams(const Part* parts, int count) {
   const auto marks = std::make_unique<stream_mark[]>(static_cast<size_type>(count));
-  cudaError_t status = cudaSuccess;
-  for (int i = 0; i < count && status == cudaSuccess; ++i) {
-    status = cudaSetDevice(parts[i].device);
+  for (int i = 0; i < count; ++i) {
+    cudaError_t status = cudaSetDevice(parts[i].device);
     if (status == cudaSuccess) { status = marks[i].make(); }
     if (status == cudaSuccess) { status = marks[i].set(parts[i].stream); }
+    if (status != cudaSuccess) { return status; }
   }
-  for (int i = 0; i < count && status == cudaSuccess; ++i) {
-    status = cudaSetDevice(parts[i].device);
+  for (int i = 0; i < count; ++i) {
+    cudaError_t status = cudaSetDevice(parts[i].device);
     for (int j = 0; j < count && status == cudaSuccess; ++j) {
       if (j != i) { status = marks[j].hold(parts[i].stream); }
     }
+    if (status != cudaSuccess) { return status; }
   }
-  return status;
+  return cudaSuccess;
 }
 
 /// Copies of rows straight to where they belong in the other devices' outputs, by the copy engines.
@@ -107,20 +110,24 @@ cudaError_t exchange_by_copies(const Part* parts, int count, bool reach, partiti
                                partition rows, const distributed_options& options) {
   using exchange = device_exchange<matrix_mover<T>, peer_transport<Part>>;
   std::vector<std::unique_ptr<exchange>> ranks;
-  cudaError_t status = cudaSuccess;
+  size_type rounds = 0;
   for (int i = 0; i < count; ++i) {
     const exchange_plan plan(columns, rows, count, i, sizeof(T), options.step_bytes);
     const Part& part = parts[i];
-    ranks.push_back(std::unique_ptr<exchange>(
-        new exchange{plan, {part.out, part.in}, {parts, reach}, part.temp, part.stream}));
-    status = cudaSetDevice(part.device);
+    ranks.push_back(std::make_unique<exchange>(plan, matrix_mover<T>{part.out, part.in},
+                                               peer_transport<Part>{parts, reach}, part.temp,
+                                               part.stream));
+    rounds = ranks.back()->rounds();
+    cudaError_t status = cudaSetDevice(part.device);
     if (status == cudaSuccess) { status = ranks.back()->prepare(nullptr); }
     if (status != cudaSuccess) { return status; }
   }
-  for (size_type round = 0; round < ranks[0]->rounds() && status == cudaSuccess; ++round) {
+  cudaError_t status = cudaSuccess;
+  for (size_type round = 0; round < rounds && status == cudaSuccess; ++round) {
     for (int i = 0; i < count && status == cudaSuccess; ++i) {
+      exchange& own = *ranks[static_cast<size_type>(i)];
       status = cudaSetDevice(parts[i].device);
-      if (status == cudaSuccess) { status = ranks[static_cast<size_type>(i)]->round(round); }
+      if (status == cudaSuccess) { status = own.round(round); }
     }
   }
   for (int i = 0; i < count && status != cudaSuccess; ++i) {

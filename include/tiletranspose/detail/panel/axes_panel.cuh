@@ -428,6 +428,7 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
     for (unsigned k = 0; k < parts; ++k) { next[k] = panel + (segment.place + places[k]) * Bytes; }
     TILETRANSPOSE_UNROLL_BY(1)
     for (unsigned at = lanes.lane; at < segment.stores; at += lanes.step) {
+      const loop_step store(at / lanes.step);
       access_word_t<Bytes> elements[parts];
       TILETRANSPOSE_UNROLL
       for (unsigned k = 0; k < parts; ++k) {
