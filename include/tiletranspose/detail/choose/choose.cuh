@@ -53,10 +53,10 @@ struct transpose_facts : batch_problem {
   bool has_short_segments_apart() const {
     const bool are_apart =
         !pointer_arrays && (in_batch_bytes != matrix_bytes() || out_batch_bytes != matrix_bytes());
-    return batch > 1 &&
-           ((are_apart && nx * ny <= (element() < 4 ? most_apart_packed : most_apart_words)) ||
-            (!in_dense() && row_bytes() <= most_apart_bytes) ||
-            (!out_dense() && column_bytes() <= most_apart_bytes));
+    return batch > 1 && ((are_apart && nx * ny <= (element() < 4 ? most_apart_matrix_packed
+                                                                 : most_apart_matrix_words)) ||
+                         (!in_dense() && row_bytes() <= most_apart_bytes) ||
+                         (!out_dense() && column_bytes() <= most_apart_bytes));
   }
   /// Every address, stride and length of a row is a multiple of 16 bytes.
   bool whole_rows() const { return (address_bits | (nx | ny) * element()) % max_access_bytes == 0; }

@@ -67,9 +67,9 @@ inline constexpr size_type least_apart_elements =
     tuning_row{12, "2026-11-25", "likewise: bytes, 8 columns 21, 10, 13 8, 22"};
 /// So are batches whose matrices have gaps between them and so few elements, of whole words and of others. Larger ones are
 /// gathered, several to a panel; up to so many bytes they do not go in vectorised panels, which take them one by one.
-inline constexpr size_type most_apart_words =
+inline constexpr size_type most_apart_matrix_words =
     tuning_row{256, "2026-11-27", "panels, little: floats, 96 76, 105, 256 107, 113, 512 111, 114"};
-inline constexpr size_type most_apart_packed =
+inline constexpr size_type most_apart_matrix_packed =
     tuning_row{32, "2026-11-27", "panels, little: bytes, 16 28, 38, 64 46, 39; halves, 32 53, 66"};
 inline constexpr size_type most_apart_gathered_bytes =
     tuning_row{4096, "2026-11-27",
