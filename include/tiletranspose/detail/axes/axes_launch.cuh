@@ -57,15 +57,13 @@ cudaError_t with_steps(const relocation& move, Launch launch) {
   return has_short_places(move) ? launch(0) : launch(0LL);
 }
 
-/// Launches tiles with the sides that were chosen, by the kernel kernel_of(Step{}); `operation` is what it takes besides.
-template <class KernelOf, class... Operation>
-cudaError_t start_axes_tiles(KernelOf kernel_of, int accesses, const axes_choice& choice,
-                             const relocation& move, cudaStream_t stream,
-                             const Operation&... operation) {
+/// Plans tiles with the sides that were chosen and calls start_tiles(Step{}, plan).
+template <class StartTiles>
+cudaError_t start_axes_tiles(const axes_choice& choice, const relocation& move, int accesses,
+                             StartTiles start_tiles) {
   return with_steps(move, [&](auto step) {
-    return plan_axes_tiles<decltype(step)>(choice, move, accesses, [&](const auto& plan) {
-      return start(kernel_of(step), plan, stream, operation...);
-    });
+    return plan_axes_tiles<decltype(step)>(
+        choice, move, accesses, [&](const auto& plan) { return start_tiles(step, plan); });
   });
 }
 
@@ -75,11 +73,12 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
   using stored = typename Operation::stored;
   constexpr int side = axes_tile_side(sizeof(stored));
-  const auto kernel_of = [](auto step) {
-    return &axes_tile_kernel<Operation, side, axes_block_rows(Operation::accesses),
-                             element_padding<stored, side>(), decltype(step)>;
-  };
-  return start_axes_tiles(kernel_of, Operation::accesses, choice, move, stream, operation);
+  constexpr int rows = axes_block_rows(Operation::accesses);
+  return start_axes_tiles(choice, move, Operation::accesses, [&](auto step, const auto& plan) {
+    constexpr int padding = element_padding<stored, side>();
+    return start(&axes_tile_kernel<Operation, side, rows, padding, decltype(step)>, plan, stream,
+                 operation);
+  });
 }
 
 /// The same in micro-blocks.
@@ -87,11 +86,10 @@ template <int ElementBytes>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                cudaStream_t stream) {
   const auto launch = [&](auto side) {
-    const auto kernel_of = [](auto step) {
-      return &axes_micro_kernel<ElementBytes, decltype(side)::value / micro_elements,
-                                decltype(step)>;
-    };
-    return start_axes_tiles(kernel_of, 1, choice, move, stream);
+    return start_axes_tiles(choice, move, 1, [&](auto step, const auto& plan) {
+      constexpr int lanes = decltype(side)::value / micro_elements;
+      return start(&axes_micro_kernel<ElementBytes, lanes, decltype(step)>, plan, stream);
+    });
   };
   if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
     if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
