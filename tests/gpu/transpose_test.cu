@@ -126,10 +126,25 @@ TEST_CASE("tuned: prime and power of two sides of several tiles", "[transpose]")
 
 TEST_CASE("tuned: one row and one column", "[transpose]") {
   for_each_type(transposes, [&](const flat_transpose& t, random_source& random) {
+    const std::size_t step = t.type.alignment;
     for (const std::size_t n : {2, 31, 255, 1000, 4099, 100003}) {
       check(t, {n, 1}, random);
       check(t, {1, n}, random);
+      check(t, {n, 1}, random, step, 0);
+      check(t, {1, n}, random, 0, step);
     }
+  });
+}
+
+TEST_CASE("tuned: long vectors whose words are shifted", "[transpose][quick]") {
+  const std::vector<flat_transpose> packed{make_flat<bytes<1>>("1 byte"),
+                                           make_flat<std::uint16_t>("std::uint16_t"),
+                                           make_flat<bytes<3>>("3 bytes")};
+  for_each_type(packed, [&](const flat_transpose& t, random_source& random) {
+    const std::size_t n = 12'000'007;  // no little work
+    const std::size_t step = t.type.alignment;
+    check(t, {n, 1}, random, 3 * step, 0);
+    check(t, {1, n}, random, 0, step);
   });
 }
 

@@ -63,7 +63,7 @@ template <int ElementBytes, int Alignment>
 explanation explain_transpose(const transpose_request& request, explained_device device) {
   explanation result = explain_start(request);
   if (explain_verdict(result, examine(request))) { return result; }
-  if (is_vector(request)) {
+  if (is_vector(request) && share_words(request.out, request.in)) {
     result.answer = explained::copies;
     say(result, "copy", "vectors", "a vector without gaps is its own transpose");
   } else {

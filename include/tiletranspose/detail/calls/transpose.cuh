@@ -113,7 +113,7 @@ template <int ElementBytes, int Alignment, matrices Matrices>
 cudaError_t run_transpose(const transpose_request& request, cudaStream_t stream) {
   const verdict answer = examine(request);
   if (answer != verdict::go) { return status_of(answer); }
-  if (is_vector(request)) {
+  if (is_vector(request) && share_words(request.out, request.in)) {
     return cudaMemcpyAsync(request.out, request.in,
                            request.nx * request.ny * request.batch * ElementBytes,
                            cudaMemcpyDeviceToDevice, stream);

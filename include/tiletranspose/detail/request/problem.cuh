@@ -135,6 +135,11 @@ inline size_type address_bits_of(const matrix_problem& problem, size_type promis
          problem.out_batch_bytes;
 }
 
+/// True where words of 4 bytes of the input are words of the output. Else cudaMemcpyAsync has 27 to 35 % of its speed.
+inline bool share_words(const void* out, const void* in) {
+  return (reinterpret_cast<size_type>(in) - reinterpret_cast<size_type>(out)) % 4 == 0;
+}
+
 /// A vector is its own transpose: one copy where both sides are contiguous.
 inline bool is_vector(const transpose_request& request) {
   const size_type elements = request.nx * request.ny;
