@@ -91,10 +91,9 @@ cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move
       return start(&axes_micro_kernel<ElementBytes, lanes, decltype(step)>, plan, stream);
     });
   };
-  if constexpr (micro_tile_side(ElementBytes, ~size_type{0}) == 128) {
-    if (choice.tile_side == 128) { return launch(std::integral_constant<int, 128>{}); }
-  }
-  return launch(std::integral_constant<int, 64>{});
+  constexpr int most = micro_tile_side(ElementBytes, ~size_type{0});
+  return choice.tile_side == most ? launch(std::integral_constant<int, most>{})
+                                  : launch(std::integral_constant<int, 64>{});
 }
 
 /// Launches tiles of a copy.

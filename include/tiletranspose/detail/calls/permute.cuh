@@ -75,8 +75,7 @@ cudaError_t run_permute(relocation move, cudaStream_t stream) {
   const axes_choice chosen = choose_copy(move);
   switch (chosen.mover) {
     case axes_mover::copy:
-      return cudaMemcpyAsync(move.out, move.in,
-                             (move.rank == 0 ? 1 : move.axes[0].extent) * ElementBytes,
+      return cudaMemcpyAsync(move.out, move.in, count_elements(move) * ElementBytes,
                              cudaMemcpyDeviceToDevice, stream);
     case axes_mover::rows:
       return move_rows_of<ElementBytes, Alignment, matrices::batch>(make_rows(move), stream);

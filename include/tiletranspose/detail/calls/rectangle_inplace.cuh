@@ -10,6 +10,7 @@
 #include <tiletranspose/detail/calls/transpose.cuh>
 #include <tiletranspose/detail/inplace/rectangle.cuh>
 #include <tiletranspose/detail/inplace/square.cuh>
+#include <tiletranspose/detail/rows/row_launch.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
@@ -39,9 +40,10 @@ cudaError_t run_with_scratch(void* temp, size_type& temp_bytes, const transpose_
     copy.out_stride = request.ny;
     const cudaError_t status =
         transpose_problem<ElementBytes, Alignment, matrices::one>(make_problem(copy), stream);
-    return status != cudaSuccess
-               ? status
-               : cudaMemcpyAsync(request.out, temp, bytes, cudaMemcpyDeviceToDevice, stream);
+    if (status != cudaSuccess) { return status; }
+    return share_words(request.out, temp)
+               ? cudaMemcpyAsync(request.out, temp, bytes, cudaMemcpyDeviceToDevice, stream)
+               : copy_rows<0>(request.out, bytes, temp, bytes, bytes, 1, stream);
   }
   const rectangle_problem problem{static_cast<unsigned char*>(request.out),
                                   static_cast<unsigned char*>(temp),
