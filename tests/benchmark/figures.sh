@@ -48,7 +48,7 @@ for family; do
       run permutes_random "$programs/tiletranspose_permute_benchmark" --random=50
       run permutes_small "$programs/tiletranspose_permute_benchmark" --small=50
       ;;
-    planes) run planes "$programs/tiletranspose_interleave_benchmark" ;;
+    planes) run planes "$programs/tiletranspose_interleave_benchmark" 256 ;;
     parts) run parts "$programs/tiletranspose_benchmark_parts" --rounds=5 ;;
     compile) run compile tests/benchmark/compile_cost.sh ;;
     tune) run tune "$programs/tiletranspose_tune" ;;

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: the tiletranspose authors
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-// One call of each family of launch wrappers. ../headers/nvrtc_kernel.cu has the device functions.
+// One call of each family of launch wrappers but those over NCCL. ../headers/nvrtc_kernel.cu has the device functions.
 
 #include <tiletranspose/mdspan.cuh>
+#include <tiletranspose/peers.cuh>
+#include <tiletranspose/streamed.cuh>
 #include <tiletranspose/tiletranspose.cuh>
 
 #include <cstddef>
@@ -56,6 +58,9 @@ cudaError_t batch_of_pointers(matrices m) {
 
 cudaError_t transform(matrices m) {
   return tt::transform_transpose(m.out, m.in, m.nx, m.ny, scale{2.0f});
+}
+cudaError_t transform_batch(matrices m) {
+  return tt::transform_transpose_batched(m.out, m.in, m.nx, m.ny, 2, scale{2.0f});
 }
 cudaError_t accumulate(matrices m) {
   return tt::accumulate_transpose(m.out, m.in, m.nx, m.ny, scaled_sum{2.0f, 0.5f});
@@ -112,4 +117,15 @@ cudaError_t transpose_mdspan(matrices m) {
 cudaError_t reorient_mdspan(matrices m) {
   return tt::reorient(span<float>(m.out, m.nx, m.ny), span<const float>(m.in, m.ny, m.nx),
                       tt::symmetry::rotate_90);
+}
+
+cudaError_t transpose_streamed(matrices m) {
+  return tt::streamed_transpose(m.out, m.in, m.nx, m.ny, m.scratch, m.scratch_bytes);
+}
+cudaError_t transpose_over_peers(const tt::device_part<float>* parts, tt::partition nx,
+                                 tt::partition ny) {
+  return tt::distributed_transpose(parts, 2, nx, ny);
+}
+cudaError_t transpose_to_peers(matrices m, tt::partition nx, tt::partition ny) {
+  return tt::transpose_into_parts(m.outs, m.in, nx, ny, 2, 0);
 }

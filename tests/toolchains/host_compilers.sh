@@ -19,7 +19,7 @@ unset CPATH CPLUS_INCLUDE_PATH LIBRARY_PATH # of the machine's own CUDA
 work=$root/build/toolchains/host
 mkdir -p "$work"
 warnings='-Wall -Wextra -Werror'
-for name in banks config layout policy smem symmetry version; do
+for name in banks config layout partition policy smem symmetry version; do
   echo "#include <tiletranspose/$name.cuh>"
 done >"$work/constexpr.cpp"
 echo 'int main() {}' >"$work/empty.cu"

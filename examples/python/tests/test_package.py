@@ -3,6 +3,7 @@
 
 """What an installed package has in it."""
 
+import ast
 import pathlib
 import re
 import subprocess
@@ -27,6 +28,20 @@ def test_types_are_installed():
     for name in dir(_core):
         if not name.startswith("__"):
             assert f"def {name}(" in stub
+
+
+def test_functions_for_torch_have_the_same_parameters():
+    def functions(file):
+        nodes = ast.parse((package / file).read_text()).body
+        return {node.name: node.args for node in nodes if isinstance(node, ast.FunctionDef) and node.name[0] != "_"}
+
+    def parameters(arguments):
+        lists = (arguments.args, arguments.defaults, arguments.kwonlyargs, arguments.kw_defaults)
+        return [[node.arg if isinstance(node, ast.arg) else ast.dump(node) for node in nodes] for nodes in lists]
+
+    theirs, ours = functions("torch.py"), functions("__init__.py")
+    for name in set(ours) - {"explain"}:
+        assert parameters(theirs[name]) == parameters(ours[name]), name
 
 
 def test_no_library_is_imported():

@@ -15,7 +15,7 @@ Errors are exceptions, before anything is launched: ValueError for arrays in hos
 array's, and an ``out`` of another shape, on another device or that shares memory with ``x``; TypeError for an ``out`` of
 another dtype and for what is no array; RuntimeError for what CUDA reports.
 
-``tiletranspose.torch`` has the same functions for ``torch.compile``.
+``tiletranspose.torch`` has the same functions but ``explain`` for ``torch.compile``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: the tiletranspose authors
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-"""The functions of ``tiletranspose`` for tensors, by operators that ``torch.compile`` knows.
+"""The functions of ``tiletranspose`` but ``explain`` for tensors, by operators that ``torch.compile`` knows.
 
 Outside of ``torch.compile`` they are the same as those of ``tiletranspose``. Inside, each is one operator of the graph,
 ``torch.ops.tiletranspose.reorder``, with a rule for shapes, a gradient and a rule for ``vmap``; there is no graph break.
@@ -254,9 +254,9 @@ def rot90(x: Tensor, k: int = 1, axes: Sequence[int] = (0, 1), *, out: Optional[
     return _reorder(x, *_requests.rot90(k, axes), out)
 
 
-def contiguous(x: Tensor) -> Tensor:
+def contiguous(x: Tensor, *, out: Optional[Tensor] = None) -> Tensor:
     """As ``tiletranspose.contiguous``."""
-    return x if x.is_contiguous() else _reorder(x, None, None, (), None)
+    return x if out is None and x.is_contiguous() else _reorder(x, None, None, (), out)
 
 
 def transpose_(x: Tensor) -> Tensor:

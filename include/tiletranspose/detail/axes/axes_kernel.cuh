@@ -4,8 +4,8 @@
 /// \file
 /// The bodies and plans of the mover for arrays of more axes than a batch of matrices has, little ones and large ones: a tile,
 /// of elements or of micro-blocks, passes through shared memory where the fastest axes of input and output differ, and
-/// elements are moved directly where they are the same or one is short. Blocks, or elements, are counted along the output's
-/// fastest axis first.
+/// elements are moved directly where they are the same or one is short. Blocks are counted along the output's fastest
+/// axis first, elements as order_elements says.
 
 #pragma once
 

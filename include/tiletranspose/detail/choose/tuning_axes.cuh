@@ -38,7 +38,7 @@ inline constexpr size_type most_near_extent =
 inline constexpr size_type most_near_row_bytes =
     tuning_row{256, "2026-11-27", "out alone, so: rows of 48 bytes 95, 72; 64 95, 100; 264 92, 79"};
 
-/// And up to this before the output's fastest one, where that is longer than the row above says.
+/// And up to this before the output's fastest one, where that is longer than most_near_extent.
 inline constexpr size_type most_first_extent =
     tuning_row{16, "2026-11-23", "behind it, before it: 2 x 50000000 x 2 68, 99"};
 

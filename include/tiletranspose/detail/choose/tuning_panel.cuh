@@ -65,7 +65,7 @@ inline constexpr size_type most_apart_bytes =
     tuning_row{96, "2026-11-25", "without panels, in them: floats, 24 columns 56, 61, 31 72, 68"};
 inline constexpr size_type least_apart_elements =
     tuning_row{12, "2026-11-25", "likewise: bytes, 8 columns 21, 10, 13 8, 22"};
-/// So are batches whose matrices have gaps between them and so few elements, of whole words and of others. Larger ones are
+/// So are batches whose matrices have gaps between them and so few elements, of 4 bytes and more and of fewer. Larger ones are
 /// gathered, several to a panel; up to so many bytes they do not go in vectorised panels, which take them one by one.
 inline constexpr size_type most_apart_matrix_words =
     tuning_row{256, "2026-11-27", "panels, little: floats, 96 76, 105, 256 107, 113, 512 111, 114"};

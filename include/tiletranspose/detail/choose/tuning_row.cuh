@@ -24,7 +24,7 @@ struct tuning_row {
   size_type value;
   const char* date;
   const char* worth;
-  const char* gpu = "NVIDIA H200";  ///< that all rows were measured on so far
+  const char* gpu = "NVIDIA H200";  ///< that all rows were measured on that name no other
 
   constexpr operator size_type() const { return value; }
 };

@@ -22,7 +22,7 @@ struct small_limits {
   int element_bytes;
   size_type tile;             ///< beside tiles
   size_type whole;            ///< the same where rows of both sides start at multiples of 16 bytes
-  size_type pitched;          ///< `tile` where rows have gaps, or those of the output run backwards
+  size_type pitched;          ///< `tile` where rows have gaps, outputs run backwards or are two
   size_type fused;            ///< `tile` with an operation on the way to one output
   size_type fused_whole;      ///< `whole` with an operation
   size_type gathered;         ///< work beside gathered panels

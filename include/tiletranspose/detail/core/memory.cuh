@@ -191,7 +191,7 @@ TILETRANSPOSE_FUNCTION Word load_constant_near(const void* address,
   }
 }
 
-/// The same of memory that the kernel writes; 128 bytes.
+/// The same of memory that the kernel writes; 256 bytes of words of 16 alone.
 template <class Word, int Fetched>
 TILETRANSPOSE_FUNCTION Word load_global_near(const void* address,
                                              access_site site = access_site::at()) {

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments
-/// (rectangle_segments.cuh), where columns have some that start on 16 bytes, else by the steps of rectangle_columns.cuh.
+/// Launches that transpose a rectangle in its own memory, with as much scratch memory as the caller has: by segments, where
+/// columns have some that start on 16 bytes and bands are not quicker (rectangle_segments.cuh), else by rectangle_columns.cuh.
 
 #pragma once
 

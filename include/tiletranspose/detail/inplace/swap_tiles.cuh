@@ -6,8 +6,8 @@
 /// side of the diagonal, reads both and, after one barrier, writes both; no other block touches them. A tile on the
 /// diagonal trades places with itself.
 ///
-/// Three kinds of tiles move so: where all addresses, and the square's side, are multiples of 16 bytes, those of whole
-/// accesses; tiles of plain bytes, which take any square; and, of small squares, those of an element a lane.
+/// Three kinds of tiles move so: where all addresses, and the square's side, are multiples of 16 bytes, mostly those of
+/// whole accesses; tiles of plain bytes, which take any square; and, of small squares, those of an element a lane.
 
 #pragma once
 

@@ -7,8 +7,8 @@
 ///
 ///     small matrices      several of a batch          one segment in, one segment out
 ///     columns are few     some rows of a matrix       one segment in, one segment of every output row out
-///     rows are few        some columns of a matrix    one segment of every row in, one segment out
-///
+///     rows are few        some columns of a matrix    one segment of every row in, one segment out; of a batch's matrices
+///                                                     that are too large for a panel, too
 /// *Stage* copies the panel to shared memory, 16 bytes at a time. *Transpose* passes it through registers, a few micro-blocks
 /// a thread, and back to the same memory in the order of the output. *Drain* writes it, 16 bytes at a time.
 

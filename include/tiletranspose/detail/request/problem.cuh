@@ -113,7 +113,7 @@ inline batch_problem run_backwards(batch_problem problem, bool in_rows, bool out
   return problem;
 }
 
-/// The bits that no address of the output's rows has, as a mask for their distance from a sector.
+/// The mask for the distance of the output's rows from a sector: 0 where all of them start on one.
 inline unsigned sector_mask(const batch_problem& problem) {
   const size_type bits = reinterpret_cast<size_type>(problem.out) | problem.out_stride_bytes |
                          (problem.batch > 1 ? problem.out_batch_bytes : 0);

@@ -3,7 +3,7 @@
 
 /// \file
 /// The row kernel as CUDA sees it, and its launches. Most of its instances know no element size: all calls of a program
-/// share a dozen of them, and elements whose size is no power of two have one of their own.
+/// share a dozen of them, and elements of most other sizes than powers of two have one of their own.
 
 #pragma once
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The mover for little work, whose time is latency: one element an access, one tile a block or one element a thread,
-/// 32-bit offsets, and a grid that answers where a block is. A *tile* passes through shared memory where the fastest
-/// axes of input and output differ; elements are moved *directly* where they are the same or where one is short. So are
-/// rows of whole accesses, few or many. What one block does, and how many there are.
+/// The mover for little work, whose time is latency: one element an access, one tile a block or one element a thread (up to
+/// eight, of many), 32-bit offsets, and a grid that answers where a block is. A *tile* passes through shared memory where
+/// the fastest axes of input and output differ; elements are moved *directly* where they are the same or where one is
+/// short. So are rows of whole accesses, few or many. What one block does, and how many there are.
 
 #pragma once
 

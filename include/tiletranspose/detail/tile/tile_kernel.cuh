@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernel that moves large matrices, one tile a block.
+/// The bodies of the kernels for large matrices, and for small ones of whole tiles: one tile a block.
 ///
 /// *Fill*: threads read rows of the input, transpose micro-blocks in registers and write their columns into shared
 /// memory, where each row holds a segment of one **output** row as plain bytes:
