@@ -242,6 +242,15 @@ void check_vectorised(int threads) {
   check(panel_kind::small_matrices, 4 * side, 3 * side, 0, 0, 0, 0, 2 * rows / side / side + 1);
 }
 
+// Three rows of bytes, such as the planes of an image, become pixels of three.
+void check_pixels(int threads) {
+  tt::detail::choice chosen;
+  chosen.shape = {tt::detail::panel_kind::few_rows, 1, threads, 3, 4};
+  const auto pixels = static_cast<std::size_t>(chosen.shape.panel_bytes()) / 3;
+  check_launch<1>(tt::detail::vectorised_mover<1>{}, chosen, 2 * pixels + 48, 3, 0, 0, 0, 0);
+  check_launch<1>(tt::detail::vectorised_mover<1>{}, chosen, 2 * pixels + 48, 3, 16, 0, 0, 0);
+}
+
 // Where rows have gaps the matrix may have few columns; where those of the output have, they are as long as whole
 // tiles, and skewed into one more.
 template <int Bytes>
@@ -354,6 +363,7 @@ TEST_CASE("vectorised panels: every size") {
         tt::detail::large_vectorised_threads, tt::detail::most_vectorised_threads}) {
     INFO(threads << " threads");
     check_vectorised<1>(threads);
+    if (threads <= 2 * tt::detail::least_vectorised_threads) { check_pixels(threads); }
     check_vectorised<2>(threads);
     check_vectorised<4>(threads);
     check_vectorised<8>(threads);

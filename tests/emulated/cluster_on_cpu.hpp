@@ -320,7 +320,10 @@ inline cudaError_t cudaMemcpy2DAsync(void* out, std::size_t out_pitch, const voi
                                      std::size_t in_pitch, std::size_t row_bytes, std::size_t rows,
                                      cudaMemcpyKind, cudaStream_t stream) {
   if (cpu::copy_fails()) { return cudaErrorUnknown; }
-  if (out_pitch < row_bytes || in_pitch < row_bytes) { return cudaErrorInvalidValue; }
+  constexpr std::size_t most = (std::size_t{1} << 31) - 1;  // cudaDevAttrMaxPitch
+  if (out_pitch < row_bytes || in_pitch < row_bytes || out_pitch > most || in_pitch > most) {
+    return cudaErrorInvalidValue;
+  }
   cpu::enqueue(stream, [=] {
     for (std::size_t row = 0; row < rows; ++row) {
       std::memcpy(static_cast<unsigned char*>(out) + row * out_pitch,

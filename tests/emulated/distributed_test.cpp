@@ -10,6 +10,7 @@
 #include <tiletranspose/distributed.cuh>
 #include <tiletranspose/peers.cuh>
 
+#include <sys/mman.h>
 #include <array>
 #include <catch2/catch_test_macros.hpp>
 #include <cstring>
@@ -568,6 +569,58 @@ void check_parts(int devices, int count, partition nx, partition ny, size_type s
 TEST_CASE("copies take the way through the host where devices cannot reach each other") {
   check_parts<float>(3, 3, 40, 50, 300, true, 1, false);
   check_parts<float>(2, 5, 33, 31, 0, true, 2, false);
+}
+
+namespace {
+
+/// Two rows that lie further apart than CUDA's copies of rows take: memory of which only what is touched is there.
+struct far_rows {
+  static constexpr size_type pitch = tt::detail::most_pitch_bytes + 4096;
+  void* const first = mmap(nullptr, 2 * pitch, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+  far_rows() { REQUIRE(first != MAP_FAILED); }
+  far_rows(const far_rows&) = delete;
+  ~far_rows() { munmap(first, 2 * pitch); }
+  char* row(int number) const { return static_cast<char*>(first) + number * pitch; }
+};
+
+}  // namespace
+
+TEST_CASE("rows too far apart for CUDA's copies of rows are copied one by one") {
+  for (const bool between : {false, true}) {
+    machines(2, 1);
+    const far_rows in;
+    const far_rows out;
+    std::strcpy(in.row(0), "the first");
+    std::strcpy(in.row(1), "the second");
+    const auto copy = [&](cudaStream_t stream) {
+      return between
+                 ? tt::detail::copy_rows_between(out.first, out.pitch, 1, in.first, in.pitch, 0, 11,
+                                                 2, stream)
+                 : tt::detail::copy_rows(out.first, out.pitch, in.first, in.pitch, 11, 2, stream);
+    };
+    cpu::machines().host_failure_after = 1;  // of the second row
+    REQUIRE(copy(nullptr) == cudaErrorUnknown);
+    cpu::machines().host_failure_after = -1;
+    REQUIRE(copy(nullptr) == cudaSuccess);
+    REQUIRE(cpu::machines().drain());
+    REQUIRE(std::string(out.row(0)) == "the first");
+    REQUIRE(std::string(out.row(1)) == "the second");
+  }
+}
+
+TEST_CASE("a copy that fails ends the call, and no stream waits for what never comes") {
+  for (int good = 0; good < 4; ++good) {
+    machines(2, 1).host_failure_after = good;
+    spread<float> matrix(2, 40, 40);
+    memory<unsigned char> first(1 << 14);
+    memory<unsigned char> second(1 << 14);
+    const tt::device_part<float> parts[] = {{0, matrix.out_of(0), matrix.in_of(0), first.data()},
+                                            {1, matrix.out_of(1), matrix.in_of(1), second.data()}};
+    REQUIRE(tt::distributed_transpose(parts, 2, 40, 40, {300}) == cudaErrorUnknown);
+    REQUIRE(cpu::machines().drain());
+  }
 }
 
 TEST_CASE("parts of one process are transposed by stores and by copies") {

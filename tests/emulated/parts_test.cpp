@@ -22,17 +22,20 @@
 
 namespace {
 
-// 41 x 50 elements inside of rows of 53, which tiles of 16 x 32 straddle; `out` is their copy or transpose.
+// 41 x 50 elements inside of rows of 53, which tiles of 16 x 32 straddle; `out` is their copy or transpose. Rows of 64 start
+// at whole accesses, and end inside of one.
 constexpr std::size_t rows = 41;
 constexpr std::size_t cols = 50;
-constexpr std::size_t pitch = 53;
+constexpr std::size_t odd_pitch = 53;
+constexpr std::size_t even_pitch = 64;
 
 template <class T>
 struct matrices {
+  std::size_t pitch;
   tt::emulated_buffer<T> in{rows * pitch};
   tt::emulated_buffer<T> out{(rows > cols ? rows : cols) * pitch};
 
-  matrices() { fill(in); }
+  explicit matrices(std::size_t between_rows = odd_pitch) : pitch(between_rows) { fill(in); }
   tt::matrix_view<const T> from() const { return {in.data(), rows, cols, pitch}; }
   tt::matrix_view<T> copy() { return {out.data(), rows, cols, pitch}; }
   tt::matrix_view<T> transpose() { return {out.data(), cols, rows, pitch}; }
@@ -62,9 +65,9 @@ tt::emulated_dim grid_of(int tile_rows, int tile_cols) {
 enum class way { at_once, filled, in_background, in_background_filled };
 
 template <class T, class Layout, int Threads>
-void check_tiles(way loads, bool transposes) {
+void check_tiles(way loads, bool transposes, std::size_t pitch = odd_pitch) {
   using tile_type = tt::shared_tile<T, Layout>;
-  matrices<T> m;
+  matrices<T> m(pitch);
   bool filled = true;
   const T outside = m.in[0];
   const tt::emulation_report report = tt::emulate(
@@ -104,8 +107,9 @@ void check_tiles(way loads, bool transposes) {
         }
       },
       transposes ? m.transpose() : m.copy(), m.from());
-  INFO("element of " << sizeof(T) << ", tile " << Layout::rows << " x " << Layout::cols << ", way "
-                     << static_cast<int>(loads) << ", --rng-seed " << Catch::getSeed() << '\n'
+  INFO("element of " << sizeof(T) << ", tile " << Layout::rows << " x " << Layout::cols
+                     << ", rows of " << pitch << ", way " << static_cast<int>(loads)
+                     << ", --rng-seed " << Catch::getSeed() << '\n'
                      << report.table());
   CHECK(report.clean());
   CHECK(filled);
@@ -120,6 +124,7 @@ void check_layouts() {
       check_tiles<T, tt::padded_layout<T, 16, 32, 0>, 64>(loads, transposes);
       check_tiles<T, tt::padded_layout<T, 19, 5, 1>, 40>(loads, transposes);
       check_tiles<T, tt::swizzled_layout<T, 16, 16>, 96>(loads, transposes);
+      check_tiles<T, tt::padded_layout<T, 16, 32, 0>, 64>(loads, transposes, even_pitch);
     }
   }
 }
