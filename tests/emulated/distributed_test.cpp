@@ -632,8 +632,8 @@ TEST_CASE("after a copy that fails, streams still wait for those that are under 
     std::memset(&never, other, sizeof never);
     for (int i = 0; i < 2; ++i) {
       const float* const out = matrix.out_of(i);
-      REQUIRE(std::find(out, out + matrix.out[static_cast<size_type>(i)]->count, never) ==
-              out + matrix.out[static_cast<size_type>(i)]->count);
+      const float* const end = out + matrix.out[static_cast<size_type>(i)]->count;
+      REQUIRE(std::find(out, end, never) == end);
     }
   }
 }

@@ -140,7 +140,7 @@ inline bool share_words(const void* out, const void* in) {
   return (reinterpret_cast<size_type>(in) - reinterpret_cast<size_type>(out)) % 4 == 0;
 }
 
-/// A vector is its own transpose: one copy where both sides are contiguous.
+/// True of a vector without gaps on both sides: it is its own transpose.
 inline bool is_vector(const transpose_request& request) {
   const size_type elements = request.nx * request.ny;
   return (request.nx == 1 || request.ny == 1) && !request.pointer_arrays &&
