@@ -202,7 +202,7 @@ TEST_CASE("tile banks: words that are read in turns, wherever they begin", "[ban
 // Elements of a size that a kernel reverses in groups: an odd number of words, but for multiples of 8 bytes.
 template <int Bytes>
 constexpr bool has_proven_group() {
-  if constexpr (known_element(Bytes) == 0 || known_order(Bytes) != row_order::grouped) {
+  if constexpr (known_element(Bytes) == 0) {
     return true;
   } else {
     return word_group<Bytes>::words % 2 != 0 || Bytes % 8 == 0;

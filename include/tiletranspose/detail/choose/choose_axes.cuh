@@ -18,7 +18,7 @@ TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
 /// Sides of tiles take one more axis that goes on where their memory ends while less of their places is used, and any other
-/// axis while less than the latter is; blocks of elements take one more while less than the last is: percent.
+/// while less than the latter is, or they are short; blocks of elements take one more while less than the last is: percent.
 inline constexpr size_type least_filled_percent = 97;
 inline constexpr size_type least_filled_apart_percent = 40;
 inline constexpr size_type least_block_filled_percent = 90;
@@ -48,9 +48,8 @@ inline element_order order_elements(const relocation& move, size_type block) {
   };
   const int y = move.rank - 1;
   const int x = nearest_of(true, move, taken);
-  if (move.axes[y].extent > most_near_extent && move.axes[x].extent <= most_first_extent) {
-    take(x);
-  }
+  const size_type most_first = most_first_extent_of(move.out_element);
+  if (move.axes[y].extent > most_near_extent && move.axes[x].extent <= most_first) { take(x); }
   if (!taken[y]) { take(y); }
   const int nearest = nearest_of(true, move, taken);
   const size_type row_bytes = move.axes[y].extent * move.out_element;
@@ -234,7 +233,8 @@ inline void grow_sides(side_axes (&sides)[2], const relocation& move, int x,
     if (axis.extent > most_counted / grown.extent ||
         (goes_on ? stride != static_cast<long long>(grown.extent) ||
                        (used(s) >= least_filled_percent && !splits)
-                 : used(s) >= least_filled_apart_percent)) {
+                 : used(s) >= least_filled_apart_percent &&
+                       grown.extent > short_side_of(move.out_element))) {
       return false;
     }
     grown.axes[grown.count++] = next;

@@ -24,7 +24,7 @@ enum class row_order {
   bytes,     ///< word by word: elements of 1 byte, rows of at least 3
   any,       ///< byte by byte
   accesses,  ///< access by access: elements of 8 bytes or more; an access holds bytes of up to three of them
-  grouped  ///< grouped: elements of a size that the kernel knows
+  grouped  ///< grouped: elements of a size that the kernel is made for
 };
 
 /// True where the bytes of an access lie together in the input.
@@ -52,29 +52,15 @@ struct row_choice {
   }
 };
 
-/// The size of elements that a kernel of their own reverses; 0 where none is needed.
+/// The size of elements that a kernel of their own reverses in groups; 0 where there is none.
 constexpr int known_element(int element) {
-  return element == 0 || 16 % element == 0 || element % 16 == 0 ? 0 : element;
-}
-
-/// How a kernel that is made for elements of one size reverses them.
-constexpr row_order known_order(int element) {
-  return element % 2 == 0 || element < least_ungrouped_element ? row_order::grouped
-                                                               : row_order::accesses;
+  const bool is_grouped = element % 2 == 0 || element < least_ungrouped_element;
+  return element > 2 && 16 % element != 0 && element % 16 != 0 && is_grouped ? element : 0;
 }
 
 /// True where short rows of elements of a size are reversed out of place in panels, whose segments run along many rows:
 /// elements that are no words. Of 12 bytes they are as fast as rows, and words of 1 to 16 bytes are reversed in registers.
-constexpr bool reverses_in_panels(int element) { return known_element(element) % 4 != 0; }
-
-/// Rows from this size on are reversed by the kernel that is made for their elements; shorter ones are joined.
-constexpr size_type least_known_bytes(row_order order, size_type element) {
-  return order == row_order::grouped
-             ? (element < least_large_grouped_element ? least_small_grouped_row_bytes
-                                                      : least_grouped_row_bytes)
-         : order == row_order::accesses ? least_known_row_bytes
-                                        : 0;
-}
+constexpr bool reverses_in_panels(int element) { return element > 2 && element % 4 != 0; }
 
 /// Blocks of a multiprocessor that a kernel's registers are kept low for.
 constexpr int row_blocks(row_order order) {
@@ -120,9 +106,9 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
       return {row_order::reversed, static_cast<int>(element)};
     }
     if (element % 16 == 0 && !rows.of_rows) { return {row_order::vectors, 0}; }
-    if (element == static_cast<size_type>(known)) {
-      const row_order order = known_order(known);
-      if (element * rows.length >= least_known_bytes(order, element)) { return {order, known}; }
+    const size_type least = element < 15 ? least_small_grouped_row_bytes : least_grouped_row_bytes;
+    if (element == static_cast<size_type>(known) && element * rows.length >= least) {
+      return {row_order::grouped, known};
     }
   }
   if (element >= 8) { return {row_order::accesses, 0}; }

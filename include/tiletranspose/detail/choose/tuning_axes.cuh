@@ -14,7 +14,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// Sides of tiles up to this, of as many elements of less than 4 bytes, are too short: elements are moved one by one.
+/// Sides of tiles up to this, of as many elements of less than 4 bytes, are short: they take more axes, or elements go singly.
 inline constexpr size_type short_side_bytes = tuning_row{
     64, "2026-11-27", "one by one, tiles: 16 bytes, 32 x 384 x 16 x 512 as 3 1 2 0 90, 98"};
 constexpr size_type short_side_of(size_type element_bytes) {
@@ -38,9 +38,15 @@ inline constexpr size_type most_near_extent =
 inline constexpr size_type most_near_row_bytes =
     tuning_row{256, "2026-11-27", "out alone, so: rows of 48 bytes 95, 72; 64 95, 100; 264 92, 79"};
 
-/// And up to this before the output's fastest one, where that is longer than most_near_extent.
+/// And up to this before the output's fastest one, where that is longer than most_near_extent: of elements of up to 3 bytes,
+/// and of others.
+inline constexpr size_type most_first_extent_of_small = tuning_row{
+    8, "2026-11-28", "16 instead: 30 random arrays with axes of 9 to 16 take 1.56 times as long"};
 inline constexpr size_type most_first_extent =
     tuning_row{16, "2026-11-23", "behind it, before it: 2 x 50000000 x 2 68, 99"};
+constexpr size_type most_first_extent_of(size_type element_bytes) {
+  return element_bytes <= 3 ? most_first_extent_of_small : most_first_extent;
+}
 
 /// Of so many elements that are moved one by one, threads take one each; of more, as many as `axes_element_rounds` says.
 inline constexpr size_type most_single_round = tuning_row{
@@ -90,6 +96,10 @@ inline constexpr size_type least_panel_bytes =
 /// Elements of 1 to 3 bytes that would be moved one by one go in panels from so many bytes on.
 inline constexpr size_type least_panel_bytes_of_singles = tuning_row{
     3 << 20, "2026-11-26", "time in panels beside single: 3 to 8 MB bytes 0.71, 1 to 3 1.05"};
+/// And elements of 12 bytes and more, which are words.
+inline constexpr size_type least_panel_bytes_of_wide =
+    tuning_row{32 << 20, "2026-11-28",
+               "panels, not, 12 bytes: 8 to 12 MB 1.37, 1, 20 to 32 1.04, 1 times as long"};
 
 /// Segments of panels begin and end inside of sectors. Panels are faster than tiles as long as that makes up no more than
 /// so many percent of the elements' bytes. Figures here and below: tiles, panels, % of a copy of as odd a size.

@@ -93,6 +93,12 @@ constexpr byte_tile_row byte_tile_row_of(byte_tiles tiles, int element_bytes) {
   return found;
 }
 
+/// Rows of threads for a tile of a small square with so many accesses in a row. Bytes in tiles of 32 x 32, with 4 and 2 rows,
+/// times as long as a copy: 0.6 MB 1.44, 1.46, 0.8 1.76, 1.55, 1 1.89, 1.69, 1.5 1.61, 1.64, 2.5 1.82, 1.66 (2026-11-28).
+constexpr int little_square_rows(int lanes, int element_bytes) {
+  return lanes > 256 ? 1 : lanes > 128 || (lanes == 32 && element_bytes == 1) ? 2 : 4;
+}
+
 /// Bytes that the L2 cache fetches round a load: neighbours load what is left of the lines at a tile's borders soon. 128 are
 /// worth 0.3 to 1.2 points, 256 of aligned squares 0.5 more, but of rows that are multiples of 256.
 constexpr int byte_tile_fetched_bytes(byte_tiles tiles, int row_bytes) {

@@ -47,16 +47,13 @@ inline constexpr size_type most_joined_access_bytes = 448;
 /// The same of all others: 40 bytes, 480 96, 92; 3, 5 and 6 bytes, 396 76, 61; 83, 62; 76, 60.
 inline constexpr size_type most_joined_other_bytes = 256;
 
-/// Odd elements of so many bytes and more are not grouped, but read access by access. 31 bytes: grouped 98, else 95.
+/// Odd elements of so many bytes and more are not grouped, but read access by access.
 inline constexpr int least_ungrouped_element = 32;
 
 /// Shorter rows of grouped elements are joined instead.
 inline constexpr size_type least_grouped_row_bytes = 1024;
 /// The same of elements of less than 15 bytes: rows of 481 bytes, 13 an element, joined 73, by themselves 79.
 inline constexpr size_type least_small_grouped_row_bytes = 256;
-inline constexpr size_type least_large_grouped_element = 15;
-/// The same of elements that are read access by access. 63 bytes: rows of 315 bytes joined 83, else 58; of 2331 80, 80.
-inline constexpr size_type least_known_row_bytes = 2048;
 
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them: 98, six 92.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;

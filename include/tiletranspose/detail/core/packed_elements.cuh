@@ -41,20 +41,10 @@ struct packed_elements {
     take([&](int i) { return load_shared<access_word_t<AccessBytes>>(shared + i); });
   }
   TILETRANSPOSE_FUNCTION void store_to_shared(unsigned char* shared) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += AccessBytes) {
-      access_word_t<AccessBytes> word;
-      __builtin_memcpy(&word, memory + i, AccessBytes);
-      store_shared(shared + i, word);
-    }
+    give([&](int i, access_word_t<AccessBytes> word) { store_shared(shared + i, word); });
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* address) const {
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < bytes; i += AccessBytes) {
-      access_word_t<AccessBytes> word;
-      __builtin_memcpy(&word, memory + i, AccessBytes);
-      store_global(address + i, word);
-    }
+    give([&](int i, access_word_t<AccessBytes> word) { store_global(address + i, word); });
   }
 
  private:
@@ -65,6 +55,16 @@ struct packed_elements {
     for (int i = 0; i < bytes; i += AccessBytes) {
       const access_word_t<AccessBytes> word = load(i);
       __builtin_memcpy(memory + i, &word, AccessBytes);
+    }
+  }
+  /// put(i, word): stores the access from byte i on.
+  template <class Put>
+  TILETRANSPOSE_FUNCTION void give(Put put) const {
+    TILETRANSPOSE_UNROLL
+    for (int i = 0; i < bytes; i += AccessBytes) {
+      access_word_t<AccessBytes> word;
+      __builtin_memcpy(&word, memory + i, AccessBytes);
+      put(i, word);
     }
   }
 };

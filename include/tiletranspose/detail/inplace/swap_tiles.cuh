@@ -441,7 +441,7 @@ struct little_square_shape {
   using operation = std::conditional_t<parts == 1, whole, copy_operation<Access, Access>>;
   using stored = typename operation::stored;
   static constexpr int lanes = Side * parts;  ///< of a row
-  static constexpr int block_rows = packs ? 8 : lanes <= 128 ? 4 : lanes <= 256 ? 2 : 1;
+  static constexpr int block_rows = packs ? 8 : little_square_rows(lanes, ElementBytes);
   static constexpr int threads = lanes * block_rows;  ///< of a half; a block has 1024 at most
   /// Rows of parts start `parts` of them after each other in the banks, so that those of a column lie side by side.
   static constexpr int padding =

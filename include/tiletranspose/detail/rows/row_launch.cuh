@@ -32,7 +32,7 @@ inline constexpr row_choice row_choices[] = {
     {row_order::elements, 0},  {row_order::halves, 0},     {row_order::bytes, 0},
     {row_order::any, 0},       {row_order::accesses, 0},   {row_order::reversed, 1},
     {row_order::reversed, 2},  {row_order::reversed, 4},   {row_order::reversed, 8},
-    {row_order::reversed, 16}, {known_order(Known), Known}};
+    {row_order::reversed, 16}, {row_order::grouped, Known}};
 
 /// The kernel for a choice, of those that rows of a type's elements can need.
 /// \tparam IsArray  the rows are one, an array that is reversed out of place, which needs fewer

@@ -331,7 +331,7 @@ struct row_reader {
   };
 
   TILETRANSPOSE_FUNCTION bool joins() const {
-    return Element == 0 && !lie_together(Order) && arguments.joined_rows > 1;
+    return !lie_together(Order) && arguments.joined_rows > 1;
   }
   TILETRANSPOSE_FUNCTION unsigned element_bytes() const {
     return Element > 0 ? Element : arguments.element_bytes;
@@ -366,8 +366,6 @@ struct row_reader {
 
   /// Bytes at .. at + 15 of the output's segment, of elements of 8 bytes and more.
   TILETRANSPOSE_FUNCTION word16 large_elements(unsigned at) const {
-    constexpr int least = Element > 0 ? Element : 8;
-    constexpr int most = (14 + least) / least;  // elements that may begin inside an access
     const place from = find(at);
     const auto element = static_cast<int>(element_bytes());
     const auto row = static_cast<int>(from.row);
@@ -377,10 +375,9 @@ struct row_reader {
     // Where an element ends after `left` bytes, the next one in the output lies before it, or at the end of the next row.
     int left = element - past;
     TILETRANSPOSE_UNROLL
-    for (int i = 0; i < most; ++i, left += element) {
+    for (int i = 0; i < 2; ++i, left += element) {  // as many as may begin inside an access
       if (left >= 16) { break; }
-      first = Element == 0 && first == row ? row + 2 * static_cast<int>(row_bytes) - element
-                                           : first - element;
+      first = first == row ? row + 2 * static_cast<int>(row_bytes) - element : first - element;
       const word16 next = access_at(first - left);
       value = {merge_words(value.x, next.x, 8 * left), merge_words(value.y, next.y, 8 * left - 32),
                merge_words(value.z, next.z, 8 * left - 64),
