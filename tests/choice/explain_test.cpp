@@ -174,6 +174,10 @@ TEST_CASE("explain: fused calls and calls in place") {
   CHECK(rule_of(array(1 << 20)) == "whole accesses");
   CHECK(array(1 << 20).load_bytes == 16);
   CHECK(rule_of(array((1 << 20) + 1)) == "reversed rows");
+  // An end inside of a sector: up to 1.5 million pairs of 16 bytes.
+  CHECK(rule_of(array(11'999'996)) == "whole accesses");
+  CHECK(rule_of(array(12'000'004)) == "reversed rows");
+  CHECK(rule_of(array(12'000'008)) == "whole accesses");
   const auto with_scratch = [&](std::size_t scratch) {
     return rule_of(tt::explain_inplace(at<char>(46), scratch, at<float>(40), 3000, 2000));
   };
@@ -370,6 +374,23 @@ TEST_CASE("explain: permutes, by the axes that are left") {
   CHECK(tiles.tile_sides[1].axes[1] == 4);
   // 57 tiles along 6 x 300, and 19 along 5 x 4 x 30.
   CHECK(launch(tiles) == "1083 blocks of 128 threads");
+  // A short side goes on wherever its next axis lies: 16 bytes, and 40 times as many, 20 apart.
+  const tt::explanation apart = tt::explain_permute(
+      reinterpret_cast<unsigned char*>(out), {20, 1, 800},
+      reinterpret_cast<const unsigned char*>(in), {16 * 999, 999, 1}, {40, 16, 999});
+  CHECK(rule(apart) == "tiles of axes");
+  CHECK(apart.tile_sides[0].count == 2);
+  CHECK(launch(apart) == "640 blocks of 128 threads");  // 32 along 999, 20 along 16 x 40
+  // Elements of 12 bytes are not moved in panels while the L2 cache holds all of them.
+  struct triple {
+    float of[3];
+  };
+  const auto triples = [&](std::size_t length) {
+    return rule(
+        tt::explain_permute(at<triple>(40), at<const triple>(45), {5, length, 5}, {2, 1, 0}));
+  };
+  CHECK(triples(111848) == "short axes");  // 32 MB are 111848.1
+  CHECK(triples(111849) == "panels of axes");
   // 31 x 65536 rows are 63488 tiles: times 65536 they are cut along one axis until a grid holds them.
   auto* const far_out = reinterpret_cast<double*>(std::uintptr_t{1} << 47);
   const auto* const far_in = reinterpret_cast<const double*>(std::uintptr_t{1} << 46);

@@ -32,14 +32,10 @@ TILETRANSPOSE_HOST_DEVICE constexpr bool lie_together(row_order order) {
   return order <= row_order::vectors;
 }
 
-/// True where the words of an access are found one by one in a shared segment: joined rows, and elements that no kernel knows.
-TILETRANSPOSE_HOST_DEVICE constexpr bool takes_words(row_order order) {
-  return order >= row_order::words && order <= row_order::any;
-}
-
-/// Accesses that a thread has under way.
+/// Accesses that a thread has under way: more where their words are found one by one in a shared segment, as those of joined
+/// rows and of elements that no kernel knows.
 TILETRANSPOSE_HOST_DEVICE constexpr int shared_rounds(row_order order) {
-  return takes_words(order) ? word_rounds : row_rounds;
+  return order >= row_order::words && order <= row_order::any ? word_rounds : row_rounds;
 }
 
 /// A kernel: how it finds the output in the input, and the size of the elements that it is made for, or 0.
@@ -71,21 +67,14 @@ constexpr int row_blocks(row_order order) {
                                         : word_row_blocks;
 }
 
-/// Rows up to this size that are taken from the last to the first are treated as the elements of one array.
-constexpr size_type most_element_bytes(size_type row_bytes) {
-  return row_bytes % 128 == 0 ? most_element_line_bytes : most_element_row_bytes;
-}
-
 /// Rows up to this size are joined that `kernel` would move one by one.
 constexpr size_type most_joined_bytes(row_choice kernel, size_type element, size_type row_bytes) {
-  if (kernel.order == row_order::reversed) {
-    if (kernel.element <= 4) { return most_joined_word_bytes; }
-    return kernel.element == 16 || row_bytes % 16 != 0 ? most_joined_access_bytes
-                                                       : most_joined_other_bytes;
-  }
-  return kernel.order == row_order::grouped && element % 4 == 0 && element >= 12
-             ? most_joined_access_bytes
-             : most_joined_other_bytes;
+  const bool is_reversed = kernel.order == row_order::reversed;
+  if (is_reversed && kernel.element <= 4) { return most_joined_word_bytes; }
+  const bool by_accesses =
+      is_reversed ? kernel.element == 16 || row_bytes % 16 != 0
+                  : kernel.order == row_order::grouped && element % 4 == 0 && element >= 12;
+  return by_accesses ? most_joined_access_bytes : most_joined_other_bytes;
 }
 
 /// What the order depends on: rows of `length` elements.

@@ -72,7 +72,8 @@ inline row_problem join_rows(row_problem problem) {
     problem.ny = 1;
     problem.from_last_row = false;
   } else if (problem.dense() && problem.from_last_row &&
-             problem.row_bytes() <= most_element_bytes(problem.row_bytes())) {
+             problem.row_bytes() <= (problem.row_bytes() % 128 == 0 ? most_element_line_bytes
+                                                                    : most_element_row_bytes)) {
     problem.element_bytes *= problem.nx;  // an array of rows, reversed
     problem.nx = problem.ny;
     problem.ny = 1;
@@ -202,6 +203,9 @@ inline little_rows choose_little_rows(const row_problem& rows) {
     bool moves = true;
     if (rows.in_place()) {  // unless nothing moves, or a row in the middle is reversed in itself
       most = most / max_access_bytes * wide.element_bytes;  // narrow ones pay less there
+      if ((row_bits(rows, 0) | rows.row_bytes()) % sector_bytes != 0) {
+        most = smaller(most, most_uneven_swaps);
+      }
       size_type& count = work.problem.slow.extent;
       if (count == 1 || !rows.from_last_row) {
         moves = rows.reverses;

@@ -153,8 +153,10 @@ struct access_operation : copy_operation<Width, Width> {
   TILETRANSPOSE_FUNCTION word in_order(const word& value) const {
     return reverses ? reverse_elements<ElementBytes>(value) : value;
   }
-  TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
-    return {{in_order(load_global<word>(from))}};
+  /// Reverses here, when all loads are under way: where it branches behind a load, it waits for that.
+  TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& moved, no_operand, unsigned,
+                                    unsigned) const {
+    store_global(to, in_order(moved.words[0]));
   }
 };
 
@@ -169,14 +171,14 @@ struct swap_operation : access_operation<ElementBytes, Width> {
   };
   static constexpr bool fetches = true;
   TILETRANSPOSE_FUNCTION stored load(const unsigned char* from, unsigned, unsigned) const {
-    return {this->in_order(load_global<word>(from)), const_cast<unsigned char*>(from)};
+    return {load_global<word>(from), const_cast<unsigned char*>(from)};
   }
   static TILETRANSPOSE_FUNCTION word fetch(const unsigned char* to) {
     return load_global<word>(to);
   }
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& moved, const word& old,
                                     unsigned, unsigned) const {
-    store_global(to, moved.value);
+    store_global(to, this->in_order(moved.value));
     store_global(moved.from, this->in_order(old));
   }
   static TILETRANSPOSE_FUNCTION void write_second(const stored&, unsigned, unsigned) {}
