@@ -17,6 +17,7 @@ import html
 import json
 import pathlib
 import sys
+import textwrap
 
 # The rows: a case of the benchmark, and what it is in words.
 CASES = [
@@ -123,7 +124,8 @@ def tabulate(rows, gpu, day):
     """The same figures as a Markdown table."""
     used = [(counter, name) for counter, name, _ in CONTENDERS
             if any(counter in shares for _, shares in rows)]
-    lines = [f"{gpu}; {day}; percent of `cudaMemcpyAsync`'s speed for the same bytes in the same run:", "",
+    title = f"{gpu}; {day}; percent of `cudaMemcpyAsync`'s speed for the same bytes in the same run:"
+    lines = [*textwrap.wrap(title, 120), "",
              "| work | " + " | ".join(name for _, name in used) + " |",
              "|---|" + "---|" * len(used)]
     for words, shares in rows:
