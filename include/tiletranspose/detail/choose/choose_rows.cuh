@@ -95,7 +95,8 @@ constexpr row_choice choose_rows(const row_shape& rows, int known, bool joined) 
       return {row_order::reversed, static_cast<int>(element)};
     }
     if (element % 16 == 0 && !rows.of_rows) { return {row_order::vectors, 0}; }
-    const size_type least = element < 15 ? least_small_grouped_row_bytes : least_grouped_row_bytes;
+    const size_type least = element < least_large_grouped_element ? least_small_grouped_row_bytes
+                                                                  : least_grouped_row_bytes;
     if (element == static_cast<size_type>(known) && element * rows.length >= least) {
       return {row_order::grouped, known};
     }

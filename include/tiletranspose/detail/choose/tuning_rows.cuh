@@ -54,6 +54,7 @@ inline constexpr int least_ungrouped_element = 32;
 inline constexpr size_type least_grouped_row_bytes = 1024;
 /// The same of elements of less than 15 bytes: rows of 481 bytes, 13 an element, joined 73, by themselves 79.
 inline constexpr size_type least_small_grouped_row_bytes = 256;
+inline constexpr size_type least_large_grouped_element = 15;
 
 /// The least shared memory of a full block that reverses groups, so that a multiprocessor holds five of them: 98, six 92.
 inline constexpr unsigned least_grouped_memory = 38 * 1024;

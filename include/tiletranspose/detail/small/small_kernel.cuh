@@ -153,7 +153,7 @@ struct access_operation : copy_operation<Width, Width> {
   TILETRANSPOSE_FUNCTION word in_order(const word& value) const {
     return reverses ? reverse_elements<ElementBytes>(value) : value;
   }
-  /// Reverses here, when all loads are under way: where it branches behind a load, it waits for that.
+  /// Reverses what is stored, not what is loaded, with which arrays of bytes in place were slower.
   TILETRANSPOSE_FUNCTION void store(unsigned char* to, const stored& moved, no_operand, unsigned,
                                     unsigned) const {
     store_global(to, in_order(moved.words[0]));
