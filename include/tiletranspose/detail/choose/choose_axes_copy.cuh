@@ -267,7 +267,7 @@ inline axes_copy choose_axes_copy(const axes_choice& chosen, const relocation& m
   const bool are_small = copy.mover == axes_mover::elements && moved.in_element <= 3;
   const bool are_wide = moved.in_element >= 12 && width >= 4;
   const size_type least = are_small  ? least_panel_bytes_of_singles
-                          : are_wide ? least_panel_bytes_of_wide
+                          : are_wide ? least_uncached_bytes
                                      : least_panel_bytes;
   const bool panels = (!is_wide || bytes <= 4) && most_ragged > 0 &&
                       count_elements(moved) * moved.in_element >= least &&
