@@ -135,8 +135,8 @@ inline constexpr size_type least_ragged_beside_shifted = tuning_row{
     13, "2026-11-27", "shifted, panels: halves, 5 to 13 percent 69, 82; bytes, 3 to 10 86, 59"};
 
 /// What is fewer bytes stays in the L2 cache, where accesses that begin and end inside of sectors cost less. Words of 12
-/// bytes and more are not moved in panels there: 8 to 12 MB took 1.37 times as long, 20 to 32 1.04 (2026-11-28). Vectorised panels
-/// are of 8 KB there, or 16 for a matrix: batches of 16 to 22 KB of bytes, 1 to 8 MB 70 % in larger ones, 79 in others.
+/// bytes and more are not moved in panels there: 8 to 12 MB took 1.37 times as long, 20 to 32 1.04 (2026-11-28). Vectorised
+/// panels are of 8 KB there, or 16 for a matrix: batches of 16 to 22 KB of bytes, 1 to 8 MB 70 % in larger ones, 79 in others.
 inline constexpr size_type least_uncached_bytes = tuning_row{
     32 << 20, "2026-11-26", "halves with 18 to 23 percent, 8 to 22 MB 84, 48, of 200 MB 83, 101"};
 
