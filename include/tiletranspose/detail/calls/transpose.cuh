@@ -62,11 +62,9 @@ auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {
   const word_shifted_shape shape = word_shifted_shape_of(ElementBytes, chosen.panels);
-  return shape.joins_matrices()
-             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, true>>
-         : shape.joins_rows
-             ? &word_shifted_kernel<static_word_shifted_shape<ElementBytes, true, false>>
-             : &word_shifted_kernel<static_word_shifted_shape<ElementBytes, false, true>>;
+  return shape.joins_matrices() ? &word_shifted_kernel<ElementBytes, true, true>
+         : shape.joins_rows     ? &word_shifted_kernel<ElementBytes, true, false>
+                                : &word_shifted_kernel<ElementBytes, false, true>;
 }
 
 /// Plans and launches a choice.

@@ -36,13 +36,17 @@ __global__ void __launch_bounds__(most_vectorised_threads,
   move_vectorised<Shape>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
 }
 
-template <class Shape>
-__global__ void __launch_bounds__(Shape::threads,
-                                  resident_blocks(Shape::threads, static_cast<int>(shifted_blocks)))
+/// Shared memory: what `plan_word_shifted` says.
+template <int ElementBytes, bool JoinsRows, bool JoinsCols,
+          int Threads = word_shifted_shape::threads>
+__global__ void __launch_bounds__(Threads,
+                                  resident_blocks(Threads, static_cast<int>(shifted_blocks)))
     word_shifted_kernel(const __grid_constant__ word_shifted_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_word_shifted<Shape>(static_block<Shape::threads>{}, tiletranspose_dynamic_shared, arguments,
-                           blockIdx.x);
+  const static_block<Threads> group{};
+  word_shifted_panel<ElementBytes, JoinsRows, JoinsCols>(arguments, tiletranspose_dynamic_shared,
+                                                         blockIdx.x, group.thread_rank())
+      .move(group);
 }
 
 template <class Shape, bool ToPlanes>

@@ -23,22 +23,11 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The compile-time side of a word_shifted_shape.
-template <int ElementBytes, bool JoinsRows, bool JoinsCols>
-struct static_word_shifted_shape {
-  static constexpr word_shifted_shape values{ElementBytes, JoinsRows, JoinsCols};
-  static constexpr int element_bytes = ElementBytes;
-  static constexpr bool joins_rows = JoinsRows;
-  static constexpr bool joins_cols = JoinsCols;
-  static constexpr unsigned threads = values.threads;
-};
-
 /// The walk of a thread: down a group of columns, as many as a word holds elements, by groups of as many rows. Words of the
 /// input are shifted to where the columns start, transposed, and shifted down to where words of the output start.
-template <class Shape>
+template <int ElementBytes>
 struct word_walk {
-  static constexpr unsigned element = Shape::element_bytes;
-  static constexpr unsigned count = Shape::values.word_elements();
+  static constexpr unsigned count = 4 / ElementBytes;
 
   const unsigned char* from[count];  ///< the words in which the rows of a group start
   unsigned shifts[count];            ///< and the bits before them, which are those of every group
@@ -63,7 +52,7 @@ struct word_walk {
     unsigned transposed[count][1];
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < count; ++i) { held[i][0] = funnel_shift(low[i], high[i], shifts[i]); }
-    thread_transpose<Shape::element_bytes>(transposed, held);
+    thread_transpose<ElementBytes>(transposed, held);
     TILETRANSPOSE_UNROLL
     for (unsigned q = 0; q < count; ++q) { words[q] = transposed[q][0]; }
   }
@@ -118,14 +107,14 @@ struct word_walk {
                                   const unsigned (&next)[count], unsigned left,
                                   unsigned shared_next) const {
     // What is left of the columns, and behind it the first rows of the next ones.
-    const unsigned bits = left * element * 8;
+    const unsigned bits = left * ElementBytes * 8;
     TILETRANSPOSE_UNROLL
     for (unsigned q = 0; q < count; ++q) {
       const loop_step at(q);
       const unsigned joined = (last[q] & ((1u << bits) - 1)) | (next[q] << bits);
       const unsigned behind = funnel_shift(next[q], 0, 32 - bits);
       // Words belong to the column that they start in; those that two matrices share come later.
-      const unsigned start = out_shifts[q] % 32 / (8 * element);
+      const unsigned start = out_shifts[q] % 32 / (8 * ElementBytes);
       if (q >= foreign && (q != shared_next || start <= left)) {
         store_shared(to[q], funnel_shift(words[q], joined, out_shifts[q]));
       }
@@ -137,15 +126,18 @@ struct word_walk {
 };
 
 /// The panel of one block, cut to what exists, where its sides are, and how a thread moves it.
-template <class Shape>
+/// \tparam JoinsRows  as word_shifted_shape has it, like JoinsCols
+template <int ElementBytes, bool JoinsRows, bool JoinsCols>
 struct word_shifted_panel {
-  static constexpr unsigned element = Shape::element_bytes;
-  static constexpr unsigned word_elements = Shape::values.word_elements();
-  static constexpr unsigned skew_rows = Shape::values.skew_rows();
-  static constexpr unsigned in_line = Shape::values.in_line;
-  static constexpr bool many = Shape::values.joins_matrices();
+  static constexpr word_shifted_shape shape{ElementBytes, JoinsRows, JoinsCols};
+  static constexpr unsigned element = ElementBytes;
+  static constexpr unsigned threads = shape.threads;
+  static constexpr unsigned word_elements = shape.word_elements();
+  static constexpr unsigned skew_rows = shape.skew_rows();
+  static constexpr unsigned in_line = shape.in_line;
+  static constexpr bool many = shape.joins_matrices();
   static constexpr unsigned access_bytes = max_access_bytes;
-  using element_word = access_word_t<Shape::element_bytes>;
+  using element_word = access_word_t<ElementBytes>;
 
   const word_shifted_arguments& arguments;
   unsigned char* shared;
@@ -166,8 +158,8 @@ struct word_shifted_panel {
     const unsigned group = all.panels.quotient(block);
     const unsigned at = all.panels.remainder(block, group);
     matrix = size_type{group} * (many ? all.panel_matrices : 1);
-    row = Shape::joins_cols ? 0 : size_type{at} * all.panel_rows;
-    col = Shape::joins_rows ? 0 : size_type{at} * all.panel_cols;
+    row = JoinsCols ? 0 : size_type{at} * all.panel_rows;
+    col = JoinsRows ? 0 : size_type{at} * all.panel_cols;
     const auto part = [](size_type left, unsigned most) {
       return left < most ? static_cast<unsigned>(left) : most;
     };
@@ -192,7 +184,7 @@ struct word_shifted_panel {
           row * element;
     out_lead = address_bits(out) % sector_bytes;
     out_first = out_lead;
-    if (Shape::joins_cols && arguments.cols_backwards) {
+    if (JoinsCols && arguments.cols_backwards) {
       const unsigned last = cols - 1;
       out += last * arguments.out_stride_bytes;
       out_lead = address_bits(out) % sector_bytes;
@@ -244,25 +236,25 @@ struct word_shifted_panel {
     const unsigned char* const highest =
         lowest + (many ? arguments.batch : 1) * arguments.ny * row_bytes;
     // A thread that reads a word reads the next one too.
-    if constexpr (Shape::joins_rows) {
-      const unsigned missing = !Shape::joins_cols && row == 0 ? skew_rows : 0;
+    if constexpr (JoinsRows) {
+      const unsigned missing = !JoinsCols && row == 0 ? skew_rows : 0;
       // The row that is copied first.
       const unsigned start = many && arguments.rows_backwards ? rows - 1 : missing;
       const unsigned place = in_first + start * arguments.in_pitch;
       const unsigned length =
           matrices * (rows + skew_rows - missing) * static_cast<unsigned>(row_bytes) + 4;
       stage_accesses(place, in + start * arguments.in_stride_bytes, length, lowest, highest, rank,
-                     Shape::threads);
+                     threads);
       // Words at borders read an element to the left of a matrix, too.
-      if (Shape::joins_cols && rank == 0) {
+      if (JoinsCols && rank == 0) {
         store_shared(shared + (place / access_bytes * access_bytes - 4), 0u);
       }
-      if constexpr (!Shape::joins_cols) {
+      if constexpr (!JoinsCols) {
         // Rows that do not exist are zeros, as is the group behind the last row.
         const auto clear = [&](unsigned from, unsigned to) {
           TILETRANSPOSE_UNROLL_BY(1)
           for (unsigned byte = from + rank * access_bytes; byte < to;
-               byte += Shape::threads * access_bytes) {
+               byte += threads * access_bytes) {
             store_shared(shared + byte, word16{});
           }
         };
@@ -274,7 +266,7 @@ struct word_shifted_panel {
       }
     } else {
       const unsigned lanes = 1u << arguments.row_lanes;
-      const unsigned together = Shape::threads >> arguments.row_lanes;
+      const unsigned together = threads >> arguments.row_lanes;
       const unsigned lane = rank & (lanes - 1);
       const unsigned length = cols * element + 4;
       const auto stage_row = [&](unsigned y) {
@@ -311,11 +303,11 @@ struct word_shifted_panel {
     const unsigned walked = rows + skew_rows;
     const unsigned items = arguments.groups.divisor * arguments.walks.divisor * matrices;
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned item = rank; item < items; item += Shape::threads) {
-      const loop_step here(item / Shape::threads);
+    for (unsigned item = rank; item < items; item += threads) {
+      const loop_step here(item / threads);
       const unsigned line = arguments.groups.quotient(item);
       const unsigned column = arguments.groups.remainder(item, line);
-      const unsigned above = Shape::joins_cols ? arguments.walks.quotient(line) : 0;
+      const unsigned above = JoinsCols ? arguments.walks.quotient(line) : 0;
       const unsigned first_step =
           (line - above * arguments.walks.divisor) * arguments.steps.divisor;
       if (column * word_elements >= cols || first_step * word_elements >= walked) { continue; }
@@ -328,7 +320,7 @@ struct word_shifted_panel {
         from = shared + place / 4 * 4;
         shift = 8 * place;
       };
-      word_walk<Shape> walk;
+      word_walk<ElementBytes> walk;
       walk.foreign = column * word_elements - left;
       walk.group_bytes = static_cast<int>(word_elements * in_pitch);
       TILETRANSPOSE_UNROLL
@@ -353,11 +345,11 @@ struct word_shifted_panel {
         continue;
       }
       // Groups of rows below `whole` are those of these columns. A walk begins with one of them.
-      const unsigned whole = Shape::joins_cols ? walked / word_elements : ~0u;
+      const unsigned whole = JoinsCols ? walked / word_elements : ~0u;
       const unsigned inside = smaller(steps, whole - first_step - 1);
       unsigned words[word_elements];
       walk.move_shifted(words, inside, arguments.in_words);
-      if (!Shape::joins_cols || inside == steps) { continue; }
+      if (!JoinsCols || inside == steps) { continue; }
       // A group of rows; one element to the right or left, that of the next columns.
       const auto load_at = [&](unsigned below, unsigned right, unsigned(&loaded)[word_elements]) {
         const unsigned char* from[word_elements];
@@ -366,7 +358,7 @@ struct word_shifted_panel {
         for (unsigned i = 0; i < word_elements; ++i) {
           find_row(top + right + smaller(below + i, walked - 1) * in_pitch, from[i], shifts[i]);
         }
-        word_walk<Shape>::load(from, shifts, false, loaded);
+        word_walk<ElementBytes>::load(from, shifts, false, loaded);
       };
       unsigned next[word_elements];
       unsigned last[word_elements];
@@ -383,7 +375,7 @@ struct word_shifted_panel {
   /// Joins the words that two matrices share, and those at the ends of the segment.
   TILETRANSPOSE_FUNCTION void join_matrices() const {
     TILETRANSPOSE_UNROLL_BY(1)
-    for (unsigned below = rank; below <= matrices; below += Shape::threads) {
+    for (unsigned below = rank; below <= matrices; below += threads) {
       const unsigned place = out_lead + below * matrix_bytes;
       if (place % 4 == 0) { continue; }
       unsigned word = 0;
@@ -395,8 +387,7 @@ struct word_shifted_panel {
         if (of < matrices) {
           const unsigned from = in_first + of * matrix_bytes + at * arguments.in_pitch +
                                 (before != arguments.cols_backwards ? (cols - 1) * element : 0);
-          word |= static_cast<unsigned>(load_shared<access_word_t<element>>(shared + from))
-                  << (8 * i);
+          word |= static_cast<unsigned>(load_shared<element_word>(shared + from)) << (8 * i);
         }
       }
       store_shared(image + place / 4 * 4, word);
@@ -404,7 +395,7 @@ struct word_shifted_panel {
   }
 
   TILETRANSPOSE_FUNCTION void drain() const {
-    if constexpr (Shape::joins_cols) {
+    if constexpr (JoinsCols) {
       unsigned char* const base = out - out_lead;
       const unsigned end = out_lead + matrices * matrix_bytes;
       const unsigned head =
@@ -413,7 +404,7 @@ struct word_shifted_panel {
 
       TILETRANSPOSE_UNROLL_BY(4)
       for (unsigned byte = head + rank * access_bytes; byte < tail;
-           byte += Shape::threads * access_bytes) {
+           byte += threads * access_bytes) {
         store_global(base + byte, load_shared<word16>(image + byte));
       }
       if (rank < 2 * access_bytes) {
@@ -428,8 +419,8 @@ struct word_shifted_panel {
       const bool last = row + rows == arguments.ny;
       const divider accesses = last ? arguments.last_accesses : arguments.accesses;
       TILETRANSPOSE_UNROLL_BY(2)
-      for (unsigned item = rank; item < cols * accesses.divisor; item += Shape::threads) {
-        const loop_step here(item / Shape::threads);
+      for (unsigned item = rank; item < cols * accesses.divisor; item += threads) {
+        const loop_step here(item / threads);
         const unsigned at = accesses.quotient(item);
         const unsigned place = out_first + at * arguments.out_pitch;
         const unsigned skew = place % sector_bytes;
@@ -451,37 +442,32 @@ struct word_shifted_panel {
       }
     }
   }
-};
 
-/// The kernel's body: one block moves the panel that `block` names.
-/// Shared memory: what `plan_word_shifted` says, aligned to 16. Barriers: inside.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void move_word_shifted(Group group, unsigned char* shared,
-                                              const word_shifted_arguments& arguments,
-                                              unsigned block) {
-  word_shifted_panel<Shape> panel(arguments, shared, block, group.thread_rank());
-  panel.stage();
-  commit_copies();
-  wait_for_copies(0);
-  group.sync();
-  while (true) {
-    panel.transpose();
-    if constexpr (Shape::joins_cols) {
-      if (arguments.shifts_output) { panel.join_matrices(); }
+  /// The kernel's body. Barriers: inside.
+  template <class Group>
+  TILETRANSPOSE_FUNCTION void move(Group group) {
+    stage();
+    commit_copies();
+    wait_for_copies(0);
+    group.sync();
+    while (true) {
+      transpose();
+      if constexpr (JoinsCols) {
+        if (arguments.shifts_output) { join_matrices(); }
+      }
+      group.sync();
+      drain();
+      if (!many || col + cols == arguments.nx) { break; }
+      // The columns that follow are in shared memory already.
+      in_first += cols * element;
+      col += cols;
+      cols = static_cast<unsigned>(smaller<size_type>(arguments.nx - col, arguments.panel_cols));
+      matrix_bytes = rows * cols * element;
+      find_output();
+      group.sync();
     }
-    group.sync();
-    panel.drain();
-    if (!panel.many || panel.col + panel.cols == arguments.nx) { break; }
-    // The columns that follow are in shared memory already.
-    panel.in_first += panel.cols * panel.element;
-    panel.col += panel.cols;
-    panel.cols =
-        static_cast<unsigned>(smaller<size_type>(arguments.nx - panel.col, arguments.panel_cols));
-    panel.matrix_bytes = panel.rows * panel.cols * panel.element;
-    panel.find_output();
-    group.sync();
   }
-}
+};
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END
