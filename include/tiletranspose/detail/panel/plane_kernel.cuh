@@ -161,8 +161,6 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
                                         size_type warp) {
   constexpr int rounds = Shape::rounds;
   constexpr size_type round_structs = 32 * Shape::structures;
-  using of_structs = segment_accesses<Shape::words>;
-  using of_plane = segment_accesses<Shape::plane_words>;
   const size_type first = warp * Shape::warp_structures;
   if (first >= arguments.count) { return; }
   if (arguments.count - first < Shape::warp_structures) {
@@ -170,55 +168,41 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
                                    arguments.count * Shape::struct_accesses, 32);
     return;
   }
-  const auto struct_segment = [&](int r) {
-    return arguments.structs +
-           (first + static_cast<size_type>(r) * round_structs) * Shape::struct_bytes;
+  // One segment of structures, and one of each plane.
+  constexpr int loads = ToPlanes ? 1 : Shape::planes;
+  constexpr int stores = ToPlanes ? Shape::planes : 1;
+  constexpr int load_words = Shape::words / loads;
+  constexpr int store_words = Shape::words / stores;
+  const auto segment = [&](bool of_plane, int k, int r) {
+    const size_type at = first + static_cast<size_type>(r) * round_structs;
+    return of_plane ? arguments.planes[k] + at * Shape::element_bytes
+                    : arguments.structs + at * Shape::struct_bytes;
   };
-  const auto plane_segment = [&](int k, int r) {
-    return arguments.planes[k] +
-           (first + static_cast<size_type>(r) * round_structs) * Shape::element_bytes;
-  };
-  if constexpr (ToPlanes) {
-    of_structs loaded[rounds];
+  segment_accesses<load_words> loaded[rounds][loads];
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < rounds; ++r) {
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < rounds; ++r) { loaded[r].load(struct_segment(r)); }
+    for (int k = 0; k < loads; ++k) { loaded[r][k].load(segment(!ToPlanes, k, r)); }
+  }
+  TILETRANSPOSE_UNROLL
+  for (int r = 0; r < rounds; ++r) {
+    unsigned words[Shape::words];
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      unsigned words[Shape::words];
-      loaded[r].take(words);
-      TILETRANSPOSE_UNROLL
-      for (int k = 0; k < Shape::planes; ++k) {
-        unsigned plane[Shape::plane_words];
-        pick_elements<Shape::element_bytes>(plane, words,
-                                            [k](int i) { return i * Shape::planes + k; });
-        of_plane stored;
-        stored.give(plane);
-        stored.store(plane_segment(k, r));
-      }
-    }
-  } else {
-    of_plane loaded[rounds][Shape::planes];
-    TILETRANSPOSE_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      TILETRANSPOSE_UNROLL
-      for (int k = 0; k < Shape::planes; ++k) { loaded[r][k].load(plane_segment(k, r)); }
+    for (int k = 0; k < loads; ++k) {
+      unsigned part[load_words];
+      loaded[r][k].take(part);
+      copy_bytes(words + k * load_words, part, sizeof(part));
     }
     TILETRANSPOSE_UNROLL
-    for (int r = 0; r < rounds; ++r) {
-      unsigned planes[Shape::words];
-      TILETRANSPOSE_UNROLL
-      for (int k = 0; k < Shape::planes; ++k) {
-        unsigned plane[Shape::plane_words];
-        loaded[r][k].take(plane);
-        copy_bytes(planes + k * Shape::plane_words, plane, sizeof(plane));
-      }
-      unsigned words[Shape::words];
-      pick_elements<Shape::element_bytes>(words, planes, [](int i) {
-        return i % Shape::planes * Shape::structures + i / Shape::planes;
+    for (int k = 0; k < stores; ++k) {
+      unsigned part[store_words];
+      pick_elements<Shape::element_bytes>(part, words, [k](int i) {
+        return ToPlanes ? i * Shape::planes + k
+                        : i % Shape::planes * Shape::structures + i / Shape::planes;
       });
-      of_structs stored;
-      stored.give(words);
-      stored.store(struct_segment(r));
+      segment_accesses<store_words> stored;
+      stored.give(part);
+      stored.store(segment(ToPlanes, k, r));
     }
   }
 }
