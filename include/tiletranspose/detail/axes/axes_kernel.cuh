@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The bodies and plans of the mover for arrays of more axes than a batch of matrices has, little ones and large ones: a tile,
-/// of elements or of micro-blocks, passes through shared memory where the fastest axes of input and output differ, and
-/// elements are moved directly where they are the same or one is short. Blocks are counted along the output's fastest
-/// axis first, elements as order_elements says.
+/// The parts of the kernels, and the plans, of the mover for arrays of more axes than a batch of matrices has, little ones and
+/// large ones: a tile, of elements or of micro-blocks, passes through shared memory where the fastest axes of input and output
+/// differ, and elements are moved directly where they are the same or one is short. Blocks are counted along the output's
+/// fastest axis first, elements as order_elements says.
 
 #pragma once
 
@@ -264,39 +264,6 @@ inline constexpr int element_rounds_of =
     axes_element_rounds(Operation::accesses, larger(Operation::in_bytes, Operation::out_bytes));
 template <int ElementBytes, int Elements>
 inline constexpr int element_rounds_of<gather_operation<ElementBytes, Elements>> = gathered_rounds;
-
-/// The body of the element kernel: block b moves at most `per_block` elements of the inner axes, counted along them first.
-template <class Group, class Operation, class Step>
-TILETRANSPOSE_FUNCTION void move_axes_elements(Group group,
-                                               const axes_element_arguments<Step>& arguments,
-                                               const Operation& operation, unsigned block) {
-  static_assert(!Operation::fetches, "");
-  constexpr int threads = axes_element_threads;
-  constexpr int rounds = element_rounds_of<Operation>;
-  const unsigned outer = arguments.blocks.quotient(block);
-  const unsigned begin = arguments.blocks.remainder(block, outer) * arguments.per_block;
-  const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
-  const unsigned first = begin + group.thread_rank();
-  axis_steps<Step> there{0, 0};
-  count_along<most_counted_axes>(arguments.axis + arguments.inner, arguments.axes - arguments.inner,
-                                 outer, there);
-  typename Operation::stored held[rounds];
-  unsigned char* places[rounds] = {};
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    const unsigned i = first + static_cast<unsigned>(k * threads);
-    if (i >= end) { continue; }
-    axis_steps<Step> at = there;
-    count_along<most_counted_axes>(arguments.axis, arguments.inner, i, at);
-    held[k] = operation.load(arguments.in + at.in, 0, 0);
-    places[k] = arguments.out + at.out;
-  }
-  TILETRANSPOSE_UNROLL
-  for (int k = 0; k < rounds; ++k) {
-    if (first + static_cast<unsigned>(k * threads) >= end) { continue; }
-    operation.store(places[k], held[k], {}, 0, 0);
-  }
-}
 
 /// Precondition: Step counts the places, or nobody steps along the axis.
 template <class Step>

@@ -43,12 +43,37 @@ __global__ void __launch_bounds__(Threads, resident_blocks(Threads, ElementBytes
   tile.move(static_block<Threads>{}, arguments, blockIdx.x);
 }
 
+/// Block b moves at most `per_block` elements of the inner axes, counted along them first.
 template <class Operation, class Step>
 __global__ void __launch_bounds__(axes_element_threads)
     axes_element_kernel(const __grid_constant__ axes_element_arguments<Step> arguments,
                         const __grid_constant__ Operation operation) {
+  static_assert(!Operation::fetches, "");
   operation.show_compiler();
-  move_axes_elements(static_block<axes_element_threads>{}, arguments, operation, blockIdx.x);
+  constexpr int rounds = element_rounds_of<Operation>;
+  const unsigned outer = arguments.blocks.quotient(blockIdx.x);
+  const unsigned begin = arguments.blocks.remainder(blockIdx.x, outer) * arguments.per_block;
+  const unsigned end = smaller(begin + arguments.per_block, arguments.elements);
+  const unsigned first = begin + static_block<axes_element_threads>::thread_rank();
+  axis_steps<Step> there{0, 0};
+  count_along<most_counted_axes>(arguments.axis + arguments.inner, arguments.axes - arguments.inner,
+                                 outer, there);
+  typename Operation::stored held[rounds];
+  unsigned char* places[rounds] = {};
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    const unsigned i = first + static_cast<unsigned>(k * axes_element_threads);
+    if (i >= end) { continue; }
+    axis_steps<Step> at = there;
+    count_along<most_counted_axes>(arguments.axis, arguments.inner, i, at);
+    held[k] = operation.load(arguments.in + at.in, 0, 0);
+    places[k] = arguments.out + at.out;
+  }
+  TILETRANSPOSE_UNROLL
+  for (int k = 0; k < rounds; ++k) {
+    if (first + static_cast<unsigned>(k * axes_element_threads) >= end) { continue; }
+    operation.store(places[k], held[k], {}, 0, 0);
+  }
 }
 
 /// Returns launch(Step{}) for the type that counts the places of a relocation.

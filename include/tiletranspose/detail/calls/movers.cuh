@@ -9,8 +9,6 @@
 #include <tiletranspose/detail/axes/axes_kernel.cuh>
 #include <tiletranspose/detail/choose/choose.cuh>
 #include <tiletranspose/detail/panel/axes_panel_plan.cuh>
-#include <tiletranspose/detail/panel/vectorised_kernel.cuh>
-#include <tiletranspose/detail/panel/word_shifted_kernel.cuh>
 #include <tiletranspose/detail/tile/tile_plan.cuh>
 #include <tiletranspose/detail/tile/tile_shape.cuh>
 

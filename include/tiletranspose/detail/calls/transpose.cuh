@@ -55,9 +55,10 @@ auto kernel_of(micro_mover<ElementBytes>, const choice& chosen) {
 template <int ElementBytes>
 auto kernel_of(vectorised_mover<ElementBytes>, const choice& chosen) {
   if constexpr (ElementBytes == 1) {
-    if (chosen.shape.pixels()) { return &vectorised_kernel<static_vectorised_shape<1, 3, 4>>; }
+    if (chosen.shape.pixels()) { return &vectorised_kernel<1, 3, 4>; }
   }
-  return &vectorised_kernel<static_vectorised_shape<ElementBytes, vectorised_side(ElementBytes)>>;
+  constexpr int side = vectorised_side(ElementBytes);
+  return &vectorised_kernel<ElementBytes, side, side>;
 }
 template <int ElementBytes>
 auto kernel_of(word_shifted_mover<ElementBytes>, const choice& chosen) {

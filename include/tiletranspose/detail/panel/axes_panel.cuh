@@ -444,18 +444,5 @@ TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
   }
 }
 
-/// Moves a panel of elements that are one access of `Bytes`.
-/// Shared memory: arguments.panel bytes and the panel. Barriers: one, inside.
-template <int Bytes, int Threads, class Group>
-TILETRANSPOSE_FUNCTION void move_axes_panel(Group group, unsigned char* shared,
-                                            const axes_panel_arguments& arguments, unsigned block) {
-  const panel_part part(arguments, block);
-  if (arguments.pads) {
-    stage_and_gather<Bytes, true, Threads>(group, shared, arguments, part);
-  } else {
-    stage_and_gather<Bytes, false, Threads>(group, shared, arguments, part);
-  }
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernels of panels and planes as CUDA sees them, and the launches of panels of arrays of any rank and of planes.
+/// The kernels of panels of arrays of any rank and of planes as CUDA sees them, and their launches.
 
 #pragma once
 
@@ -16,37 +16,23 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// With six blocks for each multiprocessor elements of 1, 2 and 16 bytes spill.
+/// Moves panels of elements that are one access of `Bytes`. With six blocks for each multiprocessor those of 1, 2 and 16 bytes
+/// spill. Shared memory: arguments.panel bytes and the panel. Barriers: one.
 template <int Bytes>
 __global__ void __launch_bounds__(panel_axes_threads,
                                   resident_blocks(panel_axes_threads,
                                                   Bytes == 4 || Bytes == 8 ? 6 : 5))
     axes_panel_kernel(const __grid_constant__ axes_panel_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_axes_panel<Bytes, panel_axes_threads>(static_block<panel_axes_threads>{},
-                                             tiletranspose_dynamic_shared, arguments, blockIdx.x);
-}
-
-template <class Shape>
-__global__ void __launch_bounds__(most_vectorised_threads,
-                                  resident_blocks(most_vectorised_threads,
-                                                  1536 / most_vectorised_threads))
-    vectorised_kernel(const __grid_constant__ vectorised_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_vectorised<Shape>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
-}
-
-/// Shared memory: what `plan_word_shifted` says.
-template <int ElementBytes, bool JoinsRows, bool JoinsCols,
-          int Threads = word_shifted_shape::threads>
-__global__ void __launch_bounds__(Threads,
-                                  resident_blocks(Threads, static_cast<int>(shifted_blocks)))
-    word_shifted_kernel(const __grid_constant__ word_shifted_arguments arguments) {
-  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  const static_block<Threads> group{};
-  word_shifted_panel<ElementBytes, JoinsRows, JoinsCols>(arguments, tiletranspose_dynamic_shared,
-                                                         blockIdx.x, group.thread_rank())
-      .move(group);
+  const static_block<panel_axes_threads> group{};
+  const panel_part part(arguments, blockIdx.x);
+  if (arguments.pads) {
+    stage_and_gather<Bytes, true, panel_axes_threads>(group, tiletranspose_dynamic_shared,
+                                                      arguments, part);
+  } else {
+    stage_and_gather<Bytes, false, panel_axes_threads>(group, tiletranspose_dynamic_shared,
+                                                       arguments, part);
+  }
 }
 
 template <class Shape, bool ToPlanes>

@@ -16,31 +16,17 @@
 
 #include <tiletranspose/detail/choose/vectorised_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
+#include <tiletranspose/group.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
-/// The compile-time side of a vectorised_shape.
-template <int ElementBytes, int Rows, int Cols = Rows>
-struct static_vectorised_shape {
-  static constexpr vectorised_shape values{
-      {}, ElementBytes, 0, Rows, Cols};  // neither kind nor threads matter
-  static constexpr int element_bytes = ElementBytes;
-  static constexpr int rows = Rows;
-  static constexpr int cols = Cols;
-  static constexpr int access = values.access();
-  static constexpr int rounds = values.rounds();
-  static constexpr int copies = rounds * values.micro_bytes() / max_access_bytes;
-  static constexpr bool pixels = values.pixels();
-  static_assert(rounds * values.micro_bytes() % max_access_bytes == 0, "");
-};
-
 /// Transposes a micro-block and stores it from `to` on; its rows lie `row_bytes` apart.
-template <class Shape>
-TILETRANSPOSE_FUNCTION void store_transposed(
-    unsigned char* to, unsigned row_bytes, const unsigned (&held)[Shape::rows][Shape::access / 4]) {
-  if constexpr (Shape::pixels) {
+template <int ElementBytes, int Rows, int Words>
+TILETRANSPOSE_FUNCTION void store_transposed(unsigned char* to, unsigned row_bytes,
+                                             const unsigned (&held)[Rows][Words]) {
+  if constexpr (Rows == 3) {  // pixels
     const unsigned(&in)[3][1] = held;
     const unsigned low = pick_bytes(in[0][0], in[1][0], 0x5140);   // a0 b0 a1 b1
     const unsigned high = pick_bytes(in[0][0], in[1][0], 0x7362);  // a2 b2 a3 b3
@@ -48,11 +34,11 @@ TILETRANSPOSE_FUNCTION void store_transposed(
     store_shared(to + 4, pick_bytes(pick_bytes(low, in[2][0], 0x0053), high, 0x5410));
     store_shared(to + 8, pick_bytes(high, in[2][0], 0x7326));
   } else {
-    unsigned transposed[Shape::cols][Shape::access / 4];
-    thread_transpose<Shape::element_bytes>(transposed, held);
+    unsigned transposed[Rows][Words];  // a square
+    thread_transpose<ElementBytes>(transposed, held);
     TILETRANSPOSE_UNROLL
-    for (int x = 0; x < Shape::cols; ++x) {
-      access_word_t<Shape::access> value;
+    for (int x = 0; x < Rows; ++x) {
+      access_word_t<4 * Words> value;
       __builtin_memcpy(&value, transposed[x], sizeof value);
       store_shared(to + x * row_bytes, value);
     }
@@ -76,15 +62,27 @@ struct vectorised_place {
   }
 };
 
-/// The kernel's body: one block moves the panel that `block` names.
-/// Shared memory: what `plan_vectorised` says, aligned to 16. Barriers: three, inside.
-template <class Shape, class Group>
-TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
-                                            const vectorised_arguments& arguments, unsigned block) {
-  using access_type = access_word_t<Shape::access>;
+/// Micro-blocks of a thread; neither kind nor threads matter.
+template <int ElementBytes, int Rows, int Cols>
+inline constexpr int vectorised_rounds = vectorised_shape{{}, ElementBytes, 0, Rows, Cols}.rounds();
+
+/// A block moves the panel of its number, by micro-blocks of Rows x Cols elements.
+/// Shared memory: what `plan_vectorised` says. Barriers: three.
+template <int ElementBytes, int Rows, int Cols>
+__global__ void __launch_bounds__(most_vectorised_threads,
+                                  resident_blocks(most_vectorised_threads,
+                                                  1536 / most_vectorised_threads))
+    vectorised_kernel(const __grid_constant__ vectorised_arguments arguments) {
+  constexpr int access = Cols * ElementBytes;
+  constexpr int rounds = vectorised_rounds<ElementBytes, Rows, Cols>;
+  constexpr int copies = rounds * Rows * access / max_access_bytes;
+  static_assert(rounds * Rows * access % max_access_bytes == 0, "");
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  unsigned char* const shared = tiletranspose_dynamic_shared;
+  const any_block group{};
   const unsigned rank = group.thread_rank();
-  const unsigned matrix = arguments.panels.quotient(block);
-  const unsigned panel = arguments.panels.remainder(block, matrix);
+  const unsigned matrix = arguments.panels.quotient(blockIdx.x);
+  const unsigned panel = arguments.panels.remainder(blockIdx.x, matrix);
   const unsigned parts =
       smaller(arguments.parts - panel * arguments.panel_parts, arguments.panel_parts);
   const auto start = [&](const panel_side& side) {
@@ -93,7 +91,7 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
 
   const unsigned char* const in = arguments.in + start(arguments.in_side);
   TILETRANSPOSE_UNROLL_BY(1)  // copies do not wait for each other anyway, and registers are few
-  for (int i = 0; i < Shape::copies; ++i) {
+  for (int i = 0; i < copies; ++i) {
     const loop_step here(i);
     const vectorised_place place(rank + i * arguments.threads, arguments.accesses,
                                  arguments.in_side, parts);
@@ -106,10 +104,10 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
   const unsigned rows = arguments.all_rows + parts * arguments.part_rows;
   const unsigned cols = arguments.all_cols + parts * arguments.part_cols;
   constexpr unsigned nowhere = ~0u;
-  unsigned to[Shape::rounds];
-  unsigned held[Shape::rounds][Shape::rows][Shape::access / 4];
+  unsigned to[rounds];
+  unsigned held[rounds][Rows][access / 4];
   TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::rounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const unsigned at = rank + i * arguments.threads;
     const micro_place place(at, arguments.cols, arguments.strip_shift);
     const unsigned in_row = place.row;  // of micro-blocks, through all matrices
@@ -117,31 +115,30 @@ TILETRANSPOSE_FUNCTION void move_vectorised(Group group, unsigned char* shared,
     const unsigned above = arguments.rows.quotient(in_row);  // matrices
     const unsigned row = arguments.rows.remainder(in_row, above);
     const bool exists = in_row < rows && col < cols;
-    to[i] = exists ? (above * arguments.cols.divisor + col) * arguments.out_side.step +
-                         row * Shape::access
+    to[i] = exists ? (above * arguments.cols.divisor + col) * arguments.out_side.step + row * access
                    : nowhere;
     // Threads without a micro-block read the first one: that costs less than a branch.
     const unsigned char* const from =
-        shared + (exists ? in_row * arguments.in_side.step + col * Shape::access : 0);
+        shared + (exists ? in_row * arguments.in_side.step + col * access : 0);
     TILETRANSPOSE_UNROLL
-    for (int y = 0; y < Shape::rows; ++y) {
-      const auto value = load_shared<access_type>(from + y * arguments.in_side.row_bytes);
+    for (int y = 0; y < Rows; ++y) {
+      const auto value = load_shared<access_word_t<access>>(from + y * arguments.in_side.row_bytes);
       __builtin_memcpy(held[i][y], &value, sizeof value);
     }
   }
   group.sync();
   TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::rounds; ++i) {
+  for (int i = 0; i < rounds; ++i) {
     const loop_step here(i);
     if (to[i] != nowhere) {
-      store_transposed<Shape>(shared + to[i], arguments.out_side.row_bytes, held[i]);
+      store_transposed<ElementBytes>(shared + to[i], arguments.out_side.row_bytes, held[i]);
     }
   }
   group.sync();
 
   unsigned char* const out = arguments.out + start(arguments.out_side);
   TILETRANSPOSE_UNROLL
-  for (int i = 0; i < Shape::copies; ++i) {
+  for (int i = 0; i < copies; ++i) {
     const loop_step here(i);
     const vectorised_place place(rank + i * arguments.threads, arguments.accesses,
                                  arguments.out_side, parts);

@@ -18,6 +18,7 @@
 #include <tiletranspose/detail/choose/word_shifted_panel.cuh>
 #include <tiletranspose/detail/core/async_copy.cuh>
 #include <tiletranspose/detail/core/memory.cuh>
+#include <tiletranspose/group.cuh>
 #include <tiletranspose/warp_transpose.cuh>
 
 TILETRANSPOSE_NAMESPACE_BEGIN
@@ -442,32 +443,40 @@ struct word_shifted_panel {
       }
     }
   }
-
-  /// The kernel's body. Barriers: inside.
-  template <class Group>
-  TILETRANSPOSE_FUNCTION void move(Group group) {
-    stage();
-    commit_copies();
-    wait_for_copies(0);
-    group.sync();
-    while (true) {
-      transpose();
-      if constexpr (JoinsCols) {
-        if (arguments.shifts_output) { join_matrices(); }
-      }
-      group.sync();
-      drain();
-      if (!many || col + cols == arguments.nx) { break; }
-      // The columns that follow are in shared memory already.
-      in_first += cols * element;
-      col += cols;
-      cols = static_cast<unsigned>(smaller<size_type>(arguments.nx - col, arguments.panel_cols));
-      matrix_bytes = rows * cols * element;
-      find_output();
-      group.sync();
-    }
-  }
 };
+
+/// A block moves the panel of its number. Shared memory: what `plan_word_shifted` says.
+template <int ElementBytes, bool JoinsRows, bool JoinsCols>
+__global__ void __launch_bounds__(word_shifted_shape::threads,
+                                  resident_blocks(word_shifted_shape::threads,
+                                                  static_cast<int>(shifted_blocks)))
+    word_shifted_kernel(const __grid_constant__ word_shifted_arguments arguments) {
+  extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
+  const static_block<word_shifted_shape::threads> group{};
+  word_shifted_panel<ElementBytes, JoinsRows, JoinsCols> panel(
+      arguments, tiletranspose_dynamic_shared, blockIdx.x, group.thread_rank());
+  panel.stage();
+  commit_copies();
+  wait_for_copies(0);
+  group.sync();
+  while (true) {
+    panel.transpose();
+    if constexpr (JoinsCols) {
+      if (arguments.shifts_output) { panel.join_matrices(); }
+    }
+    group.sync();
+    panel.drain();
+    if (!panel.many || panel.col + panel.cols == arguments.nx) { break; }
+    // The columns that follow are in shared memory already.
+    panel.in_first += panel.cols * panel.element;
+    panel.col += panel.cols;
+    panel.cols =
+        static_cast<unsigned>(smaller<size_type>(arguments.nx - panel.col, arguments.panel_cols));
+    panel.matrix_bytes = panel.rows * panel.cols * panel.element;
+    panel.find_output();
+    group.sync();
+  }
+}
 
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

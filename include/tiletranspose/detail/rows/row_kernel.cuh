@@ -167,36 +167,5 @@ TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& 
       });
 }
 
-/// The kernel's body. `Element` is the size of an element where the kernel is made for it, else 0.
-/// Shared memory, aligned to 16: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment.
-/// Barriers: at most two, inside.
-/// Precondition: the group has `threads` threads.
-template <row_order Order, int Element, class Group>
-TILETRANSPOSE_FUNCTION void move_rows(Group group, unsigned char* shared,
-                                      const row_arguments& arguments, unsigned block) {
-  const row_work work = find_work(arguments, block, group.thread_rank());
-  if constexpr (Order == row_order::grouped) {
-    stage_segments<row_rounds>(shared + group_margin, work);
-    group.sync();
-    reverse_groups<Element>(shared, work);
-    group.sync();
-    write_groups(shared, work);
-  } else {
-    stage_segments<shared_rounds(Order)>(shared, work);
-    group.sync();
-    const auto reader = [&](const row_segment& segment, unsigned index) {
-      return row_reader<Order, Element>{arguments, work.shared_segment(shared, index, segment),
-                                        work.rank / 8, static_cast<unsigned>(segment.bytes)};
-    };
-    const thread_segment own = work.own();
-    const auto of_thread = reader(own.segment, own.index);
-    write_accesses<shared_rounds(Order)>(
-        work, own, [&](int start) { return of_thread.access(start); },
-        [&](const row_segment& segment, unsigned index, int at) {
-          return reader(segment, index).byte(static_cast<unsigned>(at));
-        });
-  }
-}
-
 }  // namespace detail
 TILETRANSPOSE_NAMESPACE_END

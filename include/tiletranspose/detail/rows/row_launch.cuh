@@ -17,12 +17,37 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// `Element` is the size of an element where the kernel is made for it, else 0.
+/// Shared memory: grouped_bytes for groups; else 16 bytes, and `segment_pitch` bytes per segment. Barriers: at most two.
 template <row_order Order, int Element = 0>
 __global__ void __launch_bounds__(row_block_threads,
                                   resident_blocks(row_block_threads, row_blocks(Order)))
     row_kernel(const __grid_constant__ row_arguments arguments) {
   extern __shared__ __align__(16) unsigned char tiletranspose_dynamic_shared[];
-  move_rows<Order, Element>(any_block{}, tiletranspose_dynamic_shared, arguments, blockIdx.x);
+  unsigned char* const shared = tiletranspose_dynamic_shared;
+  const any_block group{};
+  const row_work work = find_work(arguments, blockIdx.x, group.thread_rank());
+  if constexpr (Order == row_order::grouped) {
+    stage_segments<row_rounds>(shared + group_margin, work);
+    group.sync();
+    reverse_groups<Element>(shared, work);
+    group.sync();
+    write_groups(shared, work);
+  } else {
+    stage_segments<shared_rounds(Order)>(shared, work);
+    group.sync();
+    const auto reader = [&](const row_segment& segment, unsigned index) {
+      return row_reader<Order, Element>{arguments, work.shared_segment(shared, index, segment),
+                                        work.rank / 8, static_cast<unsigned>(segment.bytes)};
+    };
+    const thread_segment own = work.own();
+    const auto of_thread = reader(own.segment, own.index);
+    write_accesses<shared_rounds(Order)>(
+        work, own, [&](int start) { return of_thread.access(start); },
+        [&](const row_segment& segment, unsigned index, int at) {
+          return reader(segment, index).byte(static_cast<unsigned>(at));
+        });
+  }
 }
 
 /// The kernels of any type; those that are made for elements of `Known` bytes come last.

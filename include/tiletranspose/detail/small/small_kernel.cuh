@@ -123,27 +123,6 @@ struct block_place {
   unsigned z;
 };
 
-/// The body of the tile kernel: block (j, i, b) moves the tile in row j and column i of tiles of matrix b.
-/// Shared memory: the storage of `Tile`. Barriers: one, inside.
-template <class Tile, int BlockRows, class Group, class Batch, class Operation>
-TILETRANSPOSE_FUNCTION void move_small_tile(Group group, typename Tile::storage& storage,
-                                            const small_tile_arguments<Batch>& arguments,
-                                            const Operation& operation, block_place block) {
-  constexpr unsigned side = Tile::cols;
-  const unsigned x0 = block.y * side;
-  const unsigned y0 = block.x * side;
-  const element_steps<int> in_steps{Operation::in_bytes, arguments.in_pitch};
-  const element_steps<int> out_steps{Operation::out_bytes, arguments.out_pitch};
-  const auto from =
-      static_cast<int>(y0) * in_steps.along_col + static_cast<int>(x0) * in_steps.along_row;
-  const auto to =
-      static_cast<int>(y0) * out_steps.along_row + static_cast<int>(x0) * out_steps.along_col;
-  transpose_elements<BlockRows>(
-      group, Tile(storage), smaller(arguments.ny - y0, side), smaller(arguments.nx - x0, side), y0,
-      x0, operation, optimisation_barrier_global(arguments.batch.in_matrix(block.z) + from),
-      in_steps, optimisation_barrier_global(arguments.batch.out_matrix(block.z)), to, out_steps);
-}
-
 /// Moves accesses of `Width` bytes, whose elements it reverses where rows run backwards in the input. One kernel does both.
 template <int ElementBytes, int Width>
 struct access_operation : copy_operation<Width, Width> {

@@ -14,6 +14,7 @@
 TILETRANSPOSE_NAMESPACE_BEGIN
 namespace detail {
 
+/// Block (j, i, b) moves the tile in row j and column i of tiles of matrix b. Barriers: one.
 template <class Operation, int Side, int BlockRows, int Padding, class Batch>
 __global__ void __launch_bounds__(Side* BlockRows)
     small_tile_kernel(const __grid_constant__ small_tile_arguments<Batch> arguments,
@@ -22,8 +23,20 @@ __global__ void __launch_bounds__(Side* BlockRows)
   using tile = shared_tile<stored, padded_layout<stored, Side, Side, Padding>>;
   __shared__ typename tile::storage storage;
   operation.show_compiler();
-  move_small_tile<tile, BlockRows>(static_block<Side * BlockRows>{}, storage, arguments, operation,
-                                   {blockIdx.x, blockIdx.y, blockIdx.z});
+  constexpr unsigned side = Side;
+  const unsigned x0 = blockIdx.y * side;
+  const unsigned y0 = blockIdx.x * side;
+  const element_steps<int> in_steps{Operation::in_bytes, arguments.in_pitch};
+  const element_steps<int> out_steps{Operation::out_bytes, arguments.out_pitch};
+  const auto from =
+      static_cast<int>(y0) * in_steps.along_col + static_cast<int>(x0) * in_steps.along_row;
+  const auto to =
+      static_cast<int>(y0) * out_steps.along_row + static_cast<int>(x0) * out_steps.along_col;
+  transpose_elements<BlockRows>(
+      static_block<Side * BlockRows>{}, tile(storage), smaller(arguments.ny - y0, side),
+      smaller(arguments.nx - x0, side), y0, x0, operation,
+      optimisation_barrier_global(arguments.batch.in_matrix(blockIdx.z) + from), in_steps,
+      optimisation_barrier_global(arguments.batch.out_matrix(blockIdx.z)), to, out_steps);
 }
 
 template <bool Divides, class Batch, class Operation>
