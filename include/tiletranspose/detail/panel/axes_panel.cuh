@@ -8,13 +8,8 @@
 ///     find     where the segments of the output lie, in memory and in the panel: a table in shared memory
 ///     gather   segments of the output are written, each element from its place in the panel
 ///
-/// Panels are *skewed* to the sectors of the output: a panel that takes a part of the axis that its segments run along has
-/// some elements more, those up to the next sector, and leaves as many of its first ones to the panel before.
-///
-/// An element's place in the panel is a sum over its indices: that of its segment of the output plus that which it has in
-/// every segment. A segment runs along whole axes, whose elements are its *period*, and along a part of one more. The
-/// threads that share it are so many that each round goes on by whole periods: a thread finds the place of its first
-/// element, and those of all others are equally far apart.
+/// detail/README.md says how panels are skewed to the sectors of the output, and how a thread finds the places of its elements
+/// by the *period* of a segment, the elements of the whole axes that it runs along.
 
 #pragma once
 

@@ -9,8 +9,7 @@
 ///     lane holds structures      a0 b0 c0  a1 b1 c1  a2 b2 c2  a3 b3 c3      12 bytes of 3 members of 1 byte
 ///     words of planes            a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3
 ///
-/// Structures that would not fit registers go one access at a time, and so do all where some address is no multiple of a lane's
-/// accesses. Behind the kernel: how a call is checked, and its launches.
+/// Behind the kernel: how a call is checked, and its launches.
 
 #pragma once
 

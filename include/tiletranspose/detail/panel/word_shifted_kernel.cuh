@@ -50,12 +50,9 @@ struct word_walk {
       for (unsigned i = 0; i < count; ++i) { high[i] = load_shared<unsigned>(at[i] + 4); }
     }
     unsigned held[count][1];
-    unsigned transposed[count][1];
     TILETRANSPOSE_UNROLL
     for (unsigned i = 0; i < count; ++i) { held[i][0] = funnel_shift(low[i], high[i], shifts[i]); }
-    thread_transpose<ElementBytes>(transposed, held);
-    TILETRANSPOSE_UNROLL
-    for (unsigned q = 0; q < count; ++q) { words[q] = transposed[q][0]; }
+    thread_transpose<ElementBytes>(reinterpret_cast<unsigned(&)[count][1]>(words), held);
   }
 
   /// Moves all of it where rows of the output are whole words: from step `step` on, and round to it.

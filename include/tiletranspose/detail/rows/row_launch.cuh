@@ -8,7 +8,6 @@
 #pragma once
 
 #include <iterator>
-#include <utility>
 
 #include <tiletranspose/detail/core/start_kernel.cuh>
 #include <tiletranspose/detail/rows/row_plan.cuh>
@@ -59,22 +58,21 @@ inline constexpr row_choice row_choices[] = {
     {row_order::reversed, 2},  {row_order::reversed, 4},   {row_order::reversed, 8},
     {row_order::reversed, 16}, {row_order::grouped, Known}};
 
-/// The kernel for a choice, of those that rows of a type's elements can need.
+/// The kernel for a choice, of those that rows of a type's elements can need, from `Number` on.
 /// \tparam IsArray  the rows are one, an array that is reversed out of place, which needs fewer
-template <int ElementBytes, int Alignment, bool IsArray, std::size_t... Numbers>
-auto find_row_kernel(row_choice wanted, std::index_sequence<Numbers...>) {
+template <int ElementBytes, int Alignment, bool IsArray, std::size_t Number = 0>
+auto find_row_kernel(row_choice wanted) -> void (*)(row_arguments) {
   constexpr int known = known_element(ElementBytes);
-  void (*found)(row_arguments) = nullptr;
-  const auto offer = [&](auto number) {
-    constexpr row_choice kernel = row_choices<known>[decltype(number)::value];
-    if constexpr (moves_rows_by(kernel, ElementBytes)) {
-      if constexpr (!IsArray || reverses_array_by(kernel, ElementBytes, Alignment, known)) {
-        if (wanted == kernel) { found = &row_kernel<kernel.order, kernel.element>; }
-      }
+  if constexpr (Number < std::size(row_choices<known>)) {
+    constexpr row_choice kernel = row_choices<known>[Number];
+    if constexpr (moves_rows_by(kernel, ElementBytes) &&
+                  (!IsArray || reverses_array_by(kernel, ElementBytes, Alignment, known))) {
+      if (wanted == kernel) { return &row_kernel<kernel.order, kernel.element>; }
     }
-  };
-  (offer(std::integral_constant<std::size_t, Numbers>{}), ...);
-  return found;
+    return find_row_kernel<ElementBytes, Alignment, IsArray, Number + 1>(wanted);
+  } else {
+    return nullptr;
+  }
 }
 
 /// Moves rows, out of place or in place. Of rows that do not touch, a terabyte of them and more, no grid has the blocks.
@@ -82,10 +80,9 @@ template <int ElementBytes, int Alignment, bool IsArray = false>
 cudaError_t launch_rows(const row_problem& rows, cudaStream_t stream) {
   return plan_rows(join_rows(rows), row_bits(rows, Alignment), known_element(ElementBytes),
                    [&](row_choice kernel, const launch_plan<row_arguments>& plan) {
-                     return start(
-                         find_row_kernel<ElementBytes, Alignment, IsArray>(
-                             kernel, std::make_index_sequence<std::size(row_choices<0>)>{}),
-                         plan.blocks, plan.threads, plan.shared_bytes, stream, plan.arguments);
+                     return start(find_row_kernel<ElementBytes, Alignment, IsArray>(kernel),
+                                  plan.blocks, plan.threads, plan.shared_bytes, stream,
+                                  plan.arguments);
                    });
 }
 
