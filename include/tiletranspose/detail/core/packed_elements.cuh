@@ -141,8 +141,7 @@ TILETRANSPOSE_FUNCTION access_word_t<Bytes> read_shared(const unsigned char* sha
           load_shared<word>(first + rotation_offset<Bytes, word_bytes>(rotation, round) + further);
     }
     rotate_back(read, rotation, back);
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < count; ++i) { words[i] = back[i]; }
+    copy_bytes(words, back, sizeof back);
     if constexpr (AccessBytes < 4) {
       if (from % 4 != 0) {
         words[count] = load_shared<word>(first + Bytes + further);

@@ -81,12 +81,12 @@ struct segment_accesses {
     }
   }
   /// The words that a lane holds; what was loaded is used up.
-  TILETRANSPOSE_FUNCTION void take(unsigned (&words)[Words]) {
+  TILETRANSPOSE_FUNCTION void take(unsigned* words) {
     warp_striped_to_blocked(static_warp{}, held);
-    copy_bytes(words, held, sizeof(words));
+    copy_bytes(words, held, sizeof(held));
   }
-  TILETRANSPOSE_FUNCTION void give(const unsigned (&words)[Words]) {
-    copy_bytes(held, words, sizeof(words));
+  TILETRANSPOSE_FUNCTION void give(const unsigned* words) {
+    copy_bytes(held, words, sizeof(held));
     warp_blocked_to_striped(static_warp{}, held);
   }
 };
@@ -187,11 +187,7 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
   for (int r = 0; r < rounds; ++r) {
     unsigned words[Shape::words];
     TILETRANSPOSE_UNROLL
-    for (int k = 0; k < loads; ++k) {
-      unsigned part[load_words];
-      loaded[r][k].take(part);
-      copy_bytes(words + k * load_words, part, sizeof(part));
-    }
+    for (int k = 0; k < loads; ++k) { loaded[r][k].take(words + k * load_words); }
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < stores; ++k) {
       unsigned part[store_words];
