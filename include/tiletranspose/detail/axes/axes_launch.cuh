@@ -92,7 +92,6 @@ cudaError_t start_axes_tiles(const axes_choice& choice, const relocation& move, 
   });
 }
 
-/// Launches them element by element.
 template <class Operation>
 cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
                               const Operation& operation, cudaStream_t stream) {
@@ -106,7 +105,6 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
   });
 }
 
-/// The same in micro-blocks.
 template <int ElementBytes>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                cudaStream_t stream) {
@@ -121,7 +119,6 @@ cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move
                                   : launch(std::integral_constant<int, 64>{});
 }
 
-/// Launches tiles of a copy.
 template <int ElementBytes, int Access>
 cudaError_t launch_copied_tiles(const axes_choice& choice, const relocation& move,
                                 cudaStream_t stream) {
@@ -139,7 +136,6 @@ cudaError_t launch_word_shifted_tiles(const axes_choice& choice, const relocatio
                stream);
 }
 
-/// Launches elements one by one.
 template <class Operation>
 cudaError_t launch_axes_elements(const relocation& move, Operation operation, cudaStream_t stream) {
   return with_steps(move, [&](auto step) {

@@ -375,7 +375,6 @@ TILETRANSPOSE_FUNCTION void gather_ends(Group group, unsigned char* to,
   }
 }
 
-/// Stages and gathers a panel.
 template <int Bytes, bool Pads, int Threads, class Group>
 TILETRANSPOSE_FUNCTION void stage_and_gather(Group group, unsigned char* shared,
                                              const axes_panel_arguments& arguments,

@@ -267,21 +267,6 @@ struct axes_panel_layout {
     arguments.pads = layout.pads;
     arguments.pad_shift = layout.pad_shift;
     arguments.rotation_shift = layout.rotation_shift;
-    for (int axis = 0; axis < move.rank; ++axis) {
-      if (!is_backwards(axis)) { continue; }
-      const long long step = move.in_step(axis);
-      const bool along = cut.out.is_along(axis);
-      if (clip_of(axis) >= 0) {
-        arguments.backwards = clip_of(axis);
-        arguments.backwards_step = step;
-        arguments.backwards_place = layout.steps[axis];
-        arguments.backwards_along = along;
-      } else {
-        const auto last = static_cast<unsigned>(cut.extents[axis] - 1);
-        arguments.in_start += last * step;
-        (along ? arguments.origin_along : arguments.origin) += last * layout.steps[axis];
-      }
-    }
     panel_segments before_last = cut.out;
     --before_last.count;
     const auto least_lanes = static_cast<unsigned>(lanes_of_period(period, bytes));
@@ -293,17 +278,29 @@ struct axes_panel_layout {
     arguments.split[0] = arguments.split[1] = -1;
     for (int i = 0; i < move.rank; ++i) {
       const int axis = cut.out.axes[i];
+      const int clip = clip_of(axis);
+      const long long in_step = move.in_step(axis);
+      if (is_backwards(axis) && clip >= 0) {
+        arguments.backwards = clip;
+        arguments.backwards_step = in_step;
+        arguments.backwards_place = layout.steps[axis];
+        arguments.backwards_along = cut.out.is_along(axis);
+      } else if (is_backwards(axis)) {
+        const auto last = static_cast<unsigned>(cut.extents[axis] - 1);
+        arguments.in_start += last * in_step;
+        (cut.out.is_along(axis) ? arguments.origin_along : arguments.origin) +=
+            last * layout.steps[axis];
+      }
       const size_type part = cut.part(axis);
       const size_type count = divide_up(move.axes[axis].extent, part);
       if (count == 1) { continue; }
-      const int clip = clip_of(axis);
       if (clip >= 0) {
         arguments.split[clip] = arguments.outer_count;
         arguments.split_extent[clip] = static_cast<unsigned>(move.axes[axis].extent);
         arguments.split_part[clip] = static_cast<unsigned>(part);
       }
       const auto extent = static_cast<long long>(part);
-      arguments.outer[arguments.outer_count++] = {divider(count), move.in_step(axis) * extent,
+      arguments.outer[arguments.outer_count++] = {divider(count), in_step * extent,
                                                   move.out_step(axis) * extent};
     }
     // What may be read where a segment of the input ends inside of an item: all of an input without gaps, else its elements.

@@ -2,21 +2,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// The kernel that moves rows which stay rows: they are copied, reversed, or trade places in place.
+/// What the kernel does that moves rows which stay rows: they are copied, reversed, or trade places in place. How blocks take
+/// *segments* of rows is in detail/README.md. There are three ways to the 16 bytes that an access writes:
 ///
-/// A block takes *segments* of rows and writes them by accesses of 16 bytes that start on the output's lines, wherever
-/// the input's lines are. There are three ways to what such an access writes:
-///
-/// *together* (row_segments.cuh): the 16 bytes lie together in the input, because rows are copied or their elements have
-/// 1, 2, 4, 8 or 16 bytes, or a multiple of 16. The segment is copied to shared memory as it lies in the input, two
-/// accesses to it are shifted together, and their elements are reversed in registers.
+/// *together* (row_segments.cuh): they lie together in the input. Two accesses to the segment in shared memory are shifted
+/// together, and their elements are reversed in registers.
 ///
 ///     segment of the input    ..[0 1 2 3 4 5 6 7 8 9]......     elements of 1 byte, words of 4
 ///     word 1 of the output           reversed(2 3 4 5) = 5 4 3 2
 ///     segment of the output   .....[9 8 7 6 5 4 3 2 1 0]...
 ///
-/// *grouped*: the segment is copied to shared memory; a thread reads the fewest elements that are whole words, reverses them
-/// by a pattern that the compiler knows, and leaves them where accesses of the output are accesses of shared memory.
+/// *grouped*: a thread reads the fewest elements that are whole words, reverses them by a pattern that the compiler knows, and
+/// leaves them where accesses of the output are accesses of shared memory.
 ///
 ///     3 words of the input      a b c d|e f g h|i j k l     elements of 3 bytes, a letter for each byte
 ///     reversed by their thread  j k l g|h i d e|f a b c
@@ -24,8 +21,7 @@
 /// *row-staged* (row_segments.cuh): rows are short, elements are large, or the kernel does not know their size. Words or
 /// accesses are put together from the segment in shared memory.
 ///
-/// In place, a block takes a segment and the one it trades places with; it reads both before it writes either, and no other
-/// block writes them.
+/// In place, no other block writes the segment that a block takes, or the one that trades places with it.
 
 #pragma once
 
@@ -154,7 +150,6 @@ TILETRANSPOSE_FUNCTION void reverse_groups(unsigned char* shared, const row_work
   }
 }
 
-/// Writes the reversed segments.
 TILETRANSPOSE_FUNCTION void write_groups(unsigned char* shared, const row_work& work) {
   const thread_segment own = work.own();
   const unsigned char* const reversed =
