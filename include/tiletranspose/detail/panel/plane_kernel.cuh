@@ -107,22 +107,6 @@ TILETRANSPOSE_FUNCTION unsigned pick_word(const unsigned (&words)[Words], const 
   return is_word ? words[from[0] / 4] : pick_bytes(pair(0), pair(2), 0x5410);
 }
 
-/// Puts elements in another order: source(i) is the number of the one that becomes number i.
-template <int ElementBytes, int Words, int AllWords, class Source>
-TILETRANSPOSE_FUNCTION void pick_elements(unsigned (&words)[Words], const unsigned (&all)[AllWords],
-                                          Source source) {
-  TILETRANSPOSE_UNROLL
-  for (int w = 0; w < Words; ++w) {
-    int from[4] = {};
-    TILETRANSPOSE_UNROLL
-    for (int i = 0; i < 4; ++i) {
-      const int byte = 4 * w + i;
-      from[i] = source(byte / ElementBytes) * ElementBytes + byte % ElementBytes;
-    }
-    words[w] = pick_word(all, from);
-  }
-}
-
 /// Moves accesses of the structures, number `first` and those `step` further each before `end`: of structures that go
 /// so, and of those that a warp does not move whole.
 template <class Shape, bool ToPlanes>
@@ -191,10 +175,19 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < stores; ++k) {
       unsigned part[store_words];
-      pick_elements<Shape::element_bytes>(part, words, [k](int i) {
-        return ToPlanes ? i * Shape::planes + k
-                        : i % Shape::planes * Shape::structures + i / Shape::planes;
-      });
+      TILETRANSPOSE_UNROLL
+      for (int w = 0; w < store_words; ++w) {
+        int from[4] = {};
+        TILETRANSPOSE_UNROLL
+        for (int i = 0; i < 4; ++i) {
+          const int byte = 4 * w + i;
+          const int to = byte / Shape::element_bytes;  // an element
+          const int of = ToPlanes ? to * Shape::planes + k
+                                  : to % Shape::planes * Shape::structures + to / Shape::planes;
+          from[i] = of * Shape::element_bytes + byte % Shape::element_bytes;
+        }
+        part[w] = pick_word(words, from);
+      }
       segment_accesses<store_words> stored;
       stored.give(part);
       stored.store(segment(ToPlanes, k, r));
