@@ -108,15 +108,14 @@ cudaError_t launch_axes_tiles(const axes_choice& choice, const relocation& move,
 template <int ElementBytes>
 cudaError_t launch_micro_tiles(const axes_choice& choice, const relocation& move,
                                cudaStream_t stream) {
-  const auto launch = [&](auto side) {
-    return start_axes_tiles(choice, move, 1, [&](auto step, const auto& plan) {
-      constexpr int lanes = decltype(side)::value / micro_elements;
-      return start(&axes_micro_kernel<ElementBytes, lanes, decltype(step)>, plan, stream);
-    });
-  };
-  constexpr int most = micro_tile_side(ElementBytes, ~size_type{0});
-  return choice.tile_side == most ? launch(std::integral_constant<int, most>{})
-                                  : launch(std::integral_constant<int, 64>{});
+  return start_axes_tiles(choice, move, 1, [&](auto step, const auto& plan) {
+    using steps = decltype(step);
+    constexpr int most = micro_tile_side(ElementBytes, ~size_type{0});
+    return start(choice.tile_side == most
+                     ? &axes_micro_kernel<ElementBytes, most / micro_elements, steps>
+                     : &axes_micro_kernel<ElementBytes, 64 / micro_elements, steps>,
+                 plan, stream);
+  });
 }
 
 template <int ElementBytes, int Access>
