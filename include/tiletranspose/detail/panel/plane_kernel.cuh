@@ -57,39 +57,9 @@ struct plane_arguments {
   size_type count;  ///< structures
 };
 
-/// How a warp moves a segment of 32 * Words words, of which lane l holds the Words words from word l * Words on: by accesses in
-/// striped order, between which and the words of a lane it exchanges.
+/// What a lane accesses at a time of a segment of which it holds `Words` words.
 template <int Words>
-struct segment_accesses {
-  using word = access_word_t<access_width(4 * Words)>;
-  static constexpr unsigned count = 4 * Words / sizeof(word);
-  word held[count];
-
-  TILETRANSPOSE_FUNCTION void load(const unsigned char* first) {
-    const unsigned lane = lane_index();
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < count; ++i) {
-      const unsigned byte = (32 * i + lane) * sizeof(word);
-      held[i] = load_constant<word>(first + byte);
-    }
-  }
-  TILETRANSPOSE_FUNCTION void store(unsigned char* first) const {
-    const unsigned lane = lane_index();
-    TILETRANSPOSE_UNROLL
-    for (unsigned i = 0; i < count; ++i) {
-      store_global(first + (32 * i + lane) * sizeof(word), held[i]);
-    }
-  }
-  /// The words that a lane holds; what was loaded is used up.
-  TILETRANSPOSE_FUNCTION void take(unsigned* words) {
-    warp_striped_to_blocked(static_warp{}, held);
-    copy_bytes(words, held, sizeof(held));
-  }
-  TILETRANSPOSE_FUNCTION void give(const unsigned* words) {
-    copy_bytes(held, words, sizeof(held));
-    warp_blocked_to_striped(static_warp{}, held);
-  }
-};
+using segment_word = access_word_t<access_width(4 * Words)>;
 
 /// A word whose bytes are bytes from[0] .. from[3] of `words`; all of it is known to the compiler.
 template <int Words>
@@ -151,27 +121,43 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
                                    arguments.count * Shape::struct_accesses, 32);
     return;
   }
-  // One segment of structures, and one of each plane.
+  // One segment of structures, and one of each plane. Of a segment of 32 * n words lane l holds the n words from word l * n on;
+  // it is moved by accesses in striped order, between which and those words the warp exchanges.
   constexpr int loads = ToPlanes ? 1 : Shape::planes;
   constexpr int stores = ToPlanes ? Shape::planes : 1;
   constexpr int load_words = Shape::words / loads;
   constexpr int store_words = Shape::words / stores;
+  using loaded_word = segment_word<load_words>;
+  using stored_word = segment_word<store_words>;
+  constexpr unsigned load_count = 4 * load_words / sizeof(loaded_word);
+  constexpr unsigned store_count = 4 * store_words / sizeof(stored_word);
   const auto segment = [&](bool of_plane, int k, int r) {
     const size_type at = first + static_cast<size_type>(r) * round_structs;
     return of_plane ? arguments.planes[k] + at * Shape::element_bytes
                     : arguments.structs + at * Shape::struct_bytes;
   };
-  segment_accesses<load_words> loaded[rounds][loads];
+  loaded_word loaded[rounds][loads][load_count];
   TILETRANSPOSE_UNROLL
   for (int r = 0; r < rounds; ++r) {
     TILETRANSPOSE_UNROLL
-    for (int k = 0; k < loads; ++k) { loaded[r][k].load(segment(!ToPlanes, k, r)); }
+    for (int k = 0; k < loads; ++k) {
+      const unsigned char* const from = segment(!ToPlanes, k, r);
+      const unsigned lane = lane_index();
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < load_count; ++i) {
+        const unsigned byte = (32 * i + lane) * sizeof(loaded_word);
+        loaded[r][k][i] = load_constant<loaded_word>(from + byte);
+      }
+    }
   }
   TILETRANSPOSE_UNROLL
   for (int r = 0; r < rounds; ++r) {
     unsigned words[Shape::words];
     TILETRANSPOSE_UNROLL
-    for (int k = 0; k < loads; ++k) { loaded[r][k].take(words + k * load_words); }
+    for (int k = 0; k < loads; ++k) {
+      warp_striped_to_blocked(static_warp{}, loaded[r][k]);
+      copy_bytes(words + k * load_words, loaded[r][k], sizeof loaded[r][k]);
+    }
     TILETRANSPOSE_UNROLL
     for (int k = 0; k < stores; ++k) {
       unsigned part[store_words];
@@ -188,9 +174,15 @@ TILETRANSPOSE_FUNCTION void move_planes(const plane_arguments<Shape::planes>& ar
         }
         part[w] = pick_word(words, from);
       }
-      segment_accesses<store_words> stored;
-      stored.give(part);
-      stored.store(segment(ToPlanes, k, r));
+      stored_word stored[store_count];
+      copy_bytes(stored, part, sizeof stored);
+      warp_blocked_to_striped(static_warp{}, stored);
+      unsigned char* const to = segment(ToPlanes, k, r);
+      const unsigned lane = lane_index();
+      TILETRANSPOSE_UNROLL
+      for (unsigned i = 0; i < store_count; ++i) {
+        store_global(to + (32 * i + lane) * sizeof(stored_word), stored[i]);
+      }
     }
   }
 }
