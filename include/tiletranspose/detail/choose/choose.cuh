@@ -281,10 +281,9 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
       if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
         return elements * element <= least_apart_matrix_bytes;
       }
-      if (facts.batch > 1 && !facts.pointer_arrays && element > 1 &&
-          smaller(facts.nx, facts.ny) > lone_side(facts.element_bytes) &&
+      if (other.panels == panel_kind::small_matrices && element <= 2 &&
           matrix * element > large_matrix_bytes) {
-        return elements <= times_of_lone_matrices * limits.tile;
+        return 2 * work <= times_of_large_panels * limits.gathered;
       }
       return work <= (few_columns && facts.row_bytes() > most_whole_row_bytes
                           ? limits.shifted_columns
