@@ -156,7 +156,7 @@ inline void take_micro_blocks(axes_choice& choice, const relocation& move) {
 /// Has elements that would be moved one by one go in micro-blocks, if they fill tiles: but not those that the output has in
 /// short segments, as where pixels are shuffled, for which blocks of elements touch whole lines.
 inline bool choose_filled_tiles(axes_choice& choice, const relocation& move) {
-  if (choice.x == move.rank - 1 || has_short_out_segment(move, choice.x)) { return false; }
+  if (choice.x == move.rank - 1 || has_short_segment(move, false, choice.x)) { return false; }
   axes_choice tiles = choice;
   tiles.mover = axes_mover::tiles;
   take_micro_blocks(tiles, move);

@@ -68,7 +68,7 @@ inline bool find_reach(const relocation& move, bool input, size_type& first, siz
   size_type before = 0;
   size_type behind = element;
   for (int k = 0; k < move.rank; ++k) {
-    const long long stride = input ? move.axes[k].in_stride : move.axes[k].out_stride;
+    const long long stride = move.axes[k].stride(input);
     size_type bytes = 0;
     if (move.axes[k].extent == 1) { continue; }
     if (!multiplies(distance(stride), element, bytes) ||
@@ -157,15 +157,17 @@ inline verdict examine(relocation& move) {
   return {verdict::go};
 }
 
-/// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are. Axes along
-/// which the input repeats itself come last.
+/// True where a side's elements lie closer together along one axis than along another. Axes along which the input repeats
+/// itself come last.
+inline bool is_nearer(const relocation& move, bool input, int axis, int other) {
+  return distance(move.axes[axis].stride(input)) - 1 < distance(move.axes[other].stride(input)) - 1;
+}
+
+/// The axis along which a side's elements lie closest together, of those that are not `taken`; -1 where all are.
 inline int nearest_of(bool input, const relocation& move, const bool* taken) {
-  const auto apart = [&](int k) {  // 0 is the farthest
-    return distance(input ? move.axes[k].in_stride : move.axes[k].out_stride) - 1;
-  };
   int found = -1;
   for (int k = move.rank - 1; k >= 0; --k) {
-    if (!taken[k] && (found < 0 || apart(k) < apart(found))) { found = k; }
+    if (!taken[k] && (found < 0 || is_nearer(move, input, k, found))) { found = k; }
   }
   return found;
 }
@@ -179,7 +181,7 @@ struct side_order {
   bool of_input;
 
   size_type distance_along(const relocation& move, int axis) const {
-    return distance(of_input ? move.axes[axis].in_stride : move.axes[axis].out_stride);
+    return distance(move.axes[axis].stride(of_input));
   }
 };
 inline side_order order_of(const relocation& move, bool of_input) {

@@ -18,6 +18,8 @@ struct relocation_axis {
   size_type extent;
   long long in_stride;
   long long out_stride;
+
+  constexpr long long stride(bool input) const { return input ? in_stride : out_stride; }
 };
 
 /// How far a stride leads, either way.
