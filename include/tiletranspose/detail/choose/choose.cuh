@@ -275,25 +275,21 @@ inline bool is_little_beside(const choice& other, const transpose_facts& facts,
   const size_type elements = matrix * facts.batch;
   const bool few_columns = other.panels == panel_kind::few_columns;
   if (facts.has_short_segments_apart()) { return true; }
-  switch (other.by) {
-    case mover::gathered_panel:
-      if (facts.pointer_arrays && matrix <= most_lone_matrix) { return true; }
-      if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
-        return elements * element <= least_apart_matrix_bytes;
-      }
-      if (other.panels == panel_kind::small_matrices && element <= 2 &&
-          matrix * element > large_matrix_bytes) {
-        return 2 * work <= times_of_large_panels * limits.gathered;
-      }
-      return work <= (few_columns && facts.row_bytes() > most_whole_row_bytes
-                          ? limits.shifted_columns
-                          : limits.gathered);
-    case mover::vectorised_panel:
-      return work <= limits.vectorised;
-    case mover::word_shifted_panel:
-      return work <= (few_columns ? limits.shifted_columns : limits.shifted);
-    default:
-      break;
+  if (other.by == mover::vectorised_panel) { return work <= limits.vectorised; }
+  if (other.by == mover::word_shifted_panel) {
+    return work <= (few_columns ? limits.shifted_columns : limits.shifted);
+  }
+  if (other.by == mover::gathered_panel) {
+    if (facts.pointer_arrays && matrix <= most_lone_matrix) { return true; }
+    if (!(facts.nx <= facts.ny ? facts.in_dense() : facts.out_dense())) {
+      return elements * element <= least_apart_matrix_bytes;
+    }
+    if (other.panels == panel_kind::small_matrices && element <= 2 &&
+        matrix * element > large_matrix_bytes) {
+      return 2 * work <= times_of_large_panels * limits.gathered;
+    }
+    const bool in_parts = few_columns && facts.row_bytes() > most_whole_row_bytes;
+    return work <= (in_parts ? limits.shifted_columns : limits.gathered);
   }
   if (smaller(facts.nx, facts.ny) <= lone_side(facts.element_bytes)) { return true; }
   if (facts.whole_rows()) { return elements <= limits.whole; }

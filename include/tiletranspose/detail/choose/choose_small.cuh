@@ -56,13 +56,7 @@ constexpr small_problem small_transpose(const batch_problem& problem, int in_ele
 }
 
 constexpr const small_limits& small_limits_of(int element_bytes) {
-  const small_limits* found = small_tuning;
-  for (const small_limits& row : small_tuning) {
-    const bool is_nearer = row.element_bytes > found->element_bytes ||  //
-                           found->element_bytes > element_bytes;
-    if (row.element_bytes <= element_bytes && is_nearer) { found = &row; }
-  }
-  return *found;
+  return row_for(small_tuning, element_bytes);
 }
 static_assert(small_limits_of(1).element_bytes == 1,
               "tt: the rows of TILETRANSPOSE_SMALL_TUNING must have one of elements of 1 byte");

@@ -195,11 +195,7 @@ inline constexpr micro_limits micro_tuning[] = {
 #endif
 };
 constexpr const micro_limits& micro_limits_of(size_type element_bytes) {
-  const micro_limits* found = micro_tuning;
-  for (const micro_limits& row : micro_tuning) {
-    if (static_cast<size_type>(row.element_bytes) <= element_bytes) { found = &row; }
-  }
-  return *found;
+  return row_for(micro_tuning, static_cast<int>(element_bytes));
 }
 
 /// Transposes of elements of up to 3 bytes go in micro-blocks from so many bytes on, and up to so many: where rows are whole
