@@ -3,12 +3,8 @@
 
 /// \file
 /// Which mover takes a transpose: an ordered list of rules over facts, of which the first that applies decides. No CUDA
-/// call, no launch, no template on the element. Plain C++17, host only.
-///
-/// A new rule is a function `bool rule(const transpose_facts&, choice&)` and a line of `transpose_rules`; the numbers that it
-/// compares with stand in the tuning tables of this folder. What a call can never take is not compiled, and tests/choice
-/// holds the rules to it. Rows, fused calls, permutes and calls in place have rules of their own; the table of calls in
-/// detail/README.md says where.
+/// call, no launch, no template on the element. Plain C++17, host only. How a rule is added, and where those of other calls
+/// stand, is said in detail/README.md.
 
 #pragma once
 
