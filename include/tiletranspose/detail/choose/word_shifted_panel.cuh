@@ -107,6 +107,13 @@ constexpr size_type congruent_pitch(size_type least, size_type stride, size_type
   return least + (stride - least) % modulus;
 }
 
+/// About `cols` columns of a row, in whole words: the last part of the row has those of one, too.
+constexpr size_type whole_columns(size_type nx, size_type cols, size_type word_elements) {
+  cols = divide_up(cols, word_elements) * word_elements;
+  while (nx % cols > 0 && nx % cols < word_elements) { cols -= word_elements; }
+  return cols;
+}
+
 /// Columns of a matrix, one a block, that are transposed at a time: all, or even parts.
 inline size_type choose_part(size_type nx, size_type column_bytes, size_type word_elements,
                              size_type shared_bytes) {
@@ -120,9 +127,7 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
   const size_type most = 2 * (third / word_elements * word_elements) >= nx ? third : half;
   if (most == nx || nx < least_parted_bytes / 4 * word_elements) { return nx; }
   const size_type parts = divide_up(nx, most / word_elements * word_elements);
-  size_type part = divide_up(divide_up(nx, parts), word_elements) * word_elements;
-  while (nx % part > 0 && nx % part < word_elements) { part -= word_elements; }
-  return part;
+  return whole_columns(nx, divide_up(nx, parts), word_elements);
 }
 
 /// Columns of a panel of few rows: such that warps read rows by whole rounds, wherever they start, or by parts of
@@ -130,19 +135,12 @@ inline size_type choose_part(size_type nx, size_type column_bytes, size_type wor
 inline size_type cut_columns(const word_shifted_shape& shape, size_type nx, size_type ny) {
   constexpr size_type access = max_access_bytes;
   const auto element = static_cast<size_type>(shape.element_bytes);
-  const size_type word_elements = shape.word_elements();
   const size_type lanes = ny <= most_few_columns ? 32 : ny <= most_rows_by_half_rounds ? 16 : 8;
   const size_type round = lanes * access;
   const size_type row = larger<size_type>(shifted_rows_bytes / (ny * round), 1) * round;
   size_type cols = (row - access - 4) / element;
-  if (nx < 2 * cols) {
-    cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes));
-    cols = divide_up(cols, word_elements) * word_elements;
-  }
-  while (nx % cols > 0 && nx % cols < word_elements) {
-    cols -= word_elements;
-  }  // of a last panel, too
-  return cols;
+  if (nx < 2 * cols) { cols = divide_up(nx, divide_up(nx * ny * element, shifted_rows_bytes)); }
+  return whole_columns(nx, cols, shape.word_elements());
 }
 
 struct word_shifted_arguments : batch_problem {
