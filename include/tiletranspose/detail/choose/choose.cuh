@@ -207,8 +207,7 @@ inline bool micro_blocks(const transpose_facts& facts, choice& chosen) {
     return false;
   }
   const relocation move = relocation_of(facts, facts.element(), facts.element());
-  return has_whole_blocks(cut_micro_tiles(move, side), move, micro_elements) &&
-         has_short_places(move);
+  return has_whole_blocks(move, choose_axes(move).x) && has_short_places(move);
 }
 inline bool filled_tiles(const transpose_facts& facts, choice&) {
   if (!pays_whole(facts) || !facts.sectors() || facts.batch == 1) { return false; }
