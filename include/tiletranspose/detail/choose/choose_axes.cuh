@@ -50,7 +50,7 @@ inline element_order order_elements(const relocation& move, size_type block) {
   const int x = nearest_of(true, move, taken);
   const size_type most_first = most_first_extent_of(move.out_element);
   if (move.axes[y].extent > most_near_extent && move.axes[x].extent <= most_first) { take(x); }
-  if (!taken[y]) { take(y); }
+  take(y);
   const int nearest = nearest_of(true, move, taken);
   const size_type row_bytes = move.axes[y].extent * move.out_element;
   const bool shares_sectors =
