@@ -96,7 +96,7 @@ inline vectorised_shape choose_vectorised(const batch_problem& problem, int elem
   const bool segments = problem.batch > 1 && out_dense && element >= 4 && !cached &&
                         ny * 128 <= vectorised_bytes(large_vectorised_threads) &&
                         multiples(problem.in_stride_bytes, nx, sector_bytes);
-  return of(segments ? panel_kind::segments : panel_kind::none, large_vectorised_threads);
+  return of(segments ? panel_kind::few_rows : panel_kind::none, large_vectorised_threads);
 }
 
 // How far apart groups of micro-blocks lie in shared memory, and in which order threads take them.
