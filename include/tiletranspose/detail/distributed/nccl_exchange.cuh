@@ -187,10 +187,7 @@ cudaError_t exchange_by_nccl(const Mover& mover, partition columns, partition ro
   const exchange_plan plan(columns, rows, ranks, rank, element, options.step_bytes,
                            most_nccl_bytes);
   if (temp == nullptr) {
-    temp_bytes = 0;
-    for (int r = 0; r < ranks; ++r) {  // windows are as large on all ranks
-      temp_bytes = larger(temp_bytes, exchange_scratch(plan.seen_by(r), nccl_transport::lands));
-    }
+    temp_bytes = exchange_scratch_of_all(plan, nccl_transport::lands);
     return cudaSuccess;
   }
   if (columns.total == 0 || rows.total == 0 || together == 0) { return cudaSuccess; }
