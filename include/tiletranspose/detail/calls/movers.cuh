@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 /// \file
-/// From a choice, a value, to a mover, a type: what a call can never choose is not compiled. Plain C++17, host only.
+/// From a problem to a choice, a value, and on to a mover, a type: what a call can never choose is not compiled. Calls and
+/// what tt::explain says of them take this way together. Plain C++17, host only.
 
 #pragma once
 
@@ -21,6 +22,7 @@ namespace detail {
 template <mover By, int ElementBytes, int AccessBytes>
 struct typed_mover {
   static constexpr mover by = By;
+  static constexpr int access_bytes = AccessBytes;
 };
 
 /// The tuned_shape of tiles of an access, if the element has them.
@@ -115,20 +117,23 @@ auto plan_launches(Mover mover, const batch_problem& problem, int element_bytes,
   });
 }
 
-/// Chooses the mover for elements whose addresses are multiples of `AccessBytes`, and calls visit(typed_mover, facts, choice).
-/// `bits` has every bit that some address or stride has; most_shared() is what a block may ask the device for.
-template <int ElementBytes, int AccessBytes, class MostShared, class Visit>
-auto with_choice(const batch_problem& problem, size_type bits, MostShared most_shared,
-                 Visit visit) {
-  transpose_facts facts{problem, ElementBytes, AccessBytes, bits, default_shared_bytes};
-  choice chosen = choose(facts);
-  // A rule before those that compare with it has no need of the device's shared memory.
-  if (asks_shared_bytes(chosen, facts)) {
-    facts.most_shared_bytes = most_shared();
-    chosen = choose(facts);
-  }
-  return with_mover<ElementBytes, AccessBytes>(
-      chosen, [&](auto mover) { return visit(mover, facts, chosen); });
+/// Chooses the mover for elements of a size and alignment, by the access that their addresses allow, and calls
+/// visit(typed_mover, facts, choice). most_shared() is what a block may ask the device for.
+template <int ElementBytes, int Alignment, class MostShared, class Visit>
+auto with_choice(const batch_problem& problem, MostShared most_shared, Visit visit) {
+  const size_type bits = address_bits_of(problem, Alignment);
+  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
+    constexpr int access = decltype(width)::value;
+    transpose_facts facts{problem, ElementBytes, access, bits, default_shared_bytes};
+    choice chosen = choose(facts);
+    // A rule before those that compare with it has no need of the device's shared memory.
+    if (asks_shared_bytes(chosen, facts)) {
+      facts.most_shared_bytes = most_shared();
+      chosen = choose(facts);
+    }
+    return with_mover<ElementBytes, access>(
+        chosen, [&](auto taken) { return visit(taken, facts, chosen); });
+  });
 }
 
 }  // namespace detail

@@ -63,35 +63,26 @@ auto kernel_of(typed_mover<By, ElementBytes, AccessBytes>, const choice& chosen)
 
 /// Plans and launches a choice.
 template <matrices Matrices, mover By, int ElementBytes, int AccessBytes>
-cudaError_t run_choice(typed_mover<By, ElementBytes, AccessBytes> mover_of_choice,
+cudaError_t run_choice(typed_mover<By, ElementBytes, AccessBytes> taken,
                        const transpose_facts& facts, const choice& chosen, cudaStream_t stream) {
   if constexpr (By == mover::little) {
     return launch_small<true>(chosen.little, little_problem(facts), batch_of<Matrices>(facts),
                               copy_operation<ElementBytes, AccessBytes>{}, stream);
   } else {
-    return plan_launches(mover_of_choice, facts, ElementBytes, chosen, [&](const auto& plan) {
-      return start(kernel_of(mover_of_choice, chosen), plan, stream);
+    return plan_launches(taken, facts, ElementBytes, chosen, [&](const auto& plan) {
+      return start(kernel_of(taken, chosen), plan, stream);
     });
   }
-}
-
-/// Transposes elements whose addresses are multiples of `AccessBytes`, as with_choice says.
-template <int ElementBytes, int AccessBytes, matrices Matrices>
-cudaError_t launch_tuned(const batch_problem& problem, size_type bits, cudaStream_t stream) {
-  return with_choice<ElementBytes, AccessBytes>(
-      problem, bits, [] { return most_shared_bytes(); },
-      [&](auto mover, const transpose_facts& facts, const choice& chosen) {
-        return run_choice<Matrices>(mover, facts, chosen, stream);
-      });
 }
 
 /// The tuned transpose of elements of a size and alignment.
 template <int ElementBytes, int Alignment, matrices Matrices>
 cudaError_t transpose_problem(const batch_problem& problem, cudaStream_t stream) {
-  const size_type bits = address_bits_of(problem, Alignment);
-  return with_access<ElementBytes, Alignment>(bits, [&](auto width) {
-    return launch_tuned<ElementBytes, decltype(width)::value, Matrices>(problem, bits, stream);
-  });
+  return with_choice<ElementBytes, Alignment>(
+      problem, [] { return most_shared_bytes(); },
+      [&](auto taken, const transpose_facts& facts, const choice& chosen) {
+        return run_choice<Matrices>(taken, facts, chosen, stream);
+      });
 }
 
 /// A call of transpose, or of a batch. `Matrices`: the call's name says how many there are.

@@ -195,7 +195,7 @@ class device_exchange {
   /// Transposes what is sent into the send half of its buffer.
   bool pack(size_type step) {
     unsigned char* const to = buffer(step);
-    plan_.for_each_sent(step, [&](const exchange_slice& slice) {
+    plan_.for_each(messages::sent, step, [&](const exchange_slice& slice) {
       if (status_ == cudaSuccess) {
         ok(mover_.move(plan_, slice, nullptr, to + slice.offset, work_));
       }
@@ -220,7 +220,7 @@ class device_exchange {
     if (!is_simple() && !ok(mark(step).hold(work_))) { return; }
     if constexpr (!Transport::lands) {
       const unsigned char* const received = buffer(step) + plan_.send_bytes;
-      plan_.for_each_received(step, [&](const exchange_slice& slice) {
+      plan_.for_each(messages::received, step, [&](const exchange_slice& slice) {
         if (status_ == cudaSuccess) {
           ok(mover_.move(plan_, slice, received + slice.offset, nullptr, work_));
         }

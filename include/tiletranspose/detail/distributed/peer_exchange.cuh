@@ -78,7 +78,7 @@ struct peer_transport {
   cudaError_t transfer(const exchange_plan& plan, size_type step, const unsigned char* sent,
                        unsigned char*, cudaStream_t stream) const {
     cudaError_t status = cudaSuccess;
-    plan.for_each_sent(step, [&](const exchange_slice& slice) {
+    plan.for_each(messages::sent, step, [&](const exchange_slice& slice) {
       const size_type element = plan.element_bytes;
       const size_type pitch = plan.rows.total * element;
       const size_type row = slice.x - plan.columns.begin(plan.ranks, slice.peer);
